@@ -1,0 +1,17 @@
+"""The proofs: one module per topic, one table of exceptions, recordings in `golden`."""
+
+import pathlib
+
+from tf1to2.parity import settings
+
+settings.apply()  # before any test imports TensorFlow
+
+
+def proof(v1, v2, cases):
+    """The `Proof` of a topic of this repository."""
+    from parity_tests.exceptions import BOUNDS
+    from tf1to2.parity.cases import Proof
+
+    topic = v2.__name__.rpartition(".")[2]
+    golden = pathlib.Path(__file__).with_name("golden") / (topic + ".npz")
+    return Proof(v1, v2, cases, golden, BOUNDS, settings.current() == "strict")

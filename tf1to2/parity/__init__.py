@@ -1,0 +1,22 @@
+"""Runs both sides of a pair, compares them bit for bit, keeps recordings.
+
+    from tf1to2.parity import Op, Proof, normal
+
+The names load on first use: TensorFlow 1.15's Python 3.7 imports this package, too.
+"""
+
+import importlib
+
+_HOMES = {
+    "cases": ("FalseFriend", "Layer", "Op", "Program", "Proof", "Raises"),
+    "arrays": ("booleans", "dyadic", "integers", "normal", "uniform"),
+    "compare": ("Bound", "Mismatch", "compare"),
+}
+__all__ = [name for names in _HOMES.values() for name in names]
+
+
+def __getattr__(name):
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module("tf1to2.parity." + module), name)
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))

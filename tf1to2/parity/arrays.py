@@ -1,0 +1,99 @@
+"""Inputs by description: drawn anew, the same everywhere, at any size.
+
+A dimension is a number or a letter. `normal("n", 3)` is a matrix of three columns whose
+number of rows the harness chooses: several sizes, an unknown dimension, any size at all.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from tf1to2.parity import structure
+
+SIZES = ((7, 5, 3, 2), (8, 16, 4, 6), (33, 13, 9, 10))
+"""What the first, second … letter of a case stands for: multiples of 8 and others."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Spec:
+    """An array to be drawn: `draw(rng, shape)` cast to `dtype`."""
+
+    dims: tuple
+    draw: object
+    dtype: str
+
+    def array(self, rng, sizes):
+        shape = tuple(sizes[d] if isinstance(d, str) else d for d in self.dims)
+        return np.asarray(self.draw(rng, shape)).astype(self.dtype)
+
+
+def normal(*dims, scale=1.0, dtype="float32"):
+    """Standard normal values times `scale`."""
+    return Spec(dims, lambda rng, shape: scale * rng.standard_normal(shape), dtype)
+
+
+def uniform(*dims, low=0.0, high=1.0, dtype="float32"):
+    """Values uniform in [low, high)."""
+    return Spec(dims, lambda rng, shape: rng.uniform(low, high, shape), dtype)
+
+
+def dyadic(*dims, dtype="float32"):
+    """Multiples of 1/8 in [-4, 4]: sums of their products are exact in float32."""
+    return Spec(dims, lambda rng, shape: rng.randint(-32, 33, shape) / 8.0, dtype)
+
+
+def integers(*dims, low=0, high=10, dtype="int32"):
+    """Integers in [low, high)."""
+    return Spec(dims, lambda rng, shape: rng.randint(low, high, shape), dtype)
+
+
+def booleans(*dims):
+    """True or False, evenly."""
+    return Spec(dims, lambda rng, shape: rng.randint(0, 2, shape), "bool")
+
+
+def specs(tree):
+    """[(path, spec)] of the specs in `tree`."""
+    return [(p, x) for p, x in structure.flatten(tree) if isinstance(x, Spec)]
+
+
+def letters(tree):
+    """The letters of the specs in `tree`, in order of appearance."""
+    dims = [d for _, spec in specs(tree) for d in spec.dims if isinstance(d, str)]
+    return list(dict.fromkeys(dims))
+
+
+def drawn(tree, sizes, *names):
+    """`tree` with every spec drawn at `sizes`, from a stream that `names` select."""
+    rng = structure.generator(*names, sorted(sizes.items()))
+
+    def draw(node):
+        if isinstance(node, Spec):
+            return node.array(rng, sizes)
+        if isinstance(node, dict):
+            return {key: draw(value) for key, value in node.items()}
+        if isinstance(node, (list, tuple)):
+            return type(node)(draw(item) for item in node)
+        return node
+
+    return draw(tree)
+
+
+def unknown(tree, literal=False):
+    """{path: shape with None} of what may vary in `tree`.
+
+    Args:
+        tree: arguments with specs and arrays.
+        literal: whether every dimension of the given arrays counts as varying, too.
+
+    Returns:
+        dict from path to a list with None where a spec has a letter.
+    """
+    shapes = {
+        path: [None if isinstance(d, str) else d for d in spec.dims]
+        for path, spec in specs(tree)
+    }
+    if literal:
+        for path, array in structure.arrays(tree).items():
+            shapes[path] = [None] * array.ndim
+    return shapes

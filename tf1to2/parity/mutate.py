@@ -1,0 +1,240 @@
+"""Breaks a right page on purpose, in every small way, and sees whether a proof notices.
+
+    python -m tf1to2.parity.mutate TOPIC [--sample N]
+
+Prints the changes that no check and no test noticed. Some of those change no number (a
+name in a message, a bound that is never met); the others are gaps in the cases.
+"""
+
+import argparse
+import ast
+import copy
+import importlib
+import io
+import multiprocessing
+import pathlib
+import queue
+import random
+import sys
+import tempfile
+import types
+import unittest
+
+from tf1to2 import topics
+
+SECONDS = 90
+"""What a mutant may take; more is a hang, which a test run would notice."""
+
+OPERATORS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.MatMult: ast.Mult,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+def mutants(source):
+    """Yields (line, description, tree) for every small change to `source`."""
+    tree = ast.parse(source)
+    docstrings = {
+        id(node.body[0])
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
+        and ast.get_docstring(node) is not None
+    }
+    nodes = [
+        node
+        for function in tree.body
+        if isinstance(function, (ast.FunctionDef, ast.ClassDef))
+        for node in ast.walk(function)
+    ]
+    for number, node in enumerate(nodes):
+        for description, change in _changes(node, docstrings):
+            twin = copy.deepcopy(tree)
+            twin_nodes = [
+                n
+                for function in twin.body
+                if isinstance(function, (ast.FunctionDef, ast.ClassDef))
+                for n in ast.walk(function)
+            ]
+            change(twin_nodes[number])
+            yield node.lineno, description, ast.fix_missing_locations(twin)
+
+
+def _changes(node, docstrings):
+    """Yields (description, function that makes the change to a twin of `node`)."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield (
+            f"{node.value!r} becomes {node.value + 1!r}",
+            _set("value", node.value + 1),
+        )
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield f"{node.value!r} is negated", _set("value", not node.value)
+    if isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in OPERATORS:
+        yield (
+            f"operator {type(node.op).__name__}",
+            _set("op", OPERATORS[type(node.op)]()),
+        )
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Sub, ast.Div)):
+        yield "operands swapped", _swap_operands
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in OPERATORS:
+        yield (
+            f"comparison {type(node.ops[0]).__name__}",
+            _set("ops", [OPERATORS[type(node.ops[0])]()]),
+        )
+    if isinstance(node, ast.UnaryOp):
+        yield f"unary {type(node.op).__name__} dropped", _drop_unary
+    if isinstance(node, ast.Call):
+        for index, keyword in enumerate(node.keywords):
+            yield f"keyword {keyword.arg} dropped", _delete("keywords", index)
+        if len(node.args) > 1 and not any(
+            isinstance(a, ast.Starred) for a in node.args
+        ):
+            yield "first arguments swapped", _swap_arguments
+    for field in ("body", "orelse"):
+        body = getattr(node, field, None)
+        if isinstance(body, list):
+            for index, statement in enumerate(body):
+                if id(statement) in docstrings or isinstance(
+                    statement, (ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Import)
+                ):
+                    continue
+                yield (
+                    "line %d removed: %s"
+                    % (statement.lineno, ast.unparse(statement)[:50]),
+                    _blank(field, index),
+                )
+
+
+def _set(field, value):
+    return lambda node: setattr(node, field, value)
+
+
+def _delete(field, index):
+    return lambda node: getattr(node, field).pop(index)
+
+
+def _blank(field, index):
+    def change(node):
+        getattr(node, field)[index] = ast.Pass()
+
+    return change
+
+
+def _swap_operands(node):
+    node.left, node.right = node.right, node.left
+
+
+def _swap_arguments(node):
+    node.args[0], node.args[1] = node.args[1], node.args[0]
+
+
+def _drop_unary(node):
+    node.op = ast.UAdd() if not isinstance(node.op, ast.Not) else ast.UAdd()
+
+
+def noticed(test, code, path):
+    """Whether a check or a test of module `test` fails on the page `code`."""
+    page = types.ModuleType(test.PROOF.v2.__name__)
+    page.__file__ = path
+    original = test.PROOF.v2
+    try:
+        exec(code, vars(page))
+    except Exception:  # a page that does not load is noticed
+        return True
+    test.PROOF.v2 = test.v2 = page
+    try:
+        for _, check in test.PROOF.checks():
+            if check.way in ("eager", "function", "dynamic"):
+                try:
+                    check()
+                except Exception:  # any failure is a notice
+                    return True
+        suite = unittest.TestSuite(
+            case
+            for group in unittest.defaultTestLoader.loadTestsFromModule(test)
+            for case in group
+            if not case._testMethodName.startswith("test_parity")
+        )
+        return not unittest.TextTestRunner(io.StringIO()).run(suite).wasSuccessful()
+    finally:
+        test.PROOF.v2 = test.v2 = original
+
+
+def _work(topic, jobs, results):
+    test = importlib.import_module("parity_tests.test_" + topic)
+    path = topics.find(topic)[0].v2
+    source = path.read_text("utf-8")
+    everything = list(mutants(source))
+    if noticed(test, compile(source, str(path), "exec"), str(path)):
+        results[0].put((None, True))  # without a change nothing may be noticed
+    while True:
+        number = jobs.get()
+        tree = everything[number][2]
+        # AutoGraph reads the source: it must be on disk under the name in the code.
+        twin = pathlib.Path(results[1]) / ("mutant%d.py" % number)
+        text = ast.unparse(tree)
+        twin.write_text(text)
+        results[0].put(
+            (number, noticed(test, compile(text, str(twin), "exec"), str(twin)))
+        )
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("topic")
+    parser.add_argument("--sample", type=int, help="try that many, chosen at random")
+    options = parser.parse_args(argv)
+    everything = list(mutants(topics.find(options.topic)[0].v2.read_text("utf-8")))
+    numbers = list(range(len(everything)))
+    if options.sample:
+        numbers = sorted(
+            random.Random(0).sample(numbers, min(options.sample, len(numbers)))
+        )
+    context = multiprocessing.get_context("spawn")
+    unnoticed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        worker = None
+        for count, number in enumerate(numbers, 1):
+            if worker is None:
+                jobs, answers = context.Queue(), context.Queue()
+                worker = context.Process(
+                    target=_work,
+                    args=(options.topic, jobs, (answers, folder)),
+                    daemon=True,
+                )
+                worker.start()
+            jobs.put(number)
+            try:
+                which, seen = answers.get(timeout=SECONDS)
+            except queue.Empty:  # it hangs
+                worker.kill()
+                worker, seen, which = None, True, number
+            if which is None:
+                print(f"error: {options.topic} fails as it is", file=sys.stderr)
+                return 2
+            if not seen:
+                unnoticed += 1
+                line, description, _ = everything[number]
+                print("line %d: %s" % (line, description), flush=True)
+            print("\r%d of %d" % (count, len(numbers)), end="\r", file=sys.stderr)
+        if worker:
+            worker.kill()
+    print("%d of %d changes unnoticed" % (unnoticed, len(numbers)))
+    return int(unnoticed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""Trees of arrays: the one vocabulary in which both sides and the recordings answer.
+
+This module and `v1` also run on Python 3.7, beside the genuine TensorFlow 1.15.
+"""
+
+import json
+import zlib
+
+import numpy as np
+
+
+def children(tree):
+    """The (key, subtree) pairs of a container, or None for a leaf."""
+    if isinstance(tree, dict):
+        return [(str(key), tree[key]) for key in tree]
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return list(zip(tree._fields, tree))
+    if isinstance(tree, (list, tuple)):
+        return [(str(index), subtree) for index, subtree in enumerate(tree)]
+    for fields in (("indices", "values", "dense_shape"), ("values", "row_splits")):
+        if all(hasattr(tree, field) for field in fields):  # sparse, then ragged
+            return [(field, getattr(tree, field)) for field in fields]
+    return None
+
+
+def flatten(tree, path=""):
+    """Yields (path, leaf) for every leaf, depth first: `outputs/1/kernel`."""
+    pairs = children(tree)
+    if pairs is None:
+        yield path, tree
+        return
+    for key, subtree in pairs:
+        for item in flatten(subtree, path + "/" + key if path else key):
+            yield item
+
+
+def map_arrays(function, tree, path=""):
+    """Rebuilds `tree` with `function(path, array)` in place of every NumPy array."""
+    if isinstance(tree, (np.ndarray, np.generic)):
+        return function(path, np.asarray(tree))
+
+    def below(key, subtree):
+        return map_arrays(function, subtree, path + "/" + key if path else key)
+
+    if isinstance(tree, dict):
+        return {key: below(str(key), value) for key, value in tree.items()}
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*[below(f, v) for f, v in zip(tree._fields, tree)])
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(below(str(i), value) for i, value in enumerate(tree))
+    return tree
+
+
+def arrays(tree):
+    """{path: array} of the NumPy arrays in `tree`: what is fed to the tensors."""
+    return {
+        path: np.asarray(leaf)
+        for path, leaf in flatten(tree)
+        if isinstance(leaf, (np.ndarray, np.generic))
+    }
+
+
+def as_array(leaf):
+    """A leaf as a comparable array; text, bytes and None by their `repr`."""
+    if leaf is not None and not isinstance(
+        leaf, (np.ndarray, np.generic, bool, int, float, complex, str, bytes)
+    ):
+        raise TypeError(
+            "a page returned %r: return tensors, arrays, numbers, text, None or "
+            "containers of these" % type(leaf)
+        )
+    array = np.asarray(leaf)
+    if array.dtype.kind in "biufc":
+        return array
+    texts = [repr(item) for item in array.ravel().tolist()]
+    return np.asarray(texts, dtype="U").reshape(array.shape)
+
+
+def answer(tree):
+    """{path: array} of everything in `tree`, the form in which answers are compared."""
+    return {path: as_array(leaf) for path, leaf in flatten(tree)}
+
+
+def widen(tree):
+    """`tree` with float32 arrays as float64: the first half of the float64 recipe."""
+    return map_arrays(
+        lambda _, a: a.astype(np.float64) if a.dtype == np.float32 else a, tree
+    )
+
+
+def narrow(leaves):
+    """An answer with float64 leaves as float32: the second half of the recipe."""
+    return {
+        path: leaf.astype(np.float32) if leaf.dtype == np.float64 else leaf
+        for path, leaf in leaves.items()
+    }
+
+
+def generator(*names):
+    """A `RandomState` that depends on `names` alone, on every machine and version."""
+    text = "/".join(str(name) for name in names)
+    return np.random.RandomState(zlib.crc32(text.encode()) & 0x7FFFFFFF)
+
+
+def distinct(name, shape):
+    """Values for the variable `name`: distinct, so that swapped variables show.
+
+    Args:
+        name: the variable's name, as a checkpoint would have it.
+        shape: its shape, a sequence of ints.
+
+    Returns:
+        float64 array of `shape`, its values in (0.1, 0.9) and exact in float32.
+    """
+    draw = generator("weights", name).uniform(0.1, 0.9, size=tuple(shape))
+    return np.asarray(draw, dtype=np.float32).astype(np.float64)
+
+
+COTANGENTS = generator("cotangents").standard_normal(4093).astype(np.float32)
+"""The upstream gradients, read cyclically: random, so that no gradient cancels."""
+
+
+def pack(document, store):
+    """JSON text of `document`, its arrays put into the dict `store` under new keys."""
+
+    def encode(tree):
+        if isinstance(tree, (np.ndarray, np.generic)):
+            key = "array%d" % len(store)
+            store[key] = np.asarray(tree)
+            return {"$array": key}
+        if isinstance(tree, tuple):
+            return {"$tuple": [encode(item) for item in tree]}
+        if isinstance(tree, list):
+            return [encode(item) for item in tree]
+        if isinstance(tree, dict):
+            return {"$dict": [[key, encode(value)] for key, value in tree.items()]}
+        if isinstance(tree, bytes):
+            return {"$bytes": tree.decode("latin-1")}
+        if tree is None or isinstance(tree, (bool, int, float, str)):
+            return tree
+        raise TypeError(
+            "%r cannot be sent to another interpreter: use arrays, numbers, text, "
+            "None and containers of these" % (tree,)
+        )
+
+    return json.dumps(encode(document))
+
+
+def unpack(text, store):
+    """The document that `pack` wrote."""
+
+    def decode(tree):
+        if isinstance(tree, list):
+            return [decode(item) for item in tree]
+        if not isinstance(tree, dict):
+            return tree
+        ((tag, value),) = tree.items()
+        if tag == "$array":
+            return store[value]
+        if tag == "$tuple":
+            return tuple(decode(item) for item in value)
+        if tag == "$bytes":
+            return value.encode("latin-1")
+        return {key: decode(item) for key, item in value}
+
+    return decode(json.loads(text))

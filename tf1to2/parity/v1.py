@@ -1,0 +1,205 @@
+"""The left page, run: graphs, placeholders and sessions.
+
+The same file answers for today's `compat.v1`, in this process, and for the genuine
+TensorFlow 1.15, as a script of its own: `python3.7 v1.py REQUESTS ANSWERS`.
+"""
+
+import contextlib
+import importlib
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+from tf1to2.parity import structure
+
+SEED = 20260101
+"""The graph seed in force around every page, on both sides."""
+
+
+@contextlib.contextmanager
+def legacy():
+    """TensorFlow 1 semantics and a fresh default graph; the former state on exit.
+
+    Reference variables, Switch/Merge control flow, identity `==` and `Dimension`s are
+    what legacy code was written for. Each can be switched at run time, whereas
+    `disable_v2_behavior` could not be undone.
+    """
+    with tf.Graph().as_default():
+        tf.set_random_seed(SEED)
+        if tf.__version__.startswith("1."):
+            yield
+            return
+        equality = not isinstance(tf.constant(0) == 0, bool)
+        dimensions = not isinstance(tf.TensorShape([1])[0], int)
+        resource = tf.resource_variables_enabled()
+        control_flow = tf.control_flow_v2_enabled()
+        tf.disable_tensor_equality()
+        tf.disable_v2_tensorshape()
+        tf.disable_resource_variables()
+        tf.disable_control_flow_v2()
+        try:
+            yield
+        finally:
+            if equality:
+                tf.enable_tensor_equality()
+            if not dimensions:
+                tf.enable_v2_tensorshape()
+            if resource:
+                tf.enable_resource_variables()
+            if control_flow:
+                tf.enable_control_flow_v2()
+
+
+def run(module, request):
+    """Answers one request.
+
+    Args:
+        module: the left page, an imported module.
+        request: dict with `kind` ("op", "layer" or "program"), `name`, `args`, `kwargs`,
+            `factory` (a layer's own keywords), `gradient` (bool) and `shapes`
+            ({path: placeholder shape} for the inputs whose shape shall be unknown).
+
+    Returns:
+        {path: array}. An op answers with `outputs` and `gradients`, a layer also with
+        the `variables` it made, their initial values and its `state` after the call.
+    """
+    with legacy():
+        page = getattr(module, request["name"])
+        if request["kind"] == "program":
+            outputs = page(*request["args"], **request["kwargs"])
+            return structure.answer({"outputs": outputs})
+        return _run_tensors(page, request)
+
+
+def _run_tensors(page, request):
+    feed = {}
+
+    def placeholder(path, array):
+        shape = request["shapes"].get(path, array.shape)
+        dtype = tf.string if array.dtype.kind in "SUO" else array.dtype
+        tensor = tf.placeholder(dtype, shape)
+        feed[tensor] = array
+        return tensor
+
+    args = structure.map_arrays(placeholder, request["args"])
+    variables = []
+    if request["kind"] == "layer":
+        page = page(**request["factory"])
+        outputs = page(*args, **request["kwargs"])
+        variables = sorted(page.variables, key=lambda v: v.name)
+        page(*args, **request["kwargs"])  # the second call must share them
+        names = sorted(v.name for v in page.variables)
+    else:
+        outputs = page(*args, **request["kwargs"])
+
+    tree = {"outputs": outputs}
+    if request["gradient"]:
+        sources = {
+            "inputs/%d" % i: x for i, x in enumerate(feed) if x.dtype.is_floating
+        }
+        if variables:
+            trainable = {v.name: v for v in page.trainable_variables}
+            sources.update((name, trainable[name]) for name in sorted(trainable))
+        tree["gradients"] = _gradients(outputs, sources)
+
+    leaves = list(structure.flatten(tree))
+    fetched = [leaf for _, leaf in leaves if _is_fetched(leaf)]
+    with tf.Session() as sess:
+        sess.run(
+            [
+                tf.global_variables_initializer(),
+                tf.local_variables_initializer(),
+                tf.tables_initializer(),
+            ]
+        )
+        initial = sess.run(variables)
+        for variable in variables:
+            value = structure.distinct(variable.name, variable.shape.as_list())
+            variable.load(value.astype(variable.dtype.base_dtype.as_numpy_dtype), sess)
+        values = iter(sess.run(fetched, feed))
+        answer = {
+            path: structure.as_array(
+                next(values) if _is_fetched(leaf) else _static(leaf)
+            )
+            for path, leaf in leaves
+        }
+        if variables:
+            after = sess.run(variables)
+            answer.update(
+                structure.answer(
+                    {
+                        "variables": names,
+                        "trainable": sorted(v.name for v in page.trainable_variables),
+                        "initial": {v.name: x for v, x in zip(variables, initial)},
+                        "state": {v.name: x for v, x in zip(variables, after)},
+                    }
+                )
+            )
+    return answer
+
+
+def _is_fetched(leaf):
+    return isinstance(leaf, (tf.Tensor, tf.Variable))
+
+
+def _static(leaf):
+    return leaf.value if isinstance(leaf, tf.Dimension) else leaf
+
+
+def _gradients(outputs, sources):
+    targets = [
+        leaf
+        for _, leaf in structure.flatten(outputs)
+        if _is_fetched(leaf) and leaf.dtype.is_floating
+    ]
+    if not targets or not sources:
+        return {}
+    gradients = tf.gradients(
+        targets,
+        list(sources.values()),
+        grad_ys=[cotangent(tf, y, i) for i, y in enumerate(targets)],
+    )
+    return {
+        name: None if gradient is None else tf.convert_to_tensor(gradient)
+        for name, gradient in zip(sources, gradients)
+    }
+
+
+def cotangent(tf, target, offset):
+    """The upstream gradient of the `offset`-th output, like `target`."""
+    table = tf.constant(structure.COTANGENTS)
+    places = (tf.range(tf.size(target)) + 101 * offset) % len(structure.COTANGENTS)
+    return tf.cast(tf.reshape(tf.gather(table, places), tf.shape(target)), target.dtype)
+
+
+def respond(module, request):
+    """As `run`; an exception answers {"raised": its type, "message": its text}."""
+    try:
+        return run(module, request)
+    except Exception as error:  # whatever a page raises is what we are asked for
+        return {
+            "raised": np.asarray(type(error).__name__),
+            "message": np.asarray(str(error)),
+        }
+
+
+def main(requests_path, answers_path):
+    """Answers a file of requests; the genuine TensorFlow 1.15 runs this."""
+    tf.logging.set_verbosity(tf.logging.ERROR)
+    with np.load(requests_path) as store:
+        arrays = dict(store)
+    requests = structure.unpack(str(arrays.pop("requests")), arrays)
+    answers = {}
+    for number, (name, request) in enumerate(requests):
+        module = importlib.import_module(name)
+        for path, leaf in respond(module, request).items():
+            answers["%d:%s" % (number, path)] = leaf
+        print("\r%d of %d" % (number + 1, len(requests)), end="", flush=True)
+    answers["versions"] = np.asarray([tf.__version__, np.__version__])
+    np.savez(answers_path, **answers)
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(*sys.argv[1:])

@@ -1,0 +1,203 @@
+"""The right page, run: eagerly, in a `tf.function`, with unknown dimensions, by XLA."""
+
+import contextlib
+from unittest import mock
+
+import tensorflow as tf
+
+from tf1to2.parity import structure
+from tf1to2.parity.v1 import SEED, cotangent
+
+WAYS = ("eager", "function", "dynamic", "xla")
+
+
+class Retraced(AssertionError):
+    """A `tf.function` traced more often than it had signatures."""
+
+
+def run(module, requests, way):
+    """Answers the requests of one case, which differ in shapes and values only.
+
+    Args:
+        module: the right page, an imported module.
+        requests: list of requests as `v1.run` takes them.
+        way: "eager"; "function" (one trace per signature); "dynamic" (one trace for all
+            requests, the dimensions in `shapes` unknown); "xla" (`jit_compile=True`).
+
+    Returns:
+        List of {path: array}, one per request, with the paths of `v1.run`.
+
+    Raises:
+        Retraced: a function traced again for a signature that it had seen.
+    """
+    kind = requests[0]["kind"]
+    if kind == "program":
+        return [_run_program(module, request, way) for request in requests]
+    if kind == "layer":
+        return [_run_layer(module, request, way) for request in requests]
+    call = _Call(getattr(module, requests[0]["name"]), requests[0], way)
+    answers = []
+    for request in requests:
+        tf.random.set_seed(SEED)
+        answers.append(structure.answer(call(request)))
+    return answers
+
+
+class _Call:
+    """A page's forward pass and gradients in one of the ways, its traces counted."""
+
+    def __init__(self, page, request, way, trainable=()):
+        self.page, self.request, self.trainable = page, request, trainable
+        self.statics = {}
+        self.traces, self.signatures = 0, set()
+        self.compiled = None
+        if way != "eager":
+            signature = [self._spec(*item) for item in fed(request).items()]
+            self.compiled = tf.function(
+                self.body,
+                input_signature=[signature] if way == "dynamic" else None,
+                jit_compile=True if way == "xla" else None,
+            )
+        self.one_trace = way == "dynamic"
+
+    def __call__(self, request, reset=lambda: None):
+        arrays = fed(request).values()
+        tensors = [tf.constant(array, _dtype(array)) for array in arrays]
+        if self.compiled:
+            self.compiled(tensors)  # a first call traces, the second must not
+            traces = self.traces
+            self.signatures.add(self.one_trace or tuple(a.shape for a in arrays))
+            reset()
+            result = self.compiled(tensors)
+            if self.traces > max(traces, len(self.signatures)):
+                raise Retraced(
+                    "%d traces for %d signatures" % (self.traces, len(self.signatures))
+                )
+        else:
+            reset()
+            result = self.body(tensors)
+        return {**{path: x.numpy() for path, x in result.items()}, **self.statics}
+
+    def _spec(self, path, array):
+        return tf.TensorSpec(
+            self.request["shapes"].get(path, array.shape), _dtype(array)
+        )
+
+    def body(self, tensors):
+        self.traces += 1
+        supply = iter(tensors)
+        args = structure.map_arrays(lambda *_: next(supply), self.request["args"])
+        floats = {
+            "inputs/%d" % i: x for i, x in enumerate(tensors) if x.dtype.is_floating
+        }
+        with tf.GradientTape() as tape:
+            tape.watch(list(floats.values()))
+            outputs = self.page(*args, **self.request["kwargs"])
+        tree = {"outputs": outputs}
+        if self.request["gradient"]:
+            sources = {**floats, **{v.name: v for v in self.trainable}}
+            tree["gradients"] = _gradients(tape, outputs, sources)
+        # What is no tensor is known while tracing and leaves by the side door.
+        leaves = dict(structure.flatten(tree))
+        self.statics = {path: x for path, x in leaves.items() if not tf.is_tensor(x)}
+        return {
+            p: tf.convert_to_tensor(x) for p, x in leaves.items() if tf.is_tensor(x)
+        }
+
+
+def _gradients(tape, outputs, sources):
+    targets = [
+        leaf
+        for _, leaf in structure.flatten(outputs)
+        if tf.is_tensor(leaf) and leaf.dtype.is_floating
+    ]
+    if not targets or not sources:
+        return {}
+    gradients = tape.gradient(
+        targets,
+        sources,
+        output_gradients=[cotangent(tf, y, i) for i, y in enumerate(targets)],
+    )
+    return {
+        name: None if gradient is None else tf.convert_to_tensor(gradient)
+        for name, gradient in gradients.items()
+    }
+
+
+def _run_layer(module, request, way):
+    tf.random.set_seed(SEED)
+    layer = getattr(module, request["name"])(**request["factory"])
+
+    def create(tensors):
+        supply = iter(tensors)
+        args = structure.map_arrays(lambda *_: next(supply), request["args"])
+        layer(*args, **request["kwargs"])
+
+    # Tracing makes the variables without running the layer: its state stays initial.
+    specs = [tf.TensorSpec(a.shape, _dtype(a)) for a in fed(request).values()]
+    tf.function(create).get_concrete_function(specs)
+    variables = sorted(layer.variables, key=lambda v: v.name)
+    trainable = sorted(layer.trainable_variables, key=lambda v: v.name)
+    initial = {v.name: v.numpy() for v in variables}
+
+    def reset():
+        for variable in variables:
+            variable.assign(structure.distinct(variable.name, variable.shape))
+
+    call = _Call(layer, request, way, trainable)
+    result = call(request, reset)
+    tree = {
+        **result,
+        "variables": sorted(v.name for v in layer.variables),
+        "trainable": [v.name for v in trainable],
+        "initial": initial,
+        "state": {v.name: v.numpy() for v in variables},
+    }
+    return structure.answer(tree)
+
+
+def _run_program(module, request, way):
+    tf.random.set_seed(SEED)
+    page = getattr(module, request["name"])
+    with _functions_of(module) as functions:
+        before = {id(f): f.experimental_get_tracing_count() for f in functions}
+        tf.config.run_functions_eagerly(way == "eager")
+        try:
+            outputs = page(*request["args"], **request["kwargs"])
+        finally:
+            tf.config.run_functions_eagerly(False)
+        for function in functions:
+            traces = function.experimental_get_tracing_count()
+            traces -= before.get(id(function), 0)
+            if traces > request["traces"]:
+                raise Retraced(
+                    "%s: %d traces, not %d"
+                    % (function.python_function.__name__, traces, request["traces"])
+                )
+    return structure.answer({"outputs": outputs})
+
+
+@contextlib.contextmanager
+def _functions_of(module):
+    """The list of `tf.function`s that `module` has, and those it makes meanwhile."""
+    make = tf.function
+    kind = type(make(lambda: None))
+    functions = [value for value in vars(module).values() if isinstance(value, kind)]
+
+    def recording(func=None, **options):
+        if func is None:
+            return lambda func: recording(func, **options)
+        functions.append(make(func, **options))
+        return functions[-1]
+
+    with mock.patch.object(tf, "function", recording):
+        yield functions
+
+
+def fed(request):
+    """{path: array} of the inputs that become tensors."""
+    return structure.arrays(request["args"])
+
+
+def _dtype(array):
+    return tf.string if array.dtype.kind in "SUO" else tf.as_dtype(array.dtype)

@@ -1,0 +1,91 @@
+"""Which topics and pairs there are, read off the trees, without TensorFlow."""
+
+import ast
+import dataclasses
+import difflib
+import functools
+import importlib.util
+import pathlib
+
+
+class UnknownTopic(LookupError):
+    """No such topic or pair; the message suggests the nearest."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Topic:
+    """One stem: two pages, a proof, a recording, a section.
+
+    Attributes:
+        name: the stem.
+        v1: path of the left page.
+        v2: path of the right page.
+    """
+
+    name: str
+    v1: pathlib.Path
+    v2: pathlib.Path
+
+    @functools.cached_property
+    def _tree(self):
+        return ast.parse(self.v2.read_text("utf-8"))
+
+    @property
+    def lesson(self):
+        """The first line of the right page's docstring: TF1 way → TF2 way, in words."""
+        return (ast.get_docstring(self._tree) or "").partition("\n")[0]
+
+    @property
+    def pairs(self):
+        """The public names, in the order of the page."""
+        for node in self._tree.body:
+            if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
+                return tuple(ast.literal_eval(node.value))
+        return ()
+
+
+def folder(package):
+    """The directory of an installed package, which is not imported."""
+    spec = importlib.util.find_spec(package)
+    return pathlib.Path(spec.submodule_search_locations[0])
+
+
+def stems(package, prefix=""):
+    """The stems of the modules in `package`, sorted."""
+    paths = folder(package).glob(prefix + "[a-z]*.py")
+    return sorted(path.stem[len(prefix) :] for path in paths)
+
+
+def topics():
+    """{name: Topic} of every right page, in the guide's order."""
+    left, right = folder("v1_graph"), folder("v2_eager")
+    return {
+        stem: Topic(stem, left / (stem + ".py"), right / (stem + ".py"))
+        for stem in stems("v2_eager")
+    }
+
+
+def find(text):
+    """Resolves "topic" or "topic.name".
+
+    Returns:
+        (Topic, name or None).
+
+    Raises:
+        UnknownTopic: with the nearest known name.
+    """
+    known = topics()
+    stem, _, name = text.partition(".")
+    if stem not in known:
+        raise UnknownTopic(_no_such("topic", stem, known))
+    if name and name not in known[stem].pairs:
+        raise UnknownTopic(_no_such(f"pair in {stem}", name, known[stem].pairs))
+    return known[stem], name or None
+
+
+def _no_such(what, text, known):
+    near = difflib.get_close_matches(text, known, 1, 0.5)
+    hint = (
+        f"did you mean {near[0]}?" if near else "there are: {}".format(", ".join(known))
+    )
+    return f"no {what} called {text!r}; {hint}"

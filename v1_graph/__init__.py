@@ -1,0 +1,1 @@
+"""The left pages: TensorFlow 1, as legacy code is really written."""

@@ -1,0 +1,1 @@
+"""The right pages: the same programs in native TensorFlow 2."""

@@ -1,0 +1,127 @@
+"""Broadcasting: tile or broadcast, merge features, and the sum that hides a mistake."""
+
+import math
+
+import tensorflow as tf
+
+__all__ = [
+    "add_tiled",
+    "add_broadcast",
+    "make_dense_of_concatenation",
+    "make_merge",
+    "sum_of_broadcast",
+]
+
+
+def add_tiled(matrix, column):
+    """Adds a column to every column of a matrix, by an explicit copy of the column.
+
+    Args:
+        matrix: [rows, columns] tensor.
+        column: [rows, 1] tensor of the same dtype.
+
+    Returns:
+        [rows, columns] tensor.
+    """
+    return matrix + tf.tile(column, [1, tf.shape(matrix)[1]])
+
+
+def add_broadcast(matrix, column):
+    """Adds a column to every column of a matrix; dimensions of size 1 are stretched.
+
+    Args:
+        matrix: [rows, columns] tensor.
+        column: [rows, 1] tensor of the same dtype.
+
+    Returns:
+        [rows, columns] tensor, the numbers of `add_tiled` without its copy.
+    """
+    return matrix + column
+
+
+def make_dense_of_concatenation(units, name="tiled"):
+    """Makes a dense layer on two feature maps, the smaller one tiled and concatenated.
+
+    Args:
+        units: size of the last output dimension.
+        name: scope of the variables `kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] and a [batch, 1, context] tensor to
+        [batch, steps, units].
+    """
+    return DenseOfConcatenation(units, name)
+
+
+class DenseOfConcatenation(tf.Module):
+    def __init__(self, units, name):
+        super().__init__(name)
+        self.units = units
+        self.kernel = None
+
+    @tf.Module.with_name_scope
+    def __call__(self, features, context):
+        tiled = tf.tile(context, [1, tf.shape(features)[1], 1])
+        both = tf.concat([features, tiled], axis=2)
+        if self.kernel is None:
+            shape = [features.shape[2] + context.shape[2], self.units]
+            self.kernel = tf.Variable(
+                glorot_uniform(shape, features.dtype, seed=1), name="kernel"
+            )
+            self.bias = tf.Variable(tf.zeros([self.units], features.dtype), name="bias")
+        return tf.nn.relu(tf.nn.bias_add(tf.tensordot(both, self.kernel, 1), self.bias))
+
+
+def make_merge(units, name="merge"):
+    """Makes the same layer without the copy: two products, added by broadcasting.
+
+    Args:
+        units: size of the last output dimension.
+        name: scope of the variables `features`, `context` and `bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] and a [batch, 1, context] tensor to
+        [batch, steps, units].
+    """
+    return Merge(units, name)
+
+
+class Merge(tf.Module):
+    def __init__(self, units, name):
+        super().__init__(name)
+        self.units = units
+        self.kernels = {}
+
+    @tf.Module.with_name_scope
+    def __call__(self, features, context):
+        total = 0.0
+        for key, tensor in [("features", features), ("context", context)]:
+            if key not in self.kernels:
+                shape = [tensor.shape[2], self.units]
+                self.kernels[key] = tf.Variable(
+                    glorot_uniform(shape, tensor.dtype, seed=1), name=key
+                )
+            total += tf.tensordot(tensor, self.kernels[key], 1)
+        if not hasattr(self, "bias"):
+            self.bias = tf.Variable(tf.zeros([self.units], features.dtype), name="bias")
+        return tf.nn.relu(tf.nn.bias_add(total, self.bias))
+
+
+def glorot_uniform(shape, dtype, seed):
+    """The draw of `tf.glorot_uniform_initializer` (Glorot and Bengio, 2010)."""
+    limit = math.sqrt(6 / sum(shape))
+    return tf.random.uniform(shape, -limit, limit, dtype, seed)
+
+
+def sum_of_broadcast(a, b, axis=None):
+    """Sums a + b; the axis says what was meant where broadcasting made a matrix.
+
+    Args:
+        a: tensor.
+        b: tensor that broadcasts with `a`.
+        axis: the axis to sum over; None sums over all of them, which hides the mistake.
+
+    Returns:
+        The sum, a scalar when `axis` is None.
+    """
+    return tf.reduce_sum(a + b, axis)
