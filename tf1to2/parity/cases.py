@@ -330,17 +330,10 @@ class Proof:
                 )
             ) from None
 
-    def _compare_expected(self, case, actual):
+    @staticmethod
+    def _compare_expected(case, actual):
         outputs = {p: x for p, x in actual.items() if p.split("/")[0] == "outputs"}
-        wanted = structure.answer({"outputs": case.expect})
-        if set(wanted) != set(outputs):
-            # A list of numbers was written for an array.
-            (path,) = outputs
-            wanted = {path: np.asarray(case.expect)}
-        wanted = {
-            path: leaf if leaf.dtype.kind == "U" else leaf.astype(outputs[path].dtype)
-            for path, leaf in wanted.items()
-        }
+        wanted = dict(_expected(case.expect, outputs))
         compare(wanted, outputs, ("the expectation", "the answer"))
 
     def _prove_generated(self, case):
@@ -450,6 +443,19 @@ class Proof:
 def _key(case, sizes):
     text = ",".join("%s=%d" % item for item in sorted(sizes.items()))
     return f"{case}/{text}" if text else str(case)
+
+
+def _expected(expect, outputs, path="outputs"):
+    """Yields (path, array) of `expect`, whose lists may stand for arrays."""
+    if path in outputs:
+        leaf, like = np.asarray(expect), outputs[path]
+        number = like.dtype.kind != "U" and expect is not None
+        yield path, leaf.astype(like.dtype) if number else structure.as_array(leaf)
+        return
+    for key, subtree in structure.children(expect) or [("", expect)]:
+        if not any(p.startswith(f"{path}/{key}") for p in outputs):
+            raise Mismatch(f"{path}/{key} is expected and missing")
+        yield from _expected(subtree, outputs, f"{path}/{key}")
 
 
 def _as_numpy(tree):

@@ -149,7 +149,10 @@ def ulps(a, b):
         return mirrored.astype(np.int64)
 
     x, y = ordered(a), ordered(b)
-    distance = np.maximum(x, y).astype(np.uint64) - np.minimum(x, y).astype(np.uint64)
+    distance = np.atleast_1d(np.maximum(x, y)).view(np.uint64)  # arrays wrap silently
+    distance = (distance - np.atleast_1d(np.minimum(x, y)).view(np.uint64)).reshape(
+        a.shape
+    )
     nan = np.isnan(a), np.isnan(b)
     distance = np.where(nan[0] ^ nan[1], np.uint64(2**63 - 1), distance)
     return np.where(nan[0] & nan[1], np.uint64(0), distance)

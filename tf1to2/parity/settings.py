@@ -6,25 +6,27 @@ then gives the same bits in a session, eagerly and in a `tf.function`: float32 i
 after rounding to float32 (the float64 recipe).
 """
 
+import contextlib
 import os
 import sys
 
-ENVIRONMENT = {
-    "CUDA_VISIBLE_DEVICES": "-1",  # bits are promised for CPU kernels
+CPU = {"CUDA_VISIBLE_DEVICES": "-1"}  # bits are promised for CPU kernels
+STRICT = {
+    **CPU,
     "TF_ENABLE_ONEDNN_OPTS": "0",
     "TF_NUM_INTRAOP_THREADS": "1",
     "TF_NUM_INTEROP_THREADS": "1",
     "TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL": "false",
 }
-SETTINGS = ("strict", "default")
+ENVIRONMENTS = {"strict": STRICT, "default": CPU}
 
 
 def current():
     """The settings of this process: `TF1TO2_SETTINGS`, "strict" unless set."""
     name = os.environ.get("TF1TO2_SETTINGS", "strict")
-    if name not in SETTINGS:
+    if name not in ENVIRONMENTS:
         raise ValueError(
-            "TF1TO2_SETTINGS is {!r}: use one of {}".format(name, ", ".join(SETTINGS))
+            f"TF1TO2_SETTINGS is {name!r}: use one of {', '.join(ENVIRONMENTS)}"
         )
     return name
 
@@ -35,24 +37,35 @@ def apply():
     Raises:
         RuntimeError: TensorFlow was imported before, with other settings.
     """
-    strict = current() == "strict"
-    wanted = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    if strict:
-        wanted.update(ENVIRONMENT)
-    if "tensorflow" in sys.modules:
-        wrong = [
-            k for k, v in wanted.items() if k in ENVIRONMENT and os.environ.get(k) != v
-        ]
-        if wrong:
-            raise RuntimeError(
-                "TensorFlow was imported before the parity settings were in place: "
-                "import tf1to2.parity first, or set {}".format(
-                    " ".join(f"{k}={wanted[k]}" for k in wrong)
-                )
-            )
+    wanted = ENVIRONMENTS[current()]
+    missing = [f"{k}={v}" for k, v in wanted.items() if os.environ.get(k) != v]
+    if missing and "tensorflow" in sys.modules:
+        raise RuntimeError(
+            "TensorFlow was imported before the parity settings were in place: import "
+            f"parity_tests first, or set {' '.join(missing)}"
+        )
     os.environ.update(wanted)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    with _silence():
+        import tensorflow as tf
 
-    import tensorflow as tf
+        if current() == "strict":
+            tf.config.optimizer.set_experimental_options(
+                {"disable_meta_optimizer": True}
+            )
+        tf.zeros([])  # the runtime starts, and says all that it has to say
+    tf.get_logger().setLevel("ERROR")
 
-    if strict:
-        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+@contextlib.contextmanager
+def _silence():
+    """Drops what native code writes to the standard error stream meanwhile."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -24,30 +24,33 @@ def legacy():
     what legacy code was written for. Each can be switched at run time, whereas
     `disable_v2_behavior` could not be undone.
     """
-    with tf.Graph().as_default():
-        tf.set_random_seed(SEED)
-        if tf.__version__.startswith("1."):
+    if tf.__version__.startswith("1."):
+        with tf.Graph().as_default():
+            tf.set_random_seed(SEED)
             yield
-            return
-        equality = not isinstance(tf.constant(0) == 0, bool)
-        dimensions = not isinstance(tf.TensorShape([1])[0], int)
-        resource = tf.resource_variables_enabled()
-        control_flow = tf.control_flow_v2_enabled()
-        tf.disable_tensor_equality()
-        tf.disable_v2_tensorshape()
-        tf.disable_resource_variables()
-        tf.disable_control_flow_v2()
-        try:
+        return
+    # Seen from outside a graph: inside one `==` is identity, whatever the switch says.
+    equality = not isinstance(tf.constant(0) == 0, bool)
+    dimensions = not isinstance(tf.TensorShape([1])[0], int)
+    resource = tf.resource_variables_enabled()
+    control_flow = tf.control_flow_v2_enabled()
+    tf.disable_tensor_equality()
+    tf.disable_v2_tensorshape()
+    tf.disable_resource_variables()
+    tf.disable_control_flow_v2()
+    try:
+        with tf.Graph().as_default():
+            tf.set_random_seed(SEED)
             yield
-        finally:
-            if equality:
-                tf.enable_tensor_equality()
-            if not dimensions:
-                tf.enable_v2_tensorshape()
-            if resource:
-                tf.enable_resource_variables()
-            if control_flow:
-                tf.enable_control_flow_v2()
+    finally:
+        if equality:
+            tf.enable_tensor_equality()
+        if not dimensions:
+            tf.enable_v2_tensorshape()
+        if resource:
+            tf.enable_resource_variables()
+        if control_flow:
+            tf.enable_control_flow_v2()
 
 
 def run(module, request):

@@ -1,0 +1,46 @@
+# make demo and make test each do all of the set-up: Python 3.10 to 3.13 is enough.
+SUPPORTED := import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))
+PYTHON ?= $(shell for python in python3 python3.12 python3.13 python3.11 python3.10; do \
+  $$python -c '$(SUPPORTED)' 2>/dev/null && echo $$python && break; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test record check-recordings lint clean
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
+
+demo: $(READY) ## prove two topics here and now, then show one side by side
+	@$(BIN)/tf1to2 topics
+	@echo
+	@$(BIN)/tf1to2 verify broadcasting execution_order
+	@echo
+	@$(BIN)/tf1to2 diff execution_order.read_then_assign
+
+test: $(READY) ## all proofs, in the strict and in TensorFlow's default settings
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest -q
+	TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q parity_tests -k test_parity
+
+record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
+	$(BIN)/python -m tf1to2.parity.record
+
+check-recordings: $(READY) ## the same, compared with the recordings
+	$(BIN)/python -m tf1to2.parity.record --check
+
+lint: $(READY) ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+clean: ## remove the virtual environments
+	rm -rf $(VENV) .venv-tf1
+
+$(READY): setup.cfg pyproject.toml
+	@test -n '$(PYTHON)' || \
+	  { echo 'Python 3.10 to 3.13 is needed: make PYTHON=/path/to/python3'; exit 1; }
+	@echo 'Setting up $(VENV) (TensorFlow takes a minute)'
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,lint]'
+	@touch $@

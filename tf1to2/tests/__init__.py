@@ -1,0 +1,1 @@
+"""Tests of the tools, and of what all topics have in common."""

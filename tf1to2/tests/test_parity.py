@@ -1,0 +1,354 @@
+"""Negative controls: whatever a proof is to notice is broken here, and it notices."""
+
+import pathlib
+import tempfile
+import types
+import unittest
+
+import numpy as np
+import parity_tests  # noqa: F401  (puts the settings in force)
+import tensorflow as tf
+from parameterized import parameterized
+from tf1to2.parity import cases, compare, structure, v1, v2
+from tf1to2.parity.arrays import SIZES, drawn, integers, normal
+from tf1to2.parity.compare import Bound, Mismatch
+from tf1to2.parity.recordings import Recording, StaleRecording
+from tf1to2.tests import toy
+
+
+def page(**functions):
+    """A module with these functions, and the source file of the toy pages."""
+    module = types.ModuleType("toy")
+    module.__file__ = toy.__file__
+    vars(module).update(functions)
+    return module
+
+
+def proof(case, left, right, bounds=(), recorded=None):
+    """A Proof of one case, recorded from `recorded`, by default the left page."""
+    left, right = page(**{case.name: left}), page(**{case.name: right})
+    source = page(**{case.name: recorded}) if recorded else left
+    folder = tempfile.mkdtemp()
+    result = cases.Proof(left, right, [case], pathlib.Path(folder) / "toy.npz", bounds)
+    entries = result.recorded()
+    answers = [v1.respond(source, request) for _, request in entries]
+    result.recording.write(entries, answers, ["1.15.5", "1.18"])
+    return result
+
+
+def prove(*args, **kwargs):
+    """Runs all checks of `proof(...)`; returns the summed tallies by reference."""
+    total = {}
+    for _, check in proof(*args, **kwargs).checks():
+        for side, tally in check().items():
+            total[side] = total.get(side, compare.Tally()) + tally
+    return total
+
+
+OP = cases.Op("page", "toy", [normal("n", 3)])
+FIXED = cases.Op("page", "toy", [np.float32([1, 2, 3])])
+LAYER = cases.Layer("page", "toy", [normal("n", 3)])
+PROGRAM = cases.Program("page", "toy", [np.float32(3)])
+
+
+def variant(**changes):
+    """The right layer with some of its parts replaced."""
+    return type("Scale", (toy.Scale,), changes)
+
+
+def swapped(self, x):
+    toy.Scale.__call__(self, x)
+    return x * self.offset + self.gain
+
+
+class HonestPairTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("op", OP, toy.scaled, toy.scaled),
+            ("layer", LAYER, toy.make_scale, toy.Scale),
+            ("program", PROGRAM, toy.count_down, toy.count_down_eagerly),
+        ]
+    )
+    def test_it_passes_and_something_was_compared(self, _, case, left, right):
+        total = prove(case, left, right)
+        self.assertGreater(total["1.15.5"].elements, 0)
+        self.assertGreater(total["compat.v1"].elements, 0)
+        self.assertEqual(total["compat.v1"].ulps, 0)
+
+
+class BrokenPageTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("a_value", lambda x: (x * 2.0000002, tf.reduce_sum(x)), "outputs/0"),
+            ("a_dtype", lambda x: (x * 2, tf.size(x)), "dtype"),
+            ("a_shape", lambda x: (x * 2, tf.reduce_sum(x, 0)), "shape"),
+            ("a_missing_output", lambda x: x * 2, "different leaves"),
+            ("a_missing_gradient", lambda x: (_stopped(x), tf.reduce_sum(x)), "gradients"),
+            (
+                "a_gradient",
+                lambda x: (2 * x, tf.reduce_sum(x) + 0 * tf.reduce_sum(_bent(x))),
+                "gradients",
+            ),
+        ]
+    )
+    def test_an_op_that_differs(self, _, right, message):
+        with self.assertRaisesRegex(Mismatch, message):
+            prove(OP, toy.scaled, right)
+
+    def test_a_program_that_retraces(self):
+        def retracing(x):
+            step = tf.function(lambda y, k: y * k)
+            return [step(tf.constant(x), k).numpy() for k in range(3)]
+
+        with self.assertRaisesRegex(v2.Retraced, "3 traces, not 1"):
+            prove(PROGRAM, lambda x: [x * x.dtype.type(k) for k in range(3)], retracing)
+
+    @parameterized.expand(
+        [
+            ("swapped_variables", variant(__call__=swapped), "outputs"),
+            (
+                "an_initial_value",
+                variant(__call__=lambda self, x: _created(self, x, 1.0)),
+                "initial/scale/offset:0",
+            ),
+            ("a_variable_name", lambda: toy.Scale("other"), "leaves|variables"),
+        ]
+    )
+    def test_a_layer_that_differs(self, _, right, message):
+        with self.assertRaisesRegex(Mismatch, message):
+            prove(LAYER, toy.make_scale, right)
+
+    def test_a_layer_that_makes_new_variables_on_each_call(self):
+        class Forgetful(toy.Scale):
+            def __call__(self, x):
+                self.gain = None
+                return super().__call__(x)
+
+        with self.assertRaises((Mismatch, ValueError)):
+            prove(LAYER, toy.make_scale, Forgetful)
+
+    def test_a_program_that_differs(self):
+        with self.assertRaisesRegex(Mismatch, "outputs: 2.0 in .*, 4.0 in"):
+            prove(PROGRAM, toy.count_down, lambda x: (x + 1).astype("f"))
+
+    def test_a_recording_that_differs(self):
+        with self.assertRaisesRegex(Mismatch, "TensorFlow 1.15.5"):
+            prove(FIXED, toy.scaled, toy.scaled, recorded=lambda x: toy.scaled(x, 3.0))
+
+    def test_an_expectation_that_is_not_met(self):
+        case = cases.Op("page", "toy", [np.float32([1, 2])], expect=[[2, 5], 3])
+        with self.assertRaisesRegex(Mismatch, "expectation"):
+            prove(case, toy.scaled, toy.scaled)
+
+    def test_a_false_friend_that_is_a_friend(self):
+        case = cases.FalseFriend("page", "toy", [np.float32([1])], naive=toy.scaled)
+        with self.assertRaisesRegex(Mismatch, "no false friend"):
+            prove(case, toy.scaled, toy.scaled)
+
+
+def _stopped(x):
+    return 2 * tf.stop_gradient(x)
+
+
+@tf.custom_gradient
+def _bent(x):
+    return x, lambda dy: tf.ones_like(dy)
+
+
+def _created(self, x, offset):
+    if self.gain is None:
+        with tf.name_scope("scale"):
+            self.gain = tf.Variable(tf.ones([3], x.dtype), name="gain")
+            self.offset = tf.Variable(tf.fill([3], tf.cast(offset, x.dtype)), name="offset")
+    return x * self.gain + self.offset
+
+
+class ErrorTest(unittest.TestCase):
+    ARGS = [np.zeros([2, 3], "f"), np.zeros([4], "f")]
+    RIGHT = dict(
+        graph=ValueError, eager=tf.errors.InvalidArgumentError, function=ValueError
+    )
+
+    def check(self, **changes):
+        options = {**self.RIGHT, "match": "ncompatible|must be equal", **changes}
+        add = changes.pop("add", None) or (lambda a, b: a + b)
+        options.pop("add", None)
+        return prove(cases.Raises("page", "toy", self.ARGS, **options), add, add)
+
+    def test_the_right_types_pass(self):
+        self.check()
+
+    @parameterized.expand(
+        [
+            ("graph", {"graph": TypeError}),
+            ("eager", {"eager": ValueError}),
+            ("function", {"function": TypeError}),
+            ("message", {"match": "no such sentence"}),
+            ("none_expected", {"eager": None}),
+            ("genuine", {"genuine": TypeError}),
+            ("none_raised", {"add": lambda a, b: a}),
+        ]
+    )
+    def test_a_wrong_expectation_fails(self, _, changes):
+        with self.assertRaises(Mismatch):
+            self.check(**changes)
+
+
+class BoundTest(unittest.TestCase):
+    LEFT = {"outputs": np.float32([1, 2])}
+    RIGHT = {"outputs": np.float32([1, np.nextafter(np.float32(2), np.float32(3))])}
+
+    def bound(self, ulps):
+        return {"outputs": Bound("a.b", "eager", "outputs", ulps, ulps, "some reason")}
+
+    def test_a_bound_that_holds(self):
+        tally = compare.compare(self.LEFT, self.RIGHT, "ab", self.bound(1))
+        self.assertEqual(tally.ulps, 1)
+
+    @parameterized.expand([("exceeded", 0, RIGHT), ("not_needed", 4, LEFT)])
+    def test_a_bound_that_does_not(self, _, ulps, right):
+        with self.assertRaises(Mismatch):
+            compare.compare(self.LEFT, right, "ab", self.bound(ulps))
+
+
+class CompareTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("values", np.float32([1, 2]), np.float32([1, 3]), r"\[1\]: 2.0 in a, 3.0"),
+            ("nan", np.float32([np.nan]), np.float32([1]), "nan in a"),
+            ("zero_signs", np.float32([0.0]), np.float32([-0.0]), "-0.0 in b"),
+            ("dtypes", np.float32([1]), np.float64([1]), "dtype"),
+            ("shapes", np.float32([1]), np.float32([[1]]), "shape"),
+            ("text", structure.as_array("a"), structure.as_array(b"a"), "b'a'"),
+            ("none", structure.as_array(None), structure.as_array("None"), "'None'"),
+            ("complex", np.complex64([1j]), np.complex64([-1j]), "1j"),
+            ("empty", np.float32([]), np.float32([]), "nothing was compared"),
+        ]
+    )
+    def test_a_difference_is_named(self, _, a, b, message):
+        with self.assertRaisesRegex(Mismatch, message):
+            compare.compare({"x": a}, {"x": b}, "ab")
+
+    def test_no_leaves_are_an_error(self):
+        with self.assertRaisesRegex(Mismatch, "nothing was compared"):
+            compare.compare({}, {}, "ab")
+
+    def test_nan_is_nan(self):
+        nan = {"x": np.float32([np.nan])}
+        self.assertEqual(compare.compare(nan, nan, "ab").elements, 1)
+
+    @parameterized.expand(
+        [
+            ("neighbours", 1.0, np.nextafter(np.float32(1), np.float32(2)), 1),
+            ("zeros", 0.0, -0.0, 0),
+            ("across_zero", np.float32(1e-45), np.float32(-1e-45), 2),
+            ("nan", np.nan, 1.0, 2**63 - 1),
+            ("extremes", np.inf, -np.inf, 2 * 0x7F800000),
+        ]
+    )
+    def test_distance(self, _, a, b, wanted):
+        a, b = np.asarray(a, np.float32), np.asarray(b, np.float32)
+        self.assertEqual(int(compare.ulps(a, b)), wanted)
+
+
+class RecordingTest(unittest.TestCase):
+    def setUp(self):
+        self.proof = proof(FIXED, toy.scaled, toy.scaled)
+        self.request = self.proof.recorded()[0][1]
+
+    def test_another_input_is_stale(self):
+        request = {**self.request, "args": [np.float64([1, 2, 4])]}
+        with self.assertRaisesRegex(StaleRecording, "run make record"):
+            self.proof.recording.answer("page, toy", request)
+
+    def test_another_case_is_stale(self):
+        with self.assertRaisesRegex(StaleRecording, "run make record"):
+            self.proof.recording.answer("page, other", self.request)
+
+    def test_another_page_is_stale(self):
+        with tempfile.NamedTemporaryFile(suffix=".py") as file:
+            edited = page()
+            edited.__file__ = file.name
+            recording = Recording(self.proof.recording.path, edited)
+            with self.assertRaisesRegex(StaleRecording, "run make record"):
+                recording.answer("page, toy", self.request)
+
+    def test_no_recording(self):
+        self.proof.recording.path.unlink()
+        with self.assertRaisesRegex(StaleRecording, "run make record"):
+            self.proof.recording.answer("page, toy", self.request)
+
+    def test_it_says_what_made_it(self):
+        about = self.proof.recording.about
+        self.assertEqual(about["tensorflow"], "1.15.5")
+        self.assertTrue(about["cpu"] and about["settings"] and about["date"])
+
+
+class CaseTest(unittest.TestCase):
+    def test_a_skip_needs_a_known_rung_and_a_reason(self):
+        for skip in ({"jit": "no"}, {"xla": ""}):
+            with self.assertRaisesRegex(ValueError, "skip takes"):
+                cases.Op("page", "toy", skip=skip)
+
+    def test_two_cases_of_one_name_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "two cases"):
+            cases.Proof(toy, toy, [OP, OP], "nowhere.npz")
+
+    def test_draws_depend_on_the_case_alone(self):
+        a, b = (drawn([normal("n", 3)], {"n": 2}, *names) for names in ("xy", "xz"))
+        self.assertFalse((a[0] == b[0]).any())
+        np.testing.assert_array_equal(a, drawn([normal("n", 3)], {"n": 2}, *"xy"))
+
+    def test_sizes_are_and_are_not_multiples_of_eight(self):
+        firsts = [sizes[0] % 8 == 0 for sizes in SIZES]
+        self.assertEqual(set(firsts), {True, False})
+
+    def test_weights_are_distinct(self):
+        a, b = structure.distinct("a", [50]), structure.distinct("b", [50])
+        self.assertEqual(len({*a, *b}), 100)
+
+
+class LegacyTest(unittest.TestCase):
+    def test_the_former_state_comes_back(self):
+        def state():
+            return (
+                tf.compat.v1.resource_variables_enabled(),
+                tf.compat.v1.control_flow_v2_enabled(),
+                isinstance(tf.constant(0) == 0, bool),
+                type(tf.TensorShape([1])[0]),
+                tf.executing_eagerly(),
+            )
+
+        before = state()
+        with self.assertRaises(KeyError), v1.legacy():
+            self.assertEqual(
+                state(), (False, False, True, tf.compat.v1.Dimension, False)
+            )
+            raise KeyError
+        self.assertEqual(state(), before)
+        self.assertEqual(before, (True, True, False, int, True))
+
+
+class StructureTest(unittest.TestCase):
+    def test_pack_and_unpack(self):
+        document = {
+            "args": [np.float32([1]), (2, "x", b"\xff\x00"), None, {"k": [True, 1.5]}]
+        }
+        store = {}
+        text = structure.pack(document, store)
+        again = structure.unpack(text, store)
+        np.testing.assert_array_equal(again["args"].pop(0), document["args"].pop(0))
+        self.assertEqual(again, document)
+
+    def test_what_cannot_be_sent(self):
+        with self.assertRaisesRegex(TypeError, "another interpreter"):
+            structure.pack(object(), {})
+
+    def test_what_a_page_must_not_return(self):
+        with self.assertRaisesRegex(TypeError, "a page returned"):
+            structure.answer({"x": object()})
+
+    def test_the_float64_recipe_leaves_the_rest_alone(self):
+        tree = structure.widen([np.float32(1), np.int32(1), 1.0, integers])
+        self.assertEqual([getattr(x, "dtype", None) for x in tree][:2], ["f8", "i4"])
+        self.assertIs(tree[3], integers)

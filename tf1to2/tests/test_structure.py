@@ -1,0 +1,203 @@
+"""What every topic must have, read off the trees: nobody keeps a list by hand."""
+
+import ast
+import importlib
+import inspect
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import parity_tests
+from parameterized import parameterized
+from parity_tests.exceptions import BOUNDS
+from tf1to2 import topics
+from tf1to2.parity.cases import RUNGS, Raises
+
+ROOT = pathlib.Path(__file__).parents[2]
+TOPICS = topics.topics()
+BY_TOPIC = [(name, topic) for name, topic in TOPICS.items()]
+
+
+def pages(name):
+    return [importlib.import_module(f"{p}.{name}") for p in ("v1_graph", "v2_eager")]
+
+
+def test_module(name):
+    return importlib.import_module(f"parity_tests.test_{name}")
+
+
+test_module.__test__ = False
+
+
+class FourPlacesTest(unittest.TestCase):
+    def test_there_are_topics(self):
+        self.assertGreaterEqual(len(TOPICS), 8)
+
+    @parameterized.expand(
+        [
+            ("left_pages", lambda: topics.stems("v1_graph")),
+            ("proofs", lambda: topics.stems("parity_tests", "test_")),
+            (
+                "recordings",
+                lambda: sorted(
+                    path.stem
+                    for path in pathlib.Path(parity_tests.__path__[0]).glob("golden/*")
+                ),
+            ),
+            (
+                "sections",
+                lambda: sorted(
+                    re.findall(r"^## ([a-z_]+)$", (ROOT / "MIGRATION.md").read_text(), re.M)
+                ),
+            ),
+        ]
+    )
+    def test_the_same_stems_as_the_right_pages(self, _, stems):
+        self.assertEqual(stems(), sorted(TOPICS))
+
+    @parameterized.expand(BY_TOPIC)
+    def test_the_section_links_to_its_pages_and_names_every_pair(self, name, topic):
+        guide = (ROOT / "MIGRATION.md").read_text()
+        section = guide.split(f"\n## {name}\n")[1].split("\n## ")[0]
+        for link in (f"v1_graph/{name}.py", f"v2_eager/{name}.py", f"test_{name}.py"):
+            self.assertIn(link, section)
+        missing = [pair for pair in topic.pairs if f"`{pair}`" not in section]
+        self.assertEqual(missing, [])
+
+
+class PairTest(unittest.TestCase):
+    @parameterized.expand(BY_TOPIC)
+    def test_same_names_in_the_same_order(self, name, topic):
+        left, right = pages(name)
+        self.assertEqual(left.__all__, right.__all__)
+        self.assertEqual(tuple(right.__all__), topic.pairs)
+        for page in (left, right):
+            source = inspect.getsource(page)
+            defined = re.findall(r"^def (\w+)\(", source, re.M)
+            self.assertEqual([n for n in defined if n in page.__all__], page.__all__)
+            self.assertEqual(len(set(page.__all__)), len(page.__all__))
+
+    @parameterized.expand(BY_TOPIC)
+    def test_same_signatures(self, name, _):
+        left, right = pages(name)
+        for pair in right.__all__:
+            with self.subTest(pair=pair):
+                ours, theirs = getattr(left, pair), getattr(right, pair)
+                ours, theirs = _plain(ours), _plain(theirs)
+                self.assertEqual(inspect.signature(ours), inspect.signature(theirs))
+
+    @parameterized.expand(BY_TOPIC)
+    def test_same_first_docstring_lines(self, name, _):
+        left, right = pages(name)
+        self.assertEqual(_first_line(left), _first_line(right))
+        for pair in right.__all__:
+            with self.subTest(pair=pair):
+                first = _first_line(getattr(right, pair))
+                self.assertEqual(_first_line(getattr(left, pair)), first)
+                self.assertTrue(first.endswith("."), first)
+
+    @parameterized.expand(BY_TOPIC)
+    def test_same_steps(self, name, topic):
+        left, right = (
+            re.findall(r"^ +# --- (.+)$", path.read_text("utf-8"), re.M)
+            for path in (topic.v1, topic.v2)
+        )
+        self.assertEqual(left, right)
+
+
+def _plain(function):
+    return getattr(function, "python_function", function)
+
+
+def _first_line(documented):
+    return inspect.getdoc(_plain(documented)).partition("\n")[0]
+
+
+class ProvenTest(unittest.TestCase):
+    @parameterized.expand(BY_TOPIC)
+    def test_every_pair_climbs_every_rung_that_applies(self, name, topic):
+        cases = test_module(name).PROOF.cases
+        for pair in topic.pairs:
+            with self.subTest(pair=pair):
+                proving = [
+                    case
+                    for case in cases
+                    if case.name == pair and not isinstance(case, Raises)
+                ]
+                self.assertTrue(proving, "no case")
+                for rung in RUNGS[proving[0].kind]:
+                    proven = any(rung not in case.skip for case in proving)
+                    reasoned = all(case.skip.get(rung) for case in proving)
+                    self.assertTrue(proven or reasoned, rung)
+
+    @parameterized.expand(BY_TOPIC)
+    def test_cases_name_pairs(self, name, topic):
+        named = {case.name for case in test_module(name).PROOF.cases}
+        self.assertEqual(named - set(topic.pairs), set())
+
+    @parameterized.expand(BY_TOPIC)
+    def test_bad_input_is_tried(self, name, _):
+        cases = test_module(name).PROOF.cases
+        self.assertTrue(any(isinstance(case, Raises) for case in cases))
+
+    @parameterized.expand(BY_TOPIC)
+    def test_the_proof_runs_every_check(self, name, _):
+        module = test_module(name)
+        methods = [
+            method
+            for group in vars(module).values()
+            if inspect.isclass(group) and issubclass(group, unittest.TestCase)
+            for method in dir(group)
+            if method.startswith("test_parity_")
+        ]
+        self.assertEqual(len(methods), len(module.PROOF.checks()))
+
+    def test_every_bound_names_a_pair_and_gives_its_reason(self):
+        for bound in BOUNDS:
+            with self.subTest(bound=bound):
+                topic, pair = topics.find(bound.pair)
+                self.assertIsNotNone(pair)
+                self.assertGreater(len(bound.reason.split()), 5)
+                self.assertTrue(0 < bound.measured <= bound.ulps)
+
+
+class SourceTest(unittest.TestCase):
+    @parameterized.expand(BY_TOPIC)
+    def test_the_left_page_is_legacy_code_that_python_37_reads(self, _, topic):
+        source = topic.v1.read_text("utf-8")
+        ast.parse(source, feature_version=(3, 7))
+        self.assertIn("import tensorflow.compat.v1 as tf", source)
+        self.assertNotIn("tensorflow.python", source)
+
+    @parameterized.expand(BY_TOPIC)
+    def test_the_right_page_is_native(self, _, topic):
+        source = topic.v2.read_text("utf-8")
+        for foreign in ("compat.v1", "tensorflow.python", "import keras", "tf1to2"):
+            self.assertNotIn(foreign, source)
+
+    @parameterized.expand([("structure",), ("v1",), ("__init__",)])
+    def test_what_runs_beside_1_15_is_read_by_python_37(self, stem):
+        path = topics.folder("tf1to2") / "parity" / f"{stem}.py"
+        ast.parse(path.read_text("utf-8"), feature_version=(3, 7))
+
+    def test_no_proof_is_approximate_and_none_is_skipped(self):
+        loose = re.compile(
+            r"allclose|assertAlmost|assert_almost|approx\(|isclose|@.*\bskip|skipTest|xfail"
+        )
+        for path in topics.folder("parity_tests").glob("*.py"):
+            with self.subTest(path=path.name):
+                self.assertEqual(loose.findall(path.read_text("utf-8")), [])
+
+    def test_the_tools_start_without_tensorflow(self):
+        code = (
+            "import sys, tf1to2.cli as c; c.main(['topics']); c.main(['diff', 'shapes']);"
+            "heavy = {'tensorflow', 'numpy', 'hypothesis', 'pytest'} & set(sys.modules);"
+            "sys.exit(' '.join(heavy))"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT
+        )
+        self.assertEqual(run.stderr, "")
+        self.assertEqual(run.returncode, 0)

@@ -1,0 +1,1 @@
+"""Shows the two sides of a pair beside each other."""

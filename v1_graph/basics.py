@@ -1,0 +1,197 @@
+"""Basics: session and placeholder become function and argument; fit, sample, multiply."""
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "product",
+    "product_of_random_matrices",
+    "product_kernel",
+    "polynomial",
+    "regularized_loss",
+    "fit_polynomial",
+    "frozen_batches",
+    "fed_batches",
+    "drawn_batches",
+]
+
+
+def product(x, y):
+    """Multiplies two matrices.
+
+    Args:
+        x: [n, k] tensor.
+        y: [k, m] tensor of the same dtype.
+
+    Returns:
+        [n, m] tensor.
+
+    Raises:
+        ValueError: no matrices, or sizes that do not fit, seen while tracing.
+        tf.errors.InvalidArgumentError: the same, seen when run.
+        TypeError: other dtypes, seen while tracing.
+    """
+    return tf.matmul(x, y)
+
+
+def product_of_random_matrices(size, seed, dtype="float32"):
+    """Draws two standard normal square matrices and multiplies them.
+
+    Args:
+        size: number of rows and columns.
+        seed: the global seed; the two draws have the op seeds 1 and 2.
+        dtype: name of a floating dtype.
+
+    Returns:
+        [size, size] array of `dtype`.
+    """
+    # --- build
+    with tf.Graph().as_default():
+        tf.set_random_seed(seed)
+        x = tf.random_normal([size, size], dtype=dtype, seed=1)
+        y = tf.random_normal([size, size], dtype=dtype, seed=2)
+        z = tf.matmul(x, y)  # a promise of numbers: Tensor("MatMul:0", …)
+        # --- run
+        with tf.Session() as sess:
+            return sess.run(z)
+
+
+def product_kernel(shape):
+    """Names the kernel that squares a float32 matrix declared with `shape`.
+
+    Args:
+        shape: list of sizes, None for an unknown one; None for an unknown rank.
+
+    Returns:
+        "MatMul" where the rank is known to be 2, else "BatchMatMulV2", whose float32
+        bits may differ.
+    """
+    # --- trace
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, shape)  # no shape at all is the same as None
+        tf.matmul(x, x)
+    # --- look
+    return [op.type for op in graph.get_operations() if "MatMul" in op.type]
+
+
+def polynomial(x, w):
+    """Evaluates w[0] x² + w[1] x + w[2].
+
+    Args:
+        x: [samples] tensor.
+        w: [3, 1] tensor of the same dtype.
+
+    Returns:
+        [samples] tensor.
+    """
+    features = tf.stack([tf.square(x), x, tf.ones_like(x)], axis=1)
+    return tf.squeeze(tf.matmul(features, w), axis=1)
+
+
+def regularized_loss(x, y, w, penalty=0.1):
+    """Half the sum of the squared errors, plus `penalty` times half of that of w.
+
+    Args:
+        x: [samples] tensor.
+        y: [samples] tensor, what the polynomial should be there.
+        w: [3, 1] tensor.
+        penalty: weight of the regularization.
+
+    Returns:
+        Scalar tensor.
+    """
+    return tf.nn.l2_loss(polynomial(x, w) - y) + penalty * tf.nn.l2_loss(w)
+
+
+def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
+    """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step.
+
+    Args:
+        x: [steps, samples] float array.
+        w: [3, 1] array of the same dtype, where to start.
+        learning_rate: of Adam.
+        penalty: weight of the regularization.
+
+    Returns:
+        The fitted [3, 1] array and the [steps] losses before each update.
+    """
+    # --- build
+    with tf.Graph().as_default():
+        # The shape matters: without one `polynomial` has other kernels, `product_kernel`.
+        x_in = tf.placeholder(x.dtype, [None])
+        y_in = tf.placeholder(x.dtype, [None])
+        weights = tf.get_variable("w", initializer=w)
+        loss = regularized_loss(x_in, y_in, weights, penalty)
+        # Else nothing orders the fetched loss and the update that changes its weights.
+        with tf.control_dependencies([loss]):
+            train = tf.train.AdamOptimizer(learning_rate).minimize(loss)
+        # --- run
+        losses = []
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for samples in x:
+                feed = {x_in: samples, y_in: 5 * np.square(samples) + 3}
+                losses.append(sess.run([loss, train], feed)[0])
+            return sess.run(weights), np.stack(losses)
+
+
+def frozen_batches(calls, size, seed):
+    """Samples with NumPy while the graph is made: the trap, one batch for all calls.
+
+    Args:
+        calls: how many batches are asked for.
+        size: samples per batch.
+        seed: of NumPy's generator.
+
+    Returns:
+        [calls, size] float64 array of equal rows.
+    """
+    rng = np.random.RandomState(seed)
+    # --- build
+    with tf.Graph().as_default():
+        batch = tf.constant(rng.uniform(-10, 10, size))  # drawn here, once
+        # --- run
+        with tf.Session() as sess:
+            return np.stack([sess.run(batch) for _ in range(calls)])
+
+
+def fed_batches(calls, size, seed):
+    """Samples with NumPy outside of the graph and hands each batch in: the first fix.
+
+    Args:
+        calls: how many batches are asked for.
+        size: samples per batch.
+        seed: of NumPy's generator.
+
+    Returns:
+        [calls, size] float64 array.
+    """
+    rng = np.random.RandomState(seed)
+    # --- build
+    with tf.Graph().as_default():
+        batch_in = tf.placeholder(tf.float64, [None])
+        batch = tf.identity(batch_in)
+        # --- run
+        with tf.Session() as sess:
+            batches = [rng.uniform(-10, 10, size) for _ in range(calls)]
+            return np.stack([sess.run(batch, {batch_in: b}) for b in batches])
+
+
+def drawn_batches(calls, size, seed):
+    """Samples by an op of the graph, which draws whenever it runs: the second fix.
+
+    Args:
+        calls: how many batches are asked for.
+        size: samples per batch.
+        seed: the global seed; the draw has the op seed 1.
+
+    Returns:
+        [calls, size] float32 array.
+    """
+    # --- build
+    with tf.Graph().as_default():
+        tf.set_random_seed(seed)
+        batch = tf.random_uniform([size], -10, 10, seed=1)
+        # --- run
+        with tf.Session() as sess:
+            return np.stack([sess.run(batch) for _ in range(calls)])

@@ -1,0 +1,357 @@
+"""Control flow: cond, case, where and while_loop → Python's if and loops by AutoGraph."""
+
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "add_or_multiply",
+    "branches_that_ran",
+    "choose",
+    "log_or_zero_trap",
+    "log_or_zero",
+    "rate_of_step",
+    "activate",
+    "fibonacci",
+    "fibonacci_grown",
+    "fibonacci_array",
+    "power",
+    "sum_positive_until",
+    "newton_sqrt",
+    "row_peaks",
+    "smooth",
+    "polynomial",
+]
+
+
+def add_or_multiply(p, a, b):
+    """Adds or multiplies: one scalar decides for the whole tensors.
+
+    Args:
+        p: scalar boolean tensor; True adds.
+        a: tensor.
+        b: tensor of the same dtype that broadcasts with `a`.
+
+    Returns:
+        a + b or a * b.
+
+    Raises:
+        TypeError, ValueError: `p` is no boolean, or no scalar.
+    """
+    return tf.cond(p, lambda: a + b, lambda: a * b)
+
+
+def branches_that_ran(first):
+    """Counts which ops a branch runs: all made before it, of its own the chosen ones.
+
+    Args:
+        first: boolean, whether the first branch is taken.
+
+    Returns:
+        Two lists of two counts, of the ops made before the branch and inside of it.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        before = [tf.Variable(0), tf.Variable(0)]
+        inside = [tf.Variable(0), tf.Variable(0)]
+        taken = tf.placeholder(tf.bool, [])
+        # cond picks one of two results; what they are made of has run by then.
+        early = [tf.assign_add(counter, 1) for counter in before]
+        either = tf.cond(
+            taken, lambda: tf.identity(early[0]), lambda: tf.identity(early[1])
+        )
+        lazy = tf.cond(
+            taken,
+            lambda: tf.assign_add(inside[0], 1),
+            lambda: tf.assign_add(inside[1], 1),
+        )
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        sess.run([either, lazy], {taken: first})
+        return sess.run([before, inside])
+
+
+def choose(p, a, b):
+    """Chooses by element, or by row when `p` is a vector and the others are not.
+
+    Args:
+        p: boolean tensor of the shape of `a`, or a vector of as many elements as `a`
+            has rows.
+        a: tensor.
+        b: tensor of the shape and dtype of `a`.
+
+    Returns:
+        Tensor like `a`, taken from it where `p` holds, else from `b`.
+
+    Raises:
+        ValueError, tf.errors.InvalidArgumentError: the shapes do not fit.
+    """
+    return tf.where(p, a, b)
+
+
+def log_or_zero_trap(x):
+    """Logarithm where it exists, else 0; but at 0 the gradient is NaN.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        Tensor like `x`.
+    """
+    # Both sides of a where are computed, and so are both gradients: 0 * (1 / 0) is NaN.
+    return tf.where(x > 0, tf.log(x), tf.zeros_like(x))
+
+
+def log_or_zero(x):
+    """Logarithm where it exists, else 0, its gradient 0 there, too.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        Tensor like `x`.
+    """
+    # A where in front keeps the bad numbers from the logarithm, not from its result.
+    positive = tf.where(x > 0, x, tf.ones_like(x))
+    return tf.where(x > 0, tf.log(positive), tf.zeros_like(x))
+
+
+def rate_of_step(step, rate):
+    """Learning rate in three stages: the first condition that holds decides.
+
+    Args:
+        step: scalar integer tensor.
+        rate: scalar float tensor.
+
+    Returns:
+        `rate` before step 10, a tenth before step 20, then a hundredth.
+    """
+    return tf.case(
+        [(step < 10, lambda: rate), (step < 20, lambda: rate / 10)],
+        default=lambda: rate / 100,
+    )
+
+
+def activate(kind, x):
+    """Applies the activation of a number: 0 relu, 1 square, 2 tanh, others none.
+
+    Args:
+        kind: scalar int32 tensor.
+        x: float tensor.
+
+    Returns:
+        Tensor like `x`.
+    """
+    return tf.case(
+        [
+            (tf.equal(kind, 0), lambda: tf.nn.relu(x)),
+            (tf.equal(kind, 1), lambda: tf.square(x)),
+            (tf.equal(kind, 2), lambda: tf.tanh(x)),
+        ],
+        default=lambda: x,
+        exclusive=True,
+    )
+
+
+def fibonacci(n):
+    """The n-th Fibonacci number, by a loop that carries two numbers.
+
+    Args:
+        n: scalar int32 tensor.
+
+    Returns:
+        Scalar int32 tensor, 1 for n < 3; it wraps around from n = 47 on.
+    """
+
+    def cond(i, a, b):
+        return i < n
+
+    def body(i, a, b):
+        return i + 1, b, a + b
+
+    _, _, last = tf.while_loop(cond, body, (2, 1, 1))
+    return last
+
+
+def fibonacci_grown(n, length=None):
+    """The first n Fibonacci numbers, in a tensor that grows in the loop.
+
+    Args:
+        n: scalar int32 tensor; two numbers come out when it is less than 2.
+        length: int, the static length that the tensor keeps, or None where it varies.
+
+    Returns:
+        [max(n, 2)] int32 tensor.
+
+    Raises:
+        ValueError: the tensor does not keep its `length`.
+    """
+    i, numbers = tf.constant(2), tf.constant([1, 1])
+
+    def cond(i, numbers):
+        return i < n
+
+    def body(i, numbers):
+        return i + 1, tf.concat([numbers, [numbers[-2] + numbers[-1]]], axis=0)
+
+    _, numbers = tf.while_loop(
+        cond, body, (i, numbers), shape_invariants=(i.shape, tf.TensorShape([length]))
+    )
+    return numbers
+
+
+def fibonacci_array(n):
+    """The first n Fibonacci numbers, in a TensorArray: no copy per step.
+
+    Args:
+        n: scalar int32 tensor, at least 2.
+
+    Returns:
+        [n] int32 tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: `n` is less than 2.
+    """
+    numbers = tf.TensorArray(tf.int32, n)
+    numbers = numbers.write(0, 1).write(1, 1)
+
+    def cond(i, a, b, numbers):
+        return i < n
+
+    def body(i, a, b, numbers):
+        return i + 1, b, a + b, numbers.write(i, a + b)
+
+    _, _, _, numbers = tf.while_loop(cond, body, (2, 1, 1, numbers))
+    return numbers.stack()
+
+
+def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False):
+    """Integer powers by repeated squaring: a branch in a loop, and gradients through it.
+
+    Args:
+        x: float tensor.
+        n: scalar int32 tensor, the exponent.
+        maximum_iterations: int, how many binary digits of `n` are read at most.
+        parallel_iterations: int, how many iterations may overlap.
+        swap_memory: bool, whether what the gradient needs may leave the device.
+
+    Returns:
+        Tensor like `x`, 1 where `n` is not positive.
+    """
+
+    def cond(n, square, product):
+        return n > 0
+
+    def body(n, square, product):
+        odd = tf.equal(n % 2, 1)
+        product = tf.cond(odd, lambda: product * square, lambda: product)
+        return n // 2, tf.square(square), product
+
+    _, _, product = tf.while_loop(
+        cond,
+        body,
+        (n, x, tf.ones_like(x)),
+        parallel_iterations=parallel_iterations,
+        swap_memory=swap_memory,
+        maximum_iterations=maximum_iterations,
+    )
+    return product
+
+
+def sum_positive_until(values, limit):
+    """Adds up the positive values until the sum exceeds a limit: continue and break.
+
+    Args:
+        values: [n] tensor.
+        limit: scalar tensor of the same dtype.
+
+    Returns:
+        Scalar tensor, a sum that just exceeds `limit` or the sum of all.
+    """
+
+    # What Python calls break is one more loop variable, and continue is a cond.
+    def cond(i, total, done):
+        return tf.logical_and(i < tf.size(values), tf.logical_not(done))
+
+    def body(i, total, done):
+        def add():
+            return total + values[i], total + values[i] > limit
+
+        def skip():
+            return total, tf.constant(False)
+
+        total, done = tf.cond(values[i] > 0, add, skip)
+        return i + 1, total, done
+
+    start = (0, tf.zeros([], values.dtype), False)
+    return tf.while_loop(cond, body, start)[1]
+
+
+def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
+    """Square roots by Newton's method until the steps are small; without a gradient.
+
+    Args:
+        x: tensor of non-negative floats.
+        tolerance: float, the step that is small enough.
+        maximum_iterations: int, an end for what does not converge.
+
+    Returns:
+        Tensor like `x`; it passes on no gradient.
+    """
+
+    def cond(root, step):
+        return tf.reduce_any(tf.abs(step) > tolerance)
+
+    def body(root, step):
+        better = (root + x / root) / 2
+        return better, better - root
+
+    root, _ = tf.while_loop(
+        cond, body, (x, x), maximum_iterations=maximum_iterations, back_prop=False
+    )
+    return root
+
+
+def row_peaks(rows):
+    """The greatest value of every row and its place, by map_fn: other dtypes come out.
+
+    Args:
+        rows: [n, columns] tensor.
+
+    Returns:
+        [n] tensor like `rows` and [n] int64 tensor.
+    """
+    return tf.map_fn(
+        lambda row: (tf.reduce_max(row), tf.argmax(row)),
+        rows,
+        dtype=(rows.dtype, tf.int64),
+    )
+
+
+def smooth(values, decay, reverse=False):
+    """Exponential averages of a sequence so far, by scan.
+
+    Args:
+        values: [steps, ...] tensor.
+        decay: scalar tensor of the same dtype, the weight of the past.
+        reverse: bool, whether to begin at the end.
+
+    Returns:
+        Tensor like `values`.
+    """
+    return tf.scan(
+        lambda mean, value: value + decay * (mean - value), values, reverse=reverse
+    )
+
+
+def polynomial(coefficients, x, ascending=False):
+    """A polynomial by Horner's rule, by foldl or, from the other end, by foldr.
+
+    Args:
+        coefficients: [degree + 1] tensor.
+        x: tensor of the same dtype.
+        ascending: bool, whether the first coefficient is the constant one.
+
+    Returns:
+        Tensor like `x`.
+    """
+    fold = tf.foldr if ascending else tf.foldl
+    return fold(lambda value, c: value * x + c, coefficients, tf.zeros_like(x))

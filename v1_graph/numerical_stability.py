@@ -1,0 +1,241 @@
+"""Numerical stability: where floats end, and losses on logits, not on probabilities."""
+
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "float_limits",
+    "times_and_back",
+    "softmax_naive",
+    "softmax",
+    "softmax_floored",
+    "cross_entropy_naive",
+    "cross_entropy",
+    "cross_entropy_clipped",
+    "cross_entropy_gradient",
+    "sigmoid_loss_naive",
+    "sigmoid_loss",
+    "log_sum_exp",
+    "softplus",
+    "growth",
+    "log_or_zero",
+]
+
+
+def float_limits(zero):
+    """Finds the ends of a dtype: its smallest and its largest positive number.
+
+    Args:
+        zero: scalar 0 of the float32 or float64 dtype in question.
+
+    Returns:
+        (smallest, doubled, largest): the number next to 0, twice that number as
+        computed, and the last number before infinity.
+    """
+    # The smallest number is denormal: it can be held, but kernels flush denormals to
+    # zero. What they compute with begins at np.finfo(dtype).tiny, 1.17549e-38.
+    smallest = tf.math.nextafter(zero, tf.ones_like(zero))
+    return smallest, smallest + smallest, zero.dtype.max
+
+
+def times_and_back(x, y):
+    """Multiplies by y and divides by it again, which need not give x back.
+
+    Args:
+        x: float tensor.
+        y: tensor of the same dtype that broadcasts with `x`.
+
+    Returns:
+        x * y / y: 0 where the product underflows, infinite where it overflows, NaN
+        where y itself is 0 or infinite.
+    """
+    return x * y / y
+
+
+def softmax_naive(logits):
+    """Computes softmax as the formula has it; overflows above 88 in float32.
+
+    Args:
+        logits: [..., classes] float tensor.
+
+    Returns:
+        Tensor of the same shape, NaN where the exponential overflowed.
+    """
+    exp = tf.exp(logits)
+    return exp / tf.reduce_sum(exp, axis=-1, keepdims=True)
+
+
+def softmax(logits):
+    """Computes softmax of logits shifted so that the largest is 0: nothing overflows.
+
+    Args:
+        logits: [..., classes] float tensor.
+
+    Returns:
+        Tensor of the same shape; its last axis sums to 1.
+    """
+    exp = tf.exp(logits - tf.reduce_max(logits, axis=-1, keepdims=True))
+    return exp / tf.reduce_sum(exp, axis=-1, keepdims=True)
+
+
+def softmax_floored(logits, floor=-80.0):
+    """Computes softmax of shifted logits that are cut off below: nothing underflows.
+
+    Args:
+        logits: [..., classes] float tensor.
+        floor: least shifted logit; exp(-80) = 1.8e-35 is still normal in float32.
+
+    Returns:
+        Tensor of the same shape, positive everywhere. No gradient reaches the logits
+        below the floor.
+    """
+    shifted = logits - tf.reduce_max(logits, axis=-1, keepdims=True)
+    exp = tf.exp(tf.maximum(shifted, floor))
+    return exp / tf.reduce_sum(exp, axis=-1, keepdims=True)
+
+
+def cross_entropy_naive(labels, logits):
+    """Computes cross-entropy by the logarithm of softmax, which may be that of 0.
+
+    Args:
+        labels: [..., classes] tensor of probabilities.
+        logits: tensor of the same shape and dtype.
+
+    Returns:
+        [...] tensor: infinite where a labelled class has underflowed, NaN where
+        another has, since 0 * inf is NaN.
+    """
+    return -tf.reduce_sum(labels * tf.log(softmax(logits)), axis=-1)
+
+
+def cross_entropy(labels, logits):
+    """Computes cross-entropy by log-softmax, which never leaves the logarithmic scale.
+
+    Args:
+        labels: [..., classes] tensor of probabilities.
+        logits: tensor of the same shape and dtype.
+
+    Returns:
+        [...] tensor, finite for finite logits.
+    """
+    # log_softmax is logits - reduce_logsumexp(logits), already shifted by the maximum;
+    # the classic text shifts once more by hand, which changes nothing.
+    return -tf.reduce_sum(labels * tf.nn.log_softmax(logits), axis=-1)
+
+
+def cross_entropy_clipped(labels, probabilities, floor=1e-10):
+    """Computes cross-entropy of probabilities that are clipped before the logarithm.
+
+    Args:
+        labels: [..., classes] tensor of probabilities.
+        probabilities: tensor of the same shape and dtype.
+        floor: least probability.
+
+    Returns:
+        [...] tensor, finite; but where a probability is clipped, its gradient is 0, so
+        the worst mistakes teach nothing.
+    """
+    # No upper clip at 1 - floor: 1 - 1e-10 is 1 in float32, it would not protect.
+    clipped = tf.clip_by_value(probabilities, floor, 1.0)
+    return -tf.reduce_sum(labels * tf.log(clipped), axis=-1)
+
+
+def cross_entropy_gradient(labels, logits):
+    """Runs the stable cross-entropy and its gradient with respect to the logits.
+
+    Args:
+        labels: [..., classes] array of probabilities.
+        logits: array of the same shape and dtype.
+
+    Returns:
+        (loss, gradient): arrays of shapes [...] and [..., classes].
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        labels_in = tf.placeholder(labels.dtype, labels.shape)
+        logits_in = tf.placeholder(logits.dtype, logits.shape)
+        loss = cross_entropy(labels_in, logits_in)
+        (gradient,) = tf.gradients(loss, logits_in)
+        # --- run
+        return sess.run((loss, gradient), {labels_in: labels, logits_in: logits})
+
+
+def sigmoid_loss_naive(labels, logits):
+    """Computes the loss of independent labels by logarithms of sigmoid.
+
+    Args:
+        labels: tensor of probabilities.
+        logits: tensor of the same shape and dtype.
+
+    Returns:
+        Tensor of the same shape: NaN even where a large logit is right, since the
+        other term is 0 * log(0).
+    """
+    p = tf.sigmoid(logits)
+    return -(labels * tf.log(p) + (1 - labels) * tf.log(1 - p))
+
+
+def sigmoid_loss(labels, logits):
+    """Computes the loss of independent labels from logits, never infinite.
+
+    Args:
+        labels: tensor of probabilities.
+        logits: tensor of the same shape and dtype.
+
+    Returns:
+        Tensor of the same shape: max(x, 0) - x * labels + log1p(exp(-|x|)).
+    """
+    return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+
+
+def log_sum_exp(values):
+    """Computes log(sum(exp(values))) over the last axis, shifted by the maximum.
+
+    Args:
+        values: [..., n] float tensor.
+
+    Returns:
+        [...] tensor, at least the maximum; -inf where all values are.
+    """
+    return tf.reduce_logsumexp(values, axis=-1)
+
+
+def softplus(x):
+    """Computes log(1 + exp(x)) without the overflow: x for large x.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        Tensor of the same shape, not negative.
+    """
+    return tf.nn.softplus(x)
+
+
+def growth(rate, periods):
+    """Computes compound growth (1 + rate) ** periods - 1, precise for tiny rates.
+
+    Args:
+        rate: tensor of numbers above -1.
+        periods: tensor of the same dtype that broadcasts with `rate`.
+
+    Returns:
+        Tensor of the broadcast shape.
+    """
+    # 1 + 1e-8 is 1 in float32; log1p and expm1 never form it.
+    return tf.expm1(periods * tf.log1p(rate))
+
+
+def log_or_zero(x):
+    """Computes log(x) where x is positive, else 0, and such a gradient as well.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        Tensor of the same shape.
+    """
+    positive = x > 0
+    # The inner where: the gradient runs through both branches of the outer one, and
+    # the 0 it sends into the one not taken times 1/0 would be NaN.
+    safe = tf.where(positive, x, tf.ones_like(x))
+    return tf.where(positive, tf.log(safe), tf.zeros_like(x))

@@ -1,0 +1,239 @@
+"""Basics: session and placeholder become function and argument; fit, sample, multiply."""
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "product",
+    "product_of_random_matrices",
+    "product_kernel",
+    "polynomial",
+    "regularized_loss",
+    "fit_polynomial",
+    "frozen_batches",
+    "fed_batches",
+    "drawn_batches",
+]
+
+
+def product(x, y):
+    """Multiplies two matrices.
+
+    Args:
+        x: [n, k] tensor.
+        y: [k, m] tensor of the same dtype.
+
+    Returns:
+        [n, m] tensor.
+
+    Raises:
+        ValueError: no matrices, or sizes that do not fit, seen while tracing.
+        tf.errors.InvalidArgumentError: the same, seen when run.
+        TypeError: other dtypes, seen while tracing.
+    """
+    return tf.matmul(x, y)
+
+
+def product_of_random_matrices(size, seed, dtype="float32"):
+    """Draws two standard normal square matrices and multiplies them.
+
+    Args:
+        size: number of rows and columns.
+        seed: the global seed; the two draws have the op seeds 1 and 2.
+        dtype: name of a floating dtype.
+
+    Returns:
+        [size, size] array of `dtype`.
+    """
+    # --- build
+    tf.random.set_seed(seed)
+    x = tf.random.normal([size, size], dtype=dtype, seed=1)
+    y = tf.random.normal([size, size], dtype=dtype, seed=2)
+    z = tf.matmul(x, y)  # the numbers themselves: tf.Tensor([[…]], …)
+    # --- run
+    return z.numpy()
+
+
+def product_kernel(shape):
+    """Names the kernel that squares a float32 matrix declared with `shape`.
+
+    Args:
+        shape: list of sizes, None for an unknown one; None for an unknown rank.
+
+    Returns:
+        "MatMul" where the rank is known to be 2, else "BatchMatMulV2", whose float32
+        bits may differ.
+    """
+    # --- trace
+    @tf.function(input_signature=[tf.TensorSpec(shape, tf.float32)])
+    def square(x):
+        return tf.matmul(x, x)
+
+    graph = square.get_concrete_function().graph
+    # --- look
+    return [op.type for op in graph.get_operations() if "MatMul" in op.type]
+
+
+def polynomial(x, w):
+    """Evaluates w[0] x² + w[1] x + w[2].
+
+    Args:
+        x: [samples] tensor.
+        w: [3, 1] tensor of the same dtype.
+
+    Returns:
+        [samples] tensor.
+    """
+    features = tf.stack([tf.square(x), x, tf.ones_like(x)], axis=1)
+    return tf.squeeze(tf.matmul(features, w), axis=1)
+
+
+def regularized_loss(x, y, w, penalty=0.1):
+    """Half the sum of the squared errors, plus `penalty` times half of that of w.
+
+    Args:
+        x: [samples] tensor.
+        y: [samples] tensor, what the polynomial should be there.
+        w: [3, 1] tensor.
+        penalty: weight of the regularization.
+
+    Returns:
+        Scalar tensor.
+    """
+    return tf.nn.l2_loss(polynomial(x, w) - y) + penalty * tf.nn.l2_loss(w)
+
+
+def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
+    """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step.
+
+    Args:
+        x: [steps, samples] float array.
+        w: [3, 1] array of the same dtype, where to start.
+        learning_rate: of Adam.
+        penalty: weight of the regularization.
+
+    Returns:
+        The fitted [3, 1] array and the [steps] losses before each update.
+    """
+    # --- build
+    weights = tf.Variable(w, name="w")
+    adam = Adam(weights, learning_rate)
+
+    @tf.function
+    def train(x):
+        losses = tf.TensorArray(x.dtype, size=len(x))
+        for step in tf.range(len(x)):
+            y = 5 * tf.square(x[step]) + 3
+            with tf.GradientTape() as tape:
+                loss = regularized_loss(x[step], y, weights, penalty)
+            # Statements that read and write variables keep their order by themselves.
+            adam.apply(tape.gradient(loss, weights))
+            losses = losses.write(step, loss)
+        return losses.stack()
+
+    # --- run
+    losses = train(tf.constant(x))
+    return weights.numpy(), losses.numpy()
+
+
+class Adam(tf.Module):
+    """`tf.train.AdamOptimizer` for one variable, by the kernel that it calls.
+
+    Keras' Adam (Kingma and Ba, 2015) is another sequence of roundings and has an epsilon
+    of 1e-7. As in TensorFlow 1 all hyper-parameters are float32, whatever the variable.
+    """
+
+    def __init__(self, variable, learning_rate):
+        super().__init__()
+        self.variable = variable
+        self.m = tf.Variable(tf.zeros_like(variable))
+        self.v = tf.Variable(tf.zeros_like(variable))
+        self.learning_rate = tf.constant(learning_rate)
+        self.beta1, self.beta2 = tf.constant(0.9), tf.constant(0.999)
+        self.epsilon = tf.constant(1e-8)
+        self.beta1_power = tf.Variable(self.beta1)
+        self.beta2_power = tf.Variable(self.beta2)
+
+    def apply(self, gradient):
+        tf.raw_ops.ResourceApplyAdam(
+            var=self.variable.handle,
+            m=self.m.handle,
+            v=self.v.handle,
+            beta1_power=tf.cast(self.beta1_power, gradient.dtype),
+            beta2_power=tf.cast(self.beta2_power, gradient.dtype),
+            lr=tf.cast(self.learning_rate, gradient.dtype),
+            beta1=tf.cast(self.beta1, gradient.dtype),
+            beta2=tf.cast(self.beta2, gradient.dtype),
+            epsilon=tf.cast(self.epsilon, gradient.dtype),
+            grad=gradient,
+        )
+        self.beta1_power.assign(self.beta1_power * self.beta1)
+        self.beta2_power.assign(self.beta2_power * self.beta2)
+
+
+def frozen_batches(calls, size, seed):
+    """Samples with NumPy while the graph is made: the trap, one batch for all calls.
+
+    Args:
+        calls: how many batches are asked for.
+        size: samples per batch.
+        seed: of NumPy's generator.
+
+    Returns:
+        [calls, size] float64 array of equal rows.
+    """
+    rng = np.random.RandomState(seed)
+
+    # --- build
+    @tf.function
+    def sample():
+        # Python runs while TensorFlow traces, once; what it drew is now a constant.
+        return tf.constant(rng.uniform(-10, 10, size))
+
+    # --- run
+    return np.stack([sample() for _ in range(calls)])
+
+
+def fed_batches(calls, size, seed):
+    """Samples with NumPy outside of the graph and hands each batch in: the first fix.
+
+    Args:
+        calls: how many batches are asked for.
+        size: samples per batch.
+        seed: of NumPy's generator.
+
+    Returns:
+        [calls, size] float64 array.
+    """
+    rng = np.random.RandomState(seed)
+
+    # --- build
+    @tf.function
+    def sample(batch):
+        return tf.identity(batch)
+
+    # --- run
+    batches = [rng.uniform(-10, 10, size) for _ in range(calls)]
+    return np.stack([sample(tf.constant(b)) for b in batches])
+
+
+def drawn_batches(calls, size, seed):
+    """Samples by an op of the graph, which draws whenever it runs: the second fix.
+
+    Args:
+        calls: how many batches are asked for.
+        size: samples per batch.
+        seed: the global seed; the draw has the op seed 1.
+
+    Returns:
+        [calls, size] float32 array.
+    """
+    # --- build
+    tf.random.set_seed(seed)
+
+    @tf.function
+    def sample():
+        return tf.random.uniform([size], -10, 10, seed=1)
+
+    # --- run
+    return np.stack([sample() for _ in range(calls)])

@@ -1,0 +1,338 @@
+"""Control flow: cond, case, where and while_loop → Python's if and loops by AutoGraph."""
+
+import tensorflow as tf
+
+__all__ = [
+    "add_or_multiply",
+    "branches_that_ran",
+    "choose",
+    "log_or_zero_trap",
+    "log_or_zero",
+    "rate_of_step",
+    "activate",
+    "fibonacci",
+    "fibonacci_grown",
+    "fibonacci_array",
+    "power",
+    "sum_positive_until",
+    "newton_sqrt",
+    "row_peaks",
+    "smooth",
+    "polynomial",
+]
+
+
+def add_or_multiply(p, a, b):
+    """Adds or multiplies: one scalar decides for the whole tensors.
+
+    Args:
+        p: scalar boolean tensor; True adds.
+        a: tensor.
+        b: tensor of the same dtype that broadcasts with `a`.
+
+    Returns:
+        a + b or a * b.
+
+    Raises:
+        TypeError, ValueError: `p` is no boolean, or no scalar.
+    """
+    if p:
+        return a + b
+    return a * b
+
+
+def branches_that_ran(first):
+    """Counts which ops a branch runs: all made before it, of its own the chosen ones.
+
+    Args:
+        first: boolean, whether the first branch is taken.
+
+    Returns:
+        Two lists of two counts, of the ops made before the branch and inside of it.
+    """
+    # --- build
+    before = [tf.Variable(0), tf.Variable(0)]
+    inside = [tf.Variable(0), tf.Variable(0)]
+
+    @tf.function
+    def step(taken):
+        early = [counter.assign_add(1) for counter in before]
+        either = early[0] if taken else early[1]
+        if taken:
+            lazy = inside[0].assign_add(1)
+        else:
+            lazy = inside[1].assign_add(1)
+        return either, lazy
+
+    # --- run
+    step(tf.constant(first))
+    return [[counter.numpy() for counter in pair] for pair in (before, inside)]
+
+
+def choose(p, a, b):
+    """Chooses by element, or by row when `p` is a vector and the others are not.
+
+    Args:
+        p: boolean tensor of the shape of `a`, or a vector of as many elements as `a`
+            has rows.
+        a: tensor.
+        b: tensor of the shape and dtype of `a`.
+
+    Returns:
+        Tensor like `a`, taken from it where `p` holds, else from `b`.
+
+    Raises:
+        ValueError, tf.errors.InvalidArgumentError: the shapes do not fit.
+    """
+    # In TensorFlow 2 where broadcasts, so that a vector would choose columns.
+    p = p[(..., *[tf.newaxis] * (a.shape.rank - p.shape.rank))]
+    return tf.where(p, a, b)
+
+
+def log_or_zero_trap(x):
+    """Logarithm where it exists, else 0; but at 0 the gradient is NaN.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        Tensor like `x`.
+    """
+    # Both sides of a where are computed, and so are both gradients: 0 * (1 / 0) is NaN.
+    return tf.where(x > 0, tf.math.log(x), tf.zeros_like(x))
+
+
+def log_or_zero(x):
+    """Logarithm where it exists, else 0, its gradient 0 there, too.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        Tensor like `x`.
+    """
+    # A where in front keeps the bad numbers from the logarithm, not from its result.
+    positive = tf.where(x > 0, x, tf.ones_like(x))
+    return tf.where(x > 0, tf.math.log(positive), tf.zeros_like(x))
+
+
+def rate_of_step(step, rate):
+    """Learning rate in three stages: the first condition that holds decides.
+
+    Args:
+        step: scalar integer tensor.
+        rate: scalar float tensor.
+
+    Returns:
+        `rate` before step 10, a tenth before step 20, then a hundredth.
+    """
+    if step < 10:
+        return rate
+    elif step < 20:
+        return rate / 10
+    return rate / 100
+
+
+def activate(kind, x):
+    """Applies the activation of a number: 0 relu, 1 square, 2 tanh, others none.
+
+    Args:
+        kind: scalar int32 tensor.
+        x: float tensor.
+
+    Returns:
+        Tensor like `x`.
+    """
+    # Without a default, any other number would run the last branch.
+    return tf.switch_case(
+        kind,
+        [lambda: tf.nn.relu(x), lambda: tf.square(x), lambda: tf.tanh(x)],
+        default=lambda: x,
+    )
+
+
+@tf.function
+def fibonacci(n):
+    """The n-th Fibonacci number, by a loop that carries two numbers.
+
+    Args:
+        n: scalar int32 tensor.
+
+    Returns:
+        Scalar int32 tensor, 1 for n < 3; it wraps around from n = 47 on.
+    """
+    a = b = tf.constant(1)
+    for _ in tf.range(2, n):
+        a, b = b, a + b
+    return b
+
+
+@tf.function
+def fibonacci_grown(n, length=None):
+    """The first n Fibonacci numbers, in a tensor that grows in the loop.
+
+    Args:
+        n: scalar int32 tensor; two numbers come out when it is less than 2.
+        length: int, the static length that the tensor keeps, or None where it varies.
+
+    Returns:
+        [max(n, 2)] int32 tensor.
+
+    Raises:
+        ValueError: the tensor does not keep its `length`.
+    """
+    numbers = tf.constant([1, 1])
+    for _ in tf.range(2, n):
+        tf.autograph.experimental.set_loop_options(
+            shape_invariants=[(numbers, tf.TensorShape([length]))]
+        )
+        numbers = tf.concat([numbers, [numbers[-2] + numbers[-1]]], axis=0)
+    return numbers
+
+
+@tf.function
+def fibonacci_array(n):
+    """The first n Fibonacci numbers, in a TensorArray: no copy per step.
+
+    Args:
+        n: scalar int32 tensor, at least 2.
+
+    Returns:
+        [n] int32 tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: `n` is less than 2.
+    """
+    numbers = tf.TensorArray(tf.int32, n)
+    numbers = numbers.write(0, 1).write(1, 1)
+    a = b = tf.constant(1)
+    for i in tf.range(2, n):
+        a, b = b, a + b
+        # A write whose result is dropped is lost, in graphs of both versions.
+        numbers = numbers.write(i, b)
+    return numbers.stack()
+
+
+@tf.function
+def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False):
+    """Integer powers by repeated squaring: a branch in a loop, and gradients through it.
+
+    Args:
+        x: float tensor.
+        n: scalar int32 tensor, the exponent.
+        maximum_iterations: int, how many binary digits of `n` are read at most.
+        parallel_iterations: int, how many iterations may overlap.
+        swap_memory: bool, whether what the gradient needs may leave the device.
+
+    Returns:
+        Tensor like `x`, 1 where `n` is not positive.
+    """
+    product = tf.ones_like(x)
+    while n > 0:
+        # These count in graphs only: Python runs an eager loop and knows no limit.
+        tf.autograph.experimental.set_loop_options(
+            parallel_iterations=parallel_iterations,
+            swap_memory=swap_memory,
+            maximum_iterations=maximum_iterations,
+        )
+        if n % 2 == 1:
+            product *= x
+        x = tf.square(x)
+        n //= 2
+    return product
+
+
+@tf.function
+def sum_positive_until(values, limit):
+    """Adds up the positive values until the sum exceeds a limit: continue and break.
+
+    Args:
+        values: [n] tensor.
+        limit: scalar tensor of the same dtype.
+
+    Returns:
+        Scalar tensor, a sum that just exceeds `limit` or the sum of all.
+    """
+    total = tf.zeros([], values.dtype)
+    for value in values:
+        if value <= 0:
+            continue
+        total += value
+        if total > limit:
+            break
+    return total
+
+
+@tf.function(autograph=False)
+def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
+    """Square roots by Newton's method until the steps are small; without a gradient.
+
+    Args:
+        x: tensor of non-negative floats.
+        tolerance: float, the step that is small enough.
+        maximum_iterations: int, an end for what does not converge.
+
+    Returns:
+        Tensor like `x`; it passes on no gradient.
+    """
+    # Without AutoGraph a loop is written as it was; only back_prop has gone.
+
+    def cond(root, step):
+        return tf.reduce_any(tf.abs(step) > tolerance)
+
+    def body(root, step):
+        better = (root + x / root) / 2
+        return better, better - root
+
+    root, _ = tf.while_loop(cond, body, (x, x), maximum_iterations=maximum_iterations)
+    return tf.stop_gradient(root)
+
+
+@tf.function
+def row_peaks(rows):
+    """The greatest value of every row and its place, by map_fn: other dtypes come out.
+
+    Args:
+        rows: [n, columns] tensor.
+
+    Returns:
+        [n] tensor like `rows` and [n] int64 tensor.
+    """
+    return tf.map_fn(
+        lambda row: (tf.reduce_max(row), tf.argmax(row)),
+        rows,
+        fn_output_signature=(rows.dtype, tf.int64),
+    )
+
+
+@tf.function
+def smooth(values, decay, reverse=False):
+    """Exponential averages of a sequence so far, by scan.
+
+    Args:
+        values: [steps, ...] tensor.
+        decay: scalar tensor of the same dtype, the weight of the past.
+        reverse: bool, whether to begin at the end.
+
+    Returns:
+        Tensor like `values`.
+    """
+    return tf.scan(
+        lambda mean, value: value + decay * (mean - value), values, reverse=reverse
+    )
+
+
+@tf.function
+def polynomial(coefficients, x, ascending=False):
+    """A polynomial by Horner's rule, by foldl or, from the other end, by foldr.
+
+    Args:
+        coefficients: [degree + 1] tensor.
+        x: tensor of the same dtype.
+        ascending: bool, whether the first coefficient is the constant one.
+
+    Returns:
+        Tensor like `x`.
+    """
+    fold = tf.foldr if ascending else tf.foldl
+    return fold(lambda value, c: value * x + c, coefficients, tf.zeros_like(x))
