@@ -10,7 +10,7 @@ settings.apply()  # before any test imports TensorFlow
 def proof(v1, v2, cases):
     """The `Proof` of a topic of this repository."""
     from parity_tests.exceptions import BOUNDS
-    from tf1to2.parity.cases import Proof
+    from tf1to2.parity.proof import Proof
 
     topic = v2.__name__.rpartition(".")[2]
     golden = pathlib.Path(__file__).with_name("golden") / (topic + ".npz")

@@ -4,8 +4,11 @@ import ast
 import dataclasses
 import difflib
 import functools
+import hashlib
 import importlib.util
+import json
 import pathlib
+import zipfile
 
 
 class UnknownTopic(LookupError):
@@ -25,6 +28,22 @@ class Topic:
     name: str
     v1: pathlib.Path
     v2: pathlib.Path
+
+    @property
+    def golden(self):
+        """Path of the recording."""
+        return folder("parity_tests") / "golden" / f"{self.name}.npz"
+
+    @property
+    def recording(self):
+        """How the genuine TensorFlow 1.15.5 stands to the left page, in words."""
+        if not self.golden.exists():
+            return "missing: make record"
+        with zipfile.ZipFile(self.golden) as store:
+            about = json.loads(store.read("about.json"))
+        if about["source"] != hashlib.sha256(self.v1.read_bytes()).hexdigest():
+            return "stale: make record"
+        return f"{len(about['entries'])} answers"
 
     @functools.cached_property
     def _tree(self):

@@ -110,7 +110,9 @@ def _skipped(proofs):
         for way, reason in case.skip.items()
         if name in (None, case.name)
     }
-    return [dict(zip(("pair", "way", "reason"), row, strict=True)) for row in sorted(rows)]
+    return [
+        dict(zip(("pair", "way", "reason"), row, strict=True)) for row in sorted(rows)
+    ]
 
 
 def _environment(settings, proofs):
@@ -147,7 +149,9 @@ def _text(report):
     for failure in report["failures"]:
         lines += ["", f"FAILS {failure['check']}", f"  {failure['message']}"]
     leaves = sum(c["leaves"] for p in report["pairs"].values() for c in p.values())
-    verdict = f"{len(report['failures'])} checks fail" if report["failures"] else "proven"
+    verdict = (
+        f"{len(report['failures'])} checks fail" if report["failures"] else "proven"
+    )
     lines += ["", f"{len(rows)} pairs, {leaves} arrays compared: {verdict}"]
     return "\n".join(lines)
 

@@ -8,7 +8,8 @@ The names load on first use: TensorFlow 1.15's Python 3.7 imports this package, 
 import importlib
 
 _HOMES = {
-    "cases": ("FalseFriend", "Layer", "Op", "Program", "Proof", "Raises"),
+    "cases": ("FalseFriend", "Layer", "Op", "Program", "Raises"),
+    "proof": ("Proof",),
     "arrays": ("booleans", "dyadic", "integers", "normal", "uniform"),
     "compare": ("Bound", "Mismatch", "compare"),
 }

@@ -1,7 +1,7 @@
 """Inputs by description: drawn anew, the same everywhere, at any size.
 
-A dimension is a number or a letter. `normal("n", 3)` is a matrix of three columns whose
-number of rows the harness chooses: several sizes, an unknown dimension, any size at all.
+A dimension is a number or a letter. `normal("n", 3)` is a matrix of three columns, and
+the harness chooses the number of rows: several sizes, an unknown one, any at all.
 """
 
 import dataclasses

@@ -1,7 +1,4 @@
-"""What the genuine TensorFlow 1.15 answered: made once, committed, checked for staleness.
-
-python -m tf1to2.parity.recordings [--check] [--topics TOPIC ...]
-"""
+"""What the genuine TensorFlow 1.15 answered: recorded once, checked for staleness."""
 
 import datetime
 import functools
@@ -72,7 +69,8 @@ class Recording:
         entry = self.about["entries"].get(key)
         if entry is None or entry["fingerprint"] != self.fingerprint(request):
             raise StaleRecording(
-                f"{key} of {self.page.__name__} has changed since it was recorded: run make record"
+                f"{key} of {self.page.__name__} has changed since it was recorded: "
+                "run make record"
             )
         return dict(self._answers[entry["number"]])
 
@@ -105,7 +103,7 @@ class Recording:
             "cpu": _cpu(),
             "platform": f"{platform.system()} {platform.machine()}",
             "date": datetime.date.today().isoformat(),
-            "settings": "one thread, default graph rewriting, float64 inputs for float32",
+            "settings": "one thread; float32 inputs widened to float64",
             "entries": {},
         }
         store = {}
@@ -149,13 +147,13 @@ def find_python37():
         if probe.stdout.strip() == "(3, 7)":
             return candidate
     raise NoGenuineTensorFlow(
-        "no Python 3.7 found: install one (pyenv install 3.7, uv python install 3.7) or "
-        "set TF1_PYTHON to its path"
+        "no Python 3.7 found: install one (pyenv install 3.7, uv python install 3.7) "
+        "or set TF1_PYTHON to its path"
     )
 
 
 def genuine_python(environment):
-    """The interpreter of a virtual environment with TensorFlow 1.15, made if missing."""
+    """The interpreter of an environment with TensorFlow 1.15, made if missing."""
     python = pathlib.Path(environment) / "bin" / "python"
     if not (pathlib.Path(environment) / "complete").exists():
         base = find_python37()

@@ -1,7 +1,7 @@
-"""The settings in which numbers are compared; they must be in place before TensorFlow.
+"""The settings in which numbers are compared, in place before TensorFlow starts.
 
-"strict": one thread, no oneDNN, plain Eigen products, no graph rewriting. The same kernel
-then gives the same bits in a session, eagerly and in a `tf.function`: float32 is compared.
+"strict": one thread, no oneDNN, plain Eigen products, no graph rewriting. A kernel then
+gives the same bits in a session, eagerly and in a `tf.function`: float32 is compared.
 "default": TensorFlow as it is installed. Answers are computed in float64 and compared
 after rounding to float32 (the float64 recipe).
 """

@@ -58,9 +58,9 @@ def run(module, request):
 
     Args:
         module: the left page, an imported module.
-        request: dict with `kind` ("op", "layer" or "program"), `name`, `args`, `kwargs`,
-            `factory` (a layer's own keywords), `gradient` (bool) and `shapes`
-            ({path: placeholder shape} for the inputs whose shape shall be unknown).
+        request: dict with `kind` ("op", "layer" or "program"), `name`, `args`,
+            `kwargs`, `factory` (a layer's own keywords), `gradient` (bool) and `shapes`
+            ({path: placeholder shape} of the inputs whose shape shall be unknown).
 
     Returns:
         {path: array}. An op answers with `outputs` and `gradients`, a layer also with

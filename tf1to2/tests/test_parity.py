@@ -6,12 +6,13 @@ import types
 import unittest
 
 import numpy as np
-import parity_tests  # noqa: F401  (puts the settings in force)
 import tensorflow as tf
 from parameterized import parameterized
+
 from tf1to2.parity import cases, compare, structure, v1, v2
 from tf1to2.parity.arrays import SIZES, drawn, integers, normal
 from tf1to2.parity.compare import Bound, Mismatch
+from tf1to2.parity.proof import Proof
 from tf1to2.parity.recordings import Recording, StaleRecording
 from tf1to2.tests import toy
 
@@ -29,7 +30,7 @@ def proof(case, left, right, bounds=(), recorded=None):
     left, right = page(**{case.name: left}), page(**{case.name: right})
     source = page(**{case.name: recorded}) if recorded else left
     folder = tempfile.mkdtemp()
-    result = cases.Proof(left, right, [case], pathlib.Path(folder) / "toy.npz", bounds)
+    result = Proof(left, right, [case], pathlib.Path(folder) / "toy.npz", bounds)
     entries = result.recorded()
     answers = [v1.respond(source, request) for _, request in entries]
     result.recording.write(entries, answers, ["1.15.5", "1.18"])
@@ -83,7 +84,11 @@ class BrokenPageTest(unittest.TestCase):
             ("a_dtype", lambda x: (x * 2, tf.size(x)), "dtype"),
             ("a_shape", lambda x: (x * 2, tf.reduce_sum(x, 0)), "shape"),
             ("a_missing_output", lambda x: x * 2, "different leaves"),
-            ("a_missing_gradient", lambda x: (_stopped(x), tf.reduce_sum(x)), "gradients"),
+            (
+                "a_missing_gradient",
+                lambda x: (_stopped(x), tf.reduce_sum(x)),
+                "gradients",
+            ),
             (
                 "a_gradient",
                 lambda x: (2 * x, tf.reduce_sum(x) + 0 * tf.reduce_sum(_bent(x))),
@@ -159,7 +164,9 @@ def _created(self, x, offset):
     if self.gain is None:
         with tf.name_scope("scale"):
             self.gain = tf.Variable(tf.ones([3], x.dtype), name="gain")
-            self.offset = tf.Variable(tf.fill([3], tf.cast(offset, x.dtype)), name="offset")
+            self.offset = tf.Variable(
+                tf.fill([3], tf.cast(offset, x.dtype)), name="offset"
+            )
     return x * self.gain + self.offset
 
 
@@ -292,7 +299,7 @@ class CaseTest(unittest.TestCase):
 
     def test_two_cases_of_one_name_are_refused(self):
         with self.assertRaisesRegex(ValueError, "two cases"):
-            cases.Proof(toy, toy, [OP, OP], "nowhere.npz")
+            Proof(toy, toy, [OP, OP], "nowhere.npz")
 
     def test_draws_depend_on_the_case_alone(self):
         a, b = (drawn([normal("n", 3)], {"n": 2}, *names) for names in ("xy", "xz"))

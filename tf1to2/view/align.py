@@ -41,7 +41,7 @@ def blocks(source, names):
 
     Returns:
         List of Block: the head of the page under the name "", then one per name; what
-        stands between two names belongs to the former.
+        stands between two names belongs to the former, blank lines to neither.
     """
     starts = [("", 1)]
     for node in ast.parse(source).body:
@@ -49,10 +49,13 @@ def blocks(source, names):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             starts.append((node.name, first))
     stops = [start for _, start in starts[1:]] + [source.count("\n") + 1]
-    return [
-        Block(name, start, stop)
-        for (name, start), stop in zip(starts, stops, strict=True)
-    ]
+    lines = source.splitlines()
+    found = []
+    for (name, start), stop in zip(starts, stops, strict=True):
+        while stop > start and not lines[stop - 2].strip():
+            stop -= 1
+        found.append(Block(name, start, stop))
+    return found
 
 
 def align(left, right, left_block, right_block):
@@ -98,7 +101,7 @@ def _align_lines(left, right, ours, theirs):
     a = [left[n - 1] for n in ours]
     b = [right[n - 1] for n in theirs]
     rows = []
-    matcher = difflib.SequenceMatcher(str.isspace, a, b, False)
+    matcher = difflib.SequenceMatcher(lambda line: not line.strip(), a, b, False)
     for tag, i, j, k, m in matcher.get_opcodes():
         if tag == "equal":
             pairs = zip(ours[i:j], theirs[k:m], strict=True)

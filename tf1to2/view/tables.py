@@ -15,7 +15,8 @@ def table(head, rows):
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     rows.insert(1, tuple("─" * width for width in widths))
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        .rstrip()
+        "  ".join(
+            cell.ljust(width) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
         for row in rows
     )

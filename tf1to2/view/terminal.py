@@ -41,7 +41,9 @@ def side_by_side(topic, name=None, width=WIDTH, colour=False):
     """
     column = (width - 3) // 2
     left, right = (_Page(path, column, colour) for path in (topic.v1, topic.v2))
-    output = [_row([f"v1_graph/{topic.name}.py"], [f"v2_eager/{topic.name}.py"], " ", column)]
+    output = [
+        _row([f"v1_graph/{topic.name}.py"], [f"v2_eager/{topic.name}.py"], " ", column)
+    ]
     theirs = {block.name: block for block in blocks(right.source, topic.pairs)}
     for block in blocks(left.source, topic.pairs):
         if block.name not in theirs or (name and block.name != name):
@@ -50,7 +52,9 @@ def side_by_side(topic, name=None, width=WIDTH, colour=False):
         for row in align(left.lines, right.lines, block, theirs[block.name]):
             sign = " " if row.same else "|"
             sign = "<" if row.right is None else ">" if row.left is None else sign
-            output.append(_row(left.wrapped(row.left), right.wrapped(row.right), sign, column))
+            output.append(
+                _row(left.wrapped(row.left), right.wrapped(row.right), sign, column)
+            )
     return "\n".join(output) + "\n"
 
 
