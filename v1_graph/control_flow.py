@@ -1,4 +1,4 @@
-"""Control flow: cond, case, where and while_loop → Python's if and loops by AutoGraph."""
+"""Control flow: cond, case and while_loop → Python's if and loops, by AutoGraph."""
 
 import tensorflow.compat.v1 as tf
 
@@ -16,7 +16,7 @@ __all__ = [
     "power",
     "sum_positive_until",
     "newton_sqrt",
-    "row_peaks",
+    "summarize_rows",
     "smooth",
     "polynomial",
 ]
@@ -131,7 +131,7 @@ def rate_of_step(step, rate):
 
 
 def activate(kind, x):
-    """Applies the activation of a number: 0 relu, 1 square, 2 tanh, others none.
+    """Applies the activation of a number: 0 tanh, 1 sigmoid, 2 square, others none.
 
     Args:
         kind: scalar int32 tensor.
@@ -142,9 +142,9 @@ def activate(kind, x):
     """
     return tf.case(
         [
-            (tf.equal(kind, 0), lambda: tf.nn.relu(x)),
-            (tf.equal(kind, 1), lambda: tf.square(x)),
-            (tf.equal(kind, 2), lambda: tf.tanh(x)),
+            (tf.equal(kind, 0), lambda: tf.tanh(x)),
+            (tf.equal(kind, 1), lambda: tf.sigmoid(x)),
+            (tf.equal(kind, 2), lambda: tf.square(x)),
         ],
         default=lambda: x,
         exclusive=True,
@@ -224,7 +224,7 @@ def fibonacci_array(n):
 
 
 def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False):
-    """Integer powers by repeated squaring: a branch in a loop, and gradients through it.
+    """Integer powers by repeated squaring: a branch in a loop, with gradients.
 
     Args:
         x: float tensor.
@@ -310,8 +310,8 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
     return root
 
 
-def row_peaks(rows):
-    """The greatest value of every row and its place, by map_fn: other dtypes come out.
+def summarize_rows(rows):
+    """The mean of every row and the place of its greatest value, by map_fn.
 
     Args:
         rows: [n, columns] tensor.
@@ -320,7 +320,7 @@ def row_peaks(rows):
         [n] tensor like `rows` and [n] int64 tensor.
     """
     return tf.map_fn(
-        lambda row: (tf.reduce_max(row), tf.argmax(row)),
+        lambda row: (tf.reduce_mean(row), tf.argmax(row)),
         rows,
         dtype=(rows.dtype, tf.int64),
     )

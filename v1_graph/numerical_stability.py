@@ -28,25 +28,26 @@ def float_limits(zero):
         zero: scalar 0 of the float32 or float64 dtype in question.
 
     Returns:
-        (smallest, doubled, largest): the number next to 0, twice that number as
-        computed, and the last number before infinity.
+        (smallest, is_positive, largest): the number next to 0, whether kernels take it
+        for more than 0, and the last number before infinity.
     """
-    # The smallest number is denormal: it can be held, but kernels flush denormals to
-    # zero. What they compute with begins at np.finfo(dtype).tiny, 1.17549e-38.
+    # The smallest number is denormal: it can be held, but kernels read and write 0 in
+    # its place. What they compute with begins at np.finfo(dtype).tiny, 1.17549e-38.
     smallest = tf.math.nextafter(zero, tf.ones_like(zero))
-    return smallest, smallest + smallest, zero.dtype.max
+    return smallest, smallest > zero, zero.dtype.max
 
 
 def times_and_back(x, y):
     """Multiplies by y and divides by it again, which need not give x back.
 
     Args:
-        x: float tensor.
+        x: tensor.
         y: tensor of the same dtype that broadcasts with `x`.
 
     Returns:
         x * y / y: 0 where the product underflows, infinite where it overflows, NaN
-        where y itself is 0 or infinite.
+        where y itself is 0 or infinite. The product of int32 wraps around, silently,
+        and the quotient is float64.
     """
     return x * y / y
 

@@ -38,13 +38,13 @@ def static_and_dynamic(x, spec, hints=()):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         a = tf.placeholder(x.dtype, spec)
+        dynamic = tf.shape(a)  # after a full promise it would just repeat the promise
         static = [a.shape.as_list()]
         for hint in hints:
             a.set_shape(hint)
             static.append(a.shape.as_list())
-        dynamic = tf.shape(a)
         # --- run
-        # Feeding compares x with all that set_shape has told of the placeholder.
+        # What is fed must fit all that set_shape has told of the placeholder.
         return {"static": static, "dynamic": sess.run(dynamic, {a: x})}
 
 

@@ -64,6 +64,7 @@ def product_kernel(shape):
         "MatMul" where the rank is known to be 2, else "BatchMatMulV2", whose float32
         bits may differ.
     """
+
     # --- trace
     @tf.function(input_signature=[tf.TensorSpec(shape, tf.float32)])
     def square(x):

@@ -1,4 +1,4 @@
-"""Control flow: cond, case, where and while_loop → Python's if and loops by AutoGraph."""
+"""Control flow: cond, case and while_loop → Python's if and loops, by AutoGraph."""
 
 import tensorflow as tf
 
@@ -16,7 +16,7 @@ __all__ = [
     "power",
     "sum_positive_until",
     "newton_sqrt",
-    "row_peaks",
+    "summarize_rows",
     "smooth",
     "polynomial",
 ]
@@ -130,11 +130,12 @@ def rate_of_step(step, rate):
         return rate
     elif step < 20:
         return rate / 10
-    return rate / 100
+    else:
+        return rate / 100
 
 
 def activate(kind, x):
-    """Applies the activation of a number: 0 relu, 1 square, 2 tanh, others none.
+    """Applies the activation of a number: 0 tanh, 1 sigmoid, 2 square, others none.
 
     Args:
         kind: scalar int32 tensor.
@@ -146,7 +147,7 @@ def activate(kind, x):
     # Without a default, any other number would run the last branch.
     return tf.switch_case(
         kind,
-        [lambda: tf.nn.relu(x), lambda: tf.square(x), lambda: tf.tanh(x)],
+        [lambda: tf.tanh(x), lambda: tf.sigmoid(x), lambda: tf.square(x)],
         default=lambda: x,
     )
 
@@ -215,7 +216,7 @@ def fibonacci_array(n):
 
 @tf.function
 def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False):
-    """Integer powers by repeated squaring: a branch in a loop, and gradients through it.
+    """Integer powers by repeated squaring: a branch in a loop, with gradients.
 
     Args:
         x: float tensor.
@@ -288,9 +289,8 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
     return tf.stop_gradient(root)
 
 
-@tf.function
-def row_peaks(rows):
-    """The greatest value of every row and its place, by map_fn: other dtypes come out.
+def summarize_rows(rows):
+    """The mean of every row and the place of its greatest value, by map_fn.
 
     Args:
         rows: [n, columns] tensor.
@@ -299,7 +299,7 @@ def row_peaks(rows):
         [n] tensor like `rows` and [n] int64 tensor.
     """
     return tf.map_fn(
-        lambda row: (tf.reduce_max(row), tf.argmax(row)),
+        lambda row: (tf.reduce_mean(row), tf.argmax(row)),
         rows,
         fn_output_signature=(rows.dtype, tf.int64),
     )

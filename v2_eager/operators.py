@@ -3,62 +3,83 @@
 import tensorflow as tf
 
 __all__ = [
-    "arithmetic",
-    "unary",
+    "sums",
+    "products",
+    "floor_division",
+    "truncation",
     "div",
-    "integer_division",
     "power",
     "square",
-    "reflected",
+    "unary",
     "augmented",
     "add_to_variable",
     "matrix_product",
     "comparisons",
-    "within",
     "same_tensor",
     "weight_decay",
     "logic",
     "bits",
     "negate_if",
     "scale",
-    "slices",
-    "rows_between",
+    "rows",
+    "axes",
     "sum_by_slices",
     "sum_by_unstack",
     "sum_by_reduction",
 ]
 
 
-def arithmetic(a, b):
-    """Applies + - * / // % elementwise; `//` and `%` round towards minus infinity.
+def sums(a, b):
+    """Adds and subtracts elementwise; a number on either side takes the tensor's dtype.
 
     Args:
-        a: tensor of a numeric dtype.
+        a: numeric tensor, or a number or list.
+        b: the same, of one dtype; one of the two is a tensor.
+
+    Returns:
+        Dict of tensors of that dtype. Two tensors of different dtypes raise TypeError,
+        eagerly InvalidArgumentError.
+    """
+    return {"add": a + b, "subtract": a - b}
+
+
+def products(a, b):
+    """Multiplies and divides elementwise; integers divide into floats.
+
+    Args:
+        a: numeric tensor, or a number or list.
+        b: the same, of one dtype; one of the two is a tensor.
+
+    Returns:
+        Dict of tensors of that dtype; the quotients of int32 and int64 are float64.
+    """
+    return {"multiply": a * b, "divide": a / b}
+
+
+def floor_division(a, b):
+    """Divides towards minus infinity; the remainder has the sign of the divisor.
+
+    Args:
+        a: numeric tensor, or a number or list.
+        b: the same, of one dtype; one of the two is a tensor.
+
+    Returns:
+        Dict of tensors of that dtype. Integers over 0 raise InvalidArgumentError.
+    """
+    return {"quotient": a // b, "remainder": a % b}
+
+
+def truncation(a, b):
+    """Divides towards zero, as C does; the remainder has the sign of the dividend.
+
+    Args:
+        a: tensor of integers. (The quotient of floats is not cut off in 1.15.)
         b: tensor of the same dtype, which broadcasts with `a`.
 
     Returns:
-        Dict of tensors of that dtype; "divide" of int32 or int64 is float64.
+        Dict of tensors of that dtype. A divisor 0 raises InternalError.
     """
-    return {
-        "add": a + b,
-        "subtract": a - b,
-        "multiply": a * b,
-        "divide": a / b,
-        "floordiv": a // b,
-        "mod": a % b,
-    }
-
-
-def unary(x):
-    """Negates, and takes the absolute value.
-
-    Args:
-        x: tensor of a signed dtype.
-
-    Returns:
-        Dict of tensors like `x`; there is no unary `+`, `round` or `divmod`.
-    """
-    return {"negative": -x, "absolute": abs(x)}
+    return {"quotient": tf.truncatediv(a, b), "remainder": tf.truncatemod(a, b)}
 
 
 def div(a, b):
@@ -71,26 +92,7 @@ def div(a, b):
     Returns:
         Tensor of that dtype. Integers over 0 raise InvalidArgumentError.
     """
-    return a / b if a.dtype.is_floating else a // b
-
-
-def integer_division(a, b):
-    """Divides integers by floor (as Python does) and by truncation (as C does).
-
-    Args:
-        a: tensor of integers.
-        b: tensor of the same dtype, which broadcasts with `a`.
-
-    Returns:
-        Dict of tensors of that dtype: a = quotient * b + remainder for either pair.
-    """
-    return {
-        "floordiv": a // b,
-        "floormod": a % b,
-        "mod": a % b,
-        "truncatediv": tf.truncatediv(a, b),
-        "truncatemod": tf.truncatemod(a, b),
-    }
+    return a // b if a.dtype.is_integer else a / b
 
 
 def power(base, exponent):
@@ -118,26 +120,16 @@ def square(x):
     return tf.square(x)
 
 
-def reflected(x, left):
-    """Puts a Python number or list on the left: it takes the tensor's dtype.
+def unary(x):
+    """Negates, and takes the absolute value.
 
     Args:
-        x: tensor of a numeric dtype.
-        left: number, or list of numbers that broadcasts with `x`.
+        x: tensor of a signed dtype.
 
     Returns:
-        Dict of tensors.
+        Dict of tensors like `x`. There is no unary `+`, no `round` and no `divmod`.
     """
-    return {
-        "add": left + x,
-        "subtract": left - x,
-        "multiply": left * x,
-        "divide": left / x,
-        "floordiv": left // x,
-        "mod": left % x,
-        "power": left**x,
-        "less": left < x,
-    }
+    return {"negative": -x, "absolute": abs(x)}
 
 
 def augmented(x, y):
@@ -222,20 +214,6 @@ def comparisons(a, b):
     }
 
 
-def within(x, low, high):
-    """Tests for an open interval: `low < x < high` would ask for a tensor's truth.
-
-    Args:
-        x: numeric tensor.
-        low: number.
-        high: number.
-
-    Returns:
-        Bool tensor like `x`.
-    """
-    return (low < x) & (x < high)  # & binds tighter than <: keep the parentheses
-
-
 def same_tensor(a, b):
     """Tells whether two names stand for one tensor, whatever its value.
 
@@ -246,7 +224,7 @@ def same_tensor(a, b):
     Returns:
         Python bool.
     """
-    return a is b
+    return a is b  # a == b compares the values
 
 
 def weight_decay(weights, uses):
@@ -260,11 +238,14 @@ def weight_decay(weights, uses):
         Scalar tensor.
     """
     once = {weights[place].ref(): True for place in uses}  # a tensor has no hash
-    return tf.add_n([tf.nn.l2_loss(tensor.deref()) for tensor in once])
+    return tf.add_n([tf.nn.l2_loss(reference.deref()) for reference in once])
 
 
 def logic(p, q):
     """Applies & | ^ ~ to truth values; `and`, `or` and `not` cannot be overloaded.
+
+    Nor can the `and` in `low < x < high`: write `(low < x) & (x < high)`, with the
+    parentheses, since & binds tighter than <.
 
     Args:
         p: bool tensor.
@@ -325,41 +306,31 @@ def scale(x, factor=None):
     return x
 
 
-def slices(x):
-    """Slices with negative bounds, steps, an ellipsis and new axes.
-
-    Args:
-        x: [planes, rows, columns] tensor, none of them 0.
-
-    Returns:
-        Dict of tensors.
-    """
-    return {
-        "first": x[0],
-        "last": x[-1],
-        "inner": x[1:-1],
-        "backwards": x[::-1],
-        "every_second": x[:, 1::2],
-        "ellipsis": x[..., 0],
-        "new_axis": x[:, tf.newaxis, 0],
-        "beyond": x[-99:2, :99],
-        "empty": x[3:1],
-    }
-
-
-def rows_between(x, begin, end):
-    """Slices rows between two bounds that are tensors themselves.
+def rows(x, begin=None, end=None, step=None):
+    """Slices the first axis; bounds beyond it are clipped, negative ones count back.
 
     Args:
         x: tensor of rank 1 or more.
-        begin: scalar int32 tensor, counted from the end when negative.
-        end: scalar int32 tensor, likewise; the row at `end` is left out.
+        begin: None, int or scalar int32 tensor.
+        end: likewise; the row at `end` is left out.
+        step: likewise, not 0; a negative step walks backwards.
 
     Returns:
-        Tensor of the rank and dtype of `x`, without rows when `end` is not behind
-        `begin`.
+        Tensor of the rank and dtype of `x`, possibly without rows.
     """
-    return x[begin:end]
+    return x[begin:end:step]
+
+
+def axes(x):
+    """Indexes from the end, with an ellipsis and with a new axis.
+
+    Args:
+        x: [rows, ..., columns] tensor, none of them 0.
+
+    Returns:
+        Dict of the last column, [rows, ...], and of the last row, [1, ..., columns].
+    """
+    return {"column": x[..., -1], "row": x[-1, tf.newaxis]}
 
 
 def sum_by_slices(x):

@@ -33,23 +33,24 @@ def static_and_dynamic(x, spec, hints=()):
         and `dynamic`, the int32 shape when run.
 
     Raises:
-        ValueError: if a hint contradicts what is known, if the rank is unknown (it has
-            no list), or if `x` does not have the shape that the hints left.
+        ValueError: if a hint contradicts what is known, or if the rank is unknown (it
+            has no list).
     """
     # --- build
     static = []
 
     @tf.function(input_signature=[tf.TensorSpec(spec, x.dtype)])
     def dynamic_shape(a):
-        # Python runs while tracing: a list takes down what is known by then.
+        dynamic = tf.shape(a)  # after a full promise it would just repeat the promise
+        # Python runs while tracing: the list takes down what is known by then.
         static.append(a.shape.as_list())
         for hint in hints:
             a.set_shape(hint)
             static.append(a.shape.as_list())
-        # A call is compared with the signature only, not with what set_shape told.
-        return tf.shape(tf.ensure_shape(a, a.shape))
+        return dynamic
 
     # --- run
+    # What is passed must fit the signature only; what set_shape told is not compared.
     dynamic = dynamic_shape(x).numpy()
     return {"static": static, "dynamic": dynamic}
 
@@ -103,7 +104,9 @@ def impose_shape(tensor, shape):
         ValueError: if the numbers of elements are known to differ.
         tf.errors.InvalidArgumentError: if they turn out to differ.
     """
-    return tf.reshape(tensor, shape)
+    # Rewriting drops the reshape from [None, 128] to [32, 128], and its check with it.
+    reshaped = tf.reshape(tensor, shape)
+    return tf.ensure_shape(reshaped, reshaped.shape)
 
 
 def get_shape(tensor):
@@ -163,6 +166,7 @@ def reshape_unknown(x, spec, groups):
     Raises:
         ValueError: if the rank is unknown.
     """
+
     # --- build
     @tf.function(input_signature=[tf.TensorSpec(spec, x.dtype)])
     def collapse(a):

@@ -15,7 +15,9 @@ class Bound:
 
     Attributes:
         pair: "topic.name".
+        case: the slug of the case.
         way: the way it is seen in: "graph", "eager", "function", "dynamic", "xla".
+        side: what it is compared with: "compat.v1" or "1.15.5".
         leaf: path of the leaf, as a failure prints it.
         ulps: the most units in the last place that any element may differ by.
         measured: the largest distance that was measured.
@@ -23,7 +25,9 @@ class Bound:
     """
 
     pair: str
+    case: str
     way: str
+    side: str
     leaf: str
     ulps: int
     measured: int
