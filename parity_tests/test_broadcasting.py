@@ -61,7 +61,7 @@ CASES = [
         dynamic=True,
         graph=tf.errors.InvalidArgumentError,
         eager=tf.errors.InvalidArgumentError,
-        function=ValueError,
+        function=tf.errors.InvalidArgumentError,
         match=SHAPES,
     ),
 ]

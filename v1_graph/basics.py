@@ -1,4 +1,4 @@
-"""Basics: session and placeholder become function and argument; fit, sample, multiply."""
+"""Basics: a session run and its feed become a function call and its arguments."""
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -17,19 +17,19 @@ __all__ = [
 
 
 def product(x, y):
-    """Multiplies two matrices.
+    """Multiplies two matrices, or two stacks of matrices pair by pair.
 
     Args:
-        x: [n, k] tensor.
-        y: [k, m] tensor of the same dtype.
+        x: [..., n, k] tensor.
+        y: [..., k, m] tensor of the same dtype.
 
     Returns:
-        [n, m] tensor.
+        [..., n, m] tensor.
 
     Raises:
-        ValueError: no matrices, or sizes that do not fit, seen while tracing.
-        tf.errors.InvalidArgumentError: the same, seen when run.
-        TypeError: other dtypes, seen while tracing.
+        ValueError: vectors, or sizes that do not fit, seen while a graph is made.
+        TypeError: two dtypes, seen while a graph is made.
+        tf.errors.InvalidArgumentError: any of these, seen when run.
     """
     return tf.matmul(x, y)
 
@@ -63,15 +63,15 @@ def product_kernel(shape):
         shape: list of sizes, None for an unknown one; None for an unknown rank.
 
     Returns:
-        "MatMul" where the rank is known to be 2, else "BatchMatMulV2", whose float32
-        bits may differ.
+        "MatMul" where the rank is known to be 2, else "BatchMatMulV2", which may
+        round in another order.
     """
     # --- trace
-    with tf.Graph().as_default() as graph:
-        x = tf.placeholder(tf.float32, shape)  # no shape at all is the same as None
-        tf.matmul(x, x)
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, shape)  # a shape left out is None
+        y = tf.matmul(x, x)
     # --- look
-    return [op.type for op in graph.get_operations() if "MatMul" in op.type]
+    return y.op.type
 
 
 def polynomial(x, w):
@@ -113,16 +113,21 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
         penalty: weight of the regularization.
 
     Returns:
-        The fitted [3, 1] array and the [steps] losses before each update.
+        The fitted [3, 1] array, and the [steps] losses, each before its update.
+
+    Raises:
+        TypeError: integers, or two dtypes, seen while a graph is made.
+        ValueError: samples that are no vectors, likewise.
+        tf.errors.InvalidArgumentError: any of these, seen when run.
     """
     # --- build
     with tf.Graph().as_default():
-        # The shape matters: without one `polynomial` has other kernels, `product_kernel`.
+        # The rank matters: without a shape `polynomial` runs other kernels.
         x_in = tf.placeholder(x.dtype, [None])
         y_in = tf.placeholder(x.dtype, [None])
         weights = tf.get_variable("w", initializer=w)
         loss = regularized_loss(x_in, y_in, weights, penalty)
-        # Else nothing orders the fetched loss and the update that changes its weights.
+        # Nothing else orders the loss and the update of the weights that it reads.
         with tf.control_dependencies([loss]):
             train = tf.train.AdamOptimizer(learning_rate).minimize(loss)
         # --- run
@@ -132,11 +137,11 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
             for samples in x:
                 feed = {x_in: samples, y_in: 5 * np.square(samples) + 3}
                 losses.append(sess.run([loss, train], feed)[0])
-            return sess.run(weights), np.stack(losses)
+            return sess.run(weights), np.array(losses, x.dtype)
 
 
 def frozen_batches(calls, size, seed):
-    """Samples with NumPy while the graph is made: the trap, one batch for all calls.
+    """Samples with NumPy while a graph is made: the trap, one batch for all calls.
 
     Args:
         calls: how many batches are asked for.
@@ -155,16 +160,15 @@ def frozen_batches(calls, size, seed):
             return np.stack([sess.run(batch) for _ in range(calls)])
 
 
-def fed_batches(calls, size, seed):
-    """Samples with NumPy outside of the graph and hands each batch in: the first fix.
+def fed_batches(sizes, seed):
+    """Samples with NumPy outside of the graph and hands every batch in: the first fix.
 
     Args:
-        calls: how many batches are asked for.
-        size: samples per batch.
+        sizes: list of the batches' sizes.
         seed: of NumPy's generator.
 
     Returns:
-        [calls, size] float64 array.
+        List of [size] float64 arrays.
     """
     rng = np.random.RandomState(seed)
     # --- build
@@ -173,8 +177,8 @@ def fed_batches(calls, size, seed):
         batch = tf.identity(batch_in)
         # --- run
         with tf.Session() as sess:
-            batches = [rng.uniform(-10, 10, size) for _ in range(calls)]
-            return np.stack([sess.run(batch, {batch_in: b}) for b in batches])
+            batches = [rng.uniform(-10, 10, size) for size in sizes]
+            return [sess.run(batch, {batch_in: b}) for b in batches]
 
 
 def drawn_batches(calls, size, seed):

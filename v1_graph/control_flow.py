@@ -46,12 +46,13 @@ def branches_that_ran(first):
         first: boolean, whether the first branch is taken.
 
     Returns:
-        Two lists of two counts, of the ops made before the branch and inside of it.
+        Three lists of two: what the branches gave, then the counts of the ops made
+        before the branch and inside of it, which begin at 0 and 10.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
-        before = [tf.Variable(0), tf.Variable(0)]
-        inside = [tf.Variable(0), tf.Variable(0)]
+        before = [tf.Variable(0), tf.Variable(10)]
+        inside = [tf.Variable(0), tf.Variable(10)]
         taken = tf.placeholder(tf.bool, [])
         # cond picks one of two results; what they are made of has run by then.
         early = [tf.assign_add(counter, 1) for counter in before]
@@ -65,8 +66,8 @@ def branches_that_ran(first):
         )
         # --- run
         sess.run(tf.global_variables_initializer())
-        sess.run([either, lazy], {taken: first})
-        return sess.run([before, inside])
+        results = sess.run([either, lazy], {taken: first})
+        return [results] + sess.run([before, inside])
 
 
 def choose(p, a, b):
@@ -216,6 +217,7 @@ def fibonacci_array(n):
     def cond(i, a, b, numbers):
         return i < n
 
+    # To read a number back would clear it: two are carried beside the array.
     def body(i, a, b, numbers):
         return i + 1, b, a + b, numbers.write(i, a + b)
 

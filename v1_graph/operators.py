@@ -37,8 +37,7 @@ def sums(a, b):
         b: the same, of one dtype; one of the two is a tensor.
 
     Returns:
-        Dict of tensors of that dtype. Two tensors of different dtypes raise TypeError,
-        eagerly InvalidArgumentError.
+        Dict of tensors of that dtype. Two tensors of different dtypes raise TypeError.
     """
     return {"add": a + b, "subtract": a - b}
 
@@ -233,7 +232,7 @@ def weight_decay(weights, uses):
     Returns:
         Scalar tensor.
     """
-    once = {weights[place]: True for place in uses}  # a tensor hashes by identity
+    once = dict.fromkeys(weights[place] for place in uses)  # by identity
     return tf.add_n([tf.nn.l2_loss(tensor) for tensor in once])
 
 

@@ -71,7 +71,8 @@ def check_shape(tensor, shape):
 
     Args:
         tensor: tensor of any dtype.
-        shape: the shape that the tensor must have, None where any size will do.
+        shape: the shape that the tensor must have, None where any size will do. Its
+            rank must be known: a graph takes an unknown one for a rank of -1.
 
     Returns:
         The same values, with the static shape of both together.
@@ -178,9 +179,9 @@ def describe_shapes(shape, other):
         other: the same.
 
     Returns:
-        dict of `rank`, `size` (the number of elements) and `known` (entirely), of
-        `compatible` (the two may be one), `joined` (one after the other), `common` (what
-        holds for both) and, None if they are not compatible, `merged`.
+        dict of `rank`, `size` (the number of elements), `known` (all of it), of
+        `compatible` (the two may be one), `joined` (one after the other), `common`
+        (what holds for both) and `merged` (what both know; None if not compatible).
     """
     a, b = tf.TensorShape(shape), tf.TensorShape(other)
     compatible = a.is_compatible_with(b)

@@ -1,4 +1,4 @@
-"""Basics: session and placeholder become function and argument; fit, sample, multiply."""
+"""Basics: a session run and its feed become a function call and its arguments."""
 
 import numpy as np
 import tensorflow as tf
@@ -17,19 +17,19 @@ __all__ = [
 
 
 def product(x, y):
-    """Multiplies two matrices.
+    """Multiplies two matrices, or two stacks of matrices pair by pair.
 
     Args:
-        x: [n, k] tensor.
-        y: [k, m] tensor of the same dtype.
+        x: [..., n, k] tensor.
+        y: [..., k, m] tensor of the same dtype.
 
     Returns:
-        [n, m] tensor.
+        [..., n, m] tensor.
 
     Raises:
-        ValueError: no matrices, or sizes that do not fit, seen while tracing.
-        tf.errors.InvalidArgumentError: the same, seen when run.
-        TypeError: other dtypes, seen while tracing.
+        ValueError: vectors, or sizes that do not fit, seen while a graph is made.
+        TypeError: two dtypes, seen while a graph is made.
+        tf.errors.InvalidArgumentError: any of these, seen when run.
     """
     return tf.matmul(x, y)
 
@@ -61,8 +61,8 @@ def product_kernel(shape):
         shape: list of sizes, None for an unknown one; None for an unknown rank.
 
     Returns:
-        "MatMul" where the rank is known to be 2, else "BatchMatMulV2", whose float32
-        bits may differ.
+        "MatMul" where the rank is known to be 2, else "BatchMatMulV2", which may
+        round in another order.
     """
 
     # --- trace
@@ -72,7 +72,7 @@ def product_kernel(shape):
 
     graph = square.get_concrete_function().graph
     # --- look
-    return [op.type for op in graph.get_operations() if "MatMul" in op.type]
+    return next(op.type for op in graph.get_operations() if "MatMul" in op.type)
 
 
 def polynomial(x, w):
@@ -114,10 +114,15 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
         penalty: weight of the regularization.
 
     Returns:
-        The fitted [3, 1] array and the [steps] losses before each update.
+        The fitted [3, 1] array, and the [steps] losses, each before its update.
+
+    Raises:
+        TypeError: integers, or two dtypes, seen while a graph is made.
+        ValueError: samples that are no vectors, likewise.
+        tf.errors.InvalidArgumentError: any of these, seen when run.
     """
     # --- build
-    weights = tf.Variable(w, name="w")
+    weights = tf.Variable(w)
     adam = Adam(weights, learning_rate)
 
     @tf.function
@@ -127,7 +132,7 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
             y = 5 * tf.square(x[step]) + 3
             with tf.GradientTape() as tape:
                 loss = regularized_loss(x[step], y, weights, penalty)
-            # Statements that read and write variables keep their order by themselves.
+            # Reads and writes of variables run in the order in which they are written.
             adam.apply(tape.gradient(loss, weights))
             losses = losses.write(step, loss)
         return losses.stack()
@@ -138,10 +143,10 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
 
 
 class Adam(tf.Module):
-    """`tf.train.AdamOptimizer` for one variable, by the kernel that it calls.
+    """The numbers of `tf.train.AdamOptimizer`, by the kernel that it calls.
 
-    Keras' Adam (Kingma and Ba, 2015) is another sequence of roundings and has an epsilon
-    of 1e-7. As in TensorFlow 1 all hyper-parameters are float32, whatever the variable.
+    Keras' Adam rounds in another order. As in TensorFlow 1 the hyper-parameters and
+    their powers are float32, whatever the dtype of the variable.
     """
 
     def __init__(self, variable, learning_rate):
@@ -173,7 +178,7 @@ class Adam(tf.Module):
 
 
 def frozen_batches(calls, size, seed):
-    """Samples with NumPy while the graph is made: the trap, one batch for all calls.
+    """Samples with NumPy while a graph is made: the trap, one batch for all calls.
 
     Args:
         calls: how many batches are asked for.
@@ -187,35 +192,36 @@ def frozen_batches(calls, size, seed):
 
     # --- build
     @tf.function
-    def sample():
-        # Python runs while TensorFlow traces, once; what it drew is now a constant.
+    def step():
+        # Python runs while TensorFlow traces, in the first call. A classic text samples
+        # so in its training step, which then trains on that one batch for ever.
         return tf.constant(rng.uniform(-10, 10, size))
 
     # --- run
-    return np.stack([sample() for _ in range(calls)])
+    return np.stack([step().numpy() for _ in range(calls)])
 
 
-def fed_batches(calls, size, seed):
-    """Samples with NumPy outside of the graph and hands each batch in: the first fix.
+def fed_batches(sizes, seed):
+    """Samples with NumPy outside of the graph and hands every batch in: the first fix.
 
     Args:
-        calls: how many batches are asked for.
-        size: samples per batch.
+        sizes: list of the batches' sizes.
         seed: of NumPy's generator.
 
     Returns:
-        [calls, size] float64 array.
+        List of [size] float64 arrays.
     """
     rng = np.random.RandomState(seed)
 
     # --- build
-    @tf.function
-    def sample(batch):
+    # The signature is the placeholder's; without it, every new size is a new trace.
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float64)])
+    def step(batch):
         return tf.identity(batch)
 
     # --- run
-    batches = [rng.uniform(-10, 10, size) for _ in range(calls)]
-    return np.stack([sample(tf.constant(b)) for b in batches])
+    batches = [rng.uniform(-10, 10, size) for size in sizes]
+    return [step(tf.constant(b)).numpy() for b in batches]
 
 
 def drawn_batches(calls, size, seed):
@@ -233,8 +239,8 @@ def drawn_batches(calls, size, seed):
     tf.random.set_seed(seed)
 
     @tf.function
-    def sample():
+    def step():
         return tf.random.uniform([size], -10, 10, seed=1)
 
     # --- run
-    return np.stack([sample() for _ in range(calls)])
+    return np.stack([step().numpy() for _ in range(calls)])

@@ -48,11 +48,12 @@ def branches_that_ran(first):
         first: boolean, whether the first branch is taken.
 
     Returns:
-        Two lists of two counts, of the ops made before the branch and inside of it.
+        Three lists of two: what the branches gave, then the counts of the ops made
+        before the branch and inside of it, which begin at 0 and 10.
     """
     # --- build
-    before = [tf.Variable(0), tf.Variable(0)]
-    inside = [tf.Variable(0), tf.Variable(0)]
+    before = [tf.Variable(0), tf.Variable(10)]
+    inside = [tf.Variable(0), tf.Variable(10)]
 
     @tf.function
     def step(taken):
@@ -65,8 +66,8 @@ def branches_that_ran(first):
         return either, lazy
 
     # --- run
-    step(tf.constant(first))
-    return [[counter.numpy() for counter in pair] for pair in (before, inside)]
+    results = step(tf.constant(first))
+    return [[x.numpy() for x in pair] for pair in (results, before, inside)]
 
 
 def choose(p, a, b):
@@ -209,7 +210,7 @@ def fibonacci_array(n):
     a = b = tf.constant(1)
     for i in tf.range(2, n):
         a, b = b, a + b
-        # A write whose result is dropped is lost, in graphs of both versions.
+        # A write whose result is dropped is lost in a graph, and done eagerly.
         numbers = numbers.write(i, b)
     return numbers.stack()
 
@@ -254,6 +255,8 @@ def sum_positive_until(values, limit):
     Returns:
         Scalar tensor, a sum that just exceeds `limit` or the sum of all.
     """
+    # A loop has a gradient of 0 for what it merely compares; it used to be None.
+    limit = tf.stop_gradient(limit)
     total = tf.zeros([], values.dtype)
     for value in values:
         if value <= 0:

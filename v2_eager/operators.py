@@ -174,7 +174,6 @@ def add_to_variable(start, step):
         variable.assign_add(step)
 
     # --- run
-    step = tf.constant(step)
     total = add(step).numpy()
     before = variable.numpy()
     update(step)
@@ -237,7 +236,7 @@ def weight_decay(weights, uses):
     Returns:
         Scalar tensor.
     """
-    once = {weights[place].ref(): True for place in uses}  # a tensor has no hash
+    once = dict.fromkeys(weights[place].ref() for place in uses)  # not hashable
     return tf.add_n([tf.nn.l2_loss(reference.deref()) for reference in once])
 
 

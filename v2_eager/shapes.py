@@ -51,7 +51,7 @@ def static_and_dynamic(x, spec, hints=()):
 
     # --- run
     # What is passed must fit the signature only; what set_shape told is not compared.
-    dynamic = dynamic_shape(x).numpy()
+    dynamic = dynamic_shape(tf.constant(x)).numpy()
     return {"static": static, "dynamic": dynamic}
 
 
@@ -78,7 +78,8 @@ def check_shape(tensor, shape):
 
     Args:
         tensor: tensor of any dtype.
-        shape: the shape that the tensor must have, None where any size will do.
+        shape: the shape that the tensor must have, None where any size will do. Its
+            rank must be known: a graph takes an unknown one for a rank of -1.
 
     Returns:
         The same values, with the static shape of both together.
@@ -104,7 +105,8 @@ def impose_shape(tensor, shape):
         ValueError: if the numbers of elements are known to differ.
         tf.errors.InvalidArgumentError: if they turn out to differ.
     """
-    # Rewriting drops the reshape from [None, 128] to [32, 128], and its check with it.
+    # By default graph rewriting drops a reshape of [None, 128] to [32, 128], as if it
+    # did nothing, and its check with it: 3 rows come out as 3 rows.
     reshaped = tf.reshape(tensor, shape)
     return tf.ensure_shape(reshaped, reshaped.shape)
 
@@ -174,7 +176,7 @@ def reshape_unknown(x, spec, groups):
 
     static = collapse.get_concrete_function().structured_outputs.shape.as_list()
     # --- run
-    return static, collapse(x).numpy()
+    return static, collapse(tf.constant(x)).numpy()
 
 
 def describe_shapes(shape, other):
@@ -185,9 +187,9 @@ def describe_shapes(shape, other):
         other: the same.
 
     Returns:
-        dict of `rank`, `size` (the number of elements) and `known` (entirely), of
-        `compatible` (the two may be one), `joined` (one after the other), `common` (what
-        holds for both) and, None if they are not compatible, `merged`.
+        dict of `rank`, `size` (the number of elements), `known` (all of it), of
+        `compatible` (the two may be one), `joined` (one after the other), `common`
+        (what holds for both) and `merged` (what both know; None if not compatible).
     """
     a, b = tf.TensorShape(shape), tf.TensorShape(other)
     compatible = a.is_compatible_with(b)

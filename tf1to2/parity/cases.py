@@ -37,6 +37,9 @@ class Case:
         exact: compare with the recording in the given dtype, not by the float64 recipe:
             for cases about float32 itself, and for arithmetic that never rounds.
         skip: {way or rung: reason} of what cannot be asked of this case.
+        factory: of a layer, the keywords that make it.
+        traces: of a program, how often each of its `tf.function`s may trace; 2 where
+            the first call makes variables.
     """
 
     name: str
@@ -48,6 +51,8 @@ class Case:
     sizes: list | None = None
     exact: bool = False
     skip: dict = dataclasses.field(default_factory=dict)
+    factory: dict = dataclasses.field(default_factory=dict)
+    traces: int = 1
 
     kind = "op"
 
@@ -94,6 +99,8 @@ class Case:
             "name": self.name,
             "args": arrays.drawn(self.args, sizes, *names),
             "kwargs": self.kwargs,
+            "factory": self.factory,
+            "traces": self.traces,
             "gradient": "gradient" not in self.skip,
             "shapes": shapes,
         }
@@ -108,44 +115,36 @@ class Op(Case):
 class Layer(Case):
     """A factory, called with `factory`, of a callable that owns variables."""
 
-    factory: dict = dataclasses.field(default_factory=dict)
-
     kind = "layer"
-
-    def request(self, sizes, dynamic=False, seed=0):
-        return {**super().request(sizes, dynamic, seed), "factory": self.factory}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Program(Case):
-    """A whole script: arrays in, arrays out.
-
-    Attributes:
-        traces: how often each of its `tf.function`s may trace; 2 where the first call
-            makes variables.
-    """
-
-    traces: int = 1
+    """A whole script: arrays in, arrays out."""
 
     kind = "program"
 
-    def request(self, sizes, dynamic=False, seed=0):
-        return {**super().request(sizes), "traces": self.traces}
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class FalseFriend(Op):
-    """An op whose obvious replacement gives other numbers.
+class FalseFriend(Case):
+    """A page whose obvious replacement gives other numbers.
 
-    Proven like any op; besides, `naive` must differ from the left page.
+    Proven like any op or program; besides, `naive` must differ from the left page.
 
     Attributes:
-        naive: the obvious replacement, a function of the same arguments.
+        of: the kind of page: "op" or "program".
+        naive: the obvious replacement, a function of the same arguments: tensors for an
+            op, arrays for a program.
         because: why it differs, in a sentence.
     """
 
+    of: str = "op"
     naive: Callable | None = None
     because: str = ""
+
+    @property
+    def kind(self):
+        return self.of
 
     @property
     def ways(self):
@@ -163,8 +162,7 @@ class Raises(Case):
         function: exception type of the right page in a `tf.function`.
         match: regular expression that is found in every message.
         genuine: exception type in 1.15 where it is not `graph`.
-        dynamic: whether the placeholders' shapes are unknown.
-        factory: a layer's own keywords.
+        dynamic: whether the shapes of placeholders and signature are unknown.
     """
 
     of: str = "op"
@@ -174,7 +172,6 @@ class Raises(Case):
     match: str = ""
     genuine: type | None = None
     dynamic: bool = False
-    factory: dict = dataclasses.field(default_factory=dict)
 
     @property
     def kind(self):
@@ -185,5 +182,4 @@ class Raises(Case):
         return [way for way in ("graph", "eager", "function") if way not in self.skip]
 
     def request(self, sizes, dynamic=False, seed=0):
-        request = super().request(sizes, self.dynamic)
-        return {**request, "factory": self.factory, "traces": 1, "gradient": False}
+        return {**super().request(sizes, self.dynamic), "gradient": False}

@@ -22,8 +22,8 @@ import unittest
 
 from tf1to2 import topics
 
-SECONDS = 90
-"""What a mutant may take; more is a hang, which a test run would notice."""
+SECONDS = 180
+"""What a mutant may take; more is a hang."""
 
 OPERATORS = {
     ast.Add: ast.Sub,
@@ -145,8 +145,15 @@ def _drop_unary(node):
     node.op = ast.UAdd() if not isinstance(node.op, ast.Not) else ast.UAdd()
 
 
-def noticed(test, code, path):
-    """Whether a check or a test of module `test` fails on the page `code`."""
+def noticed(test, code, path, owner=None):
+    """Whether a check or a test of module `test` fails on the page `code`.
+
+    Args:
+        test: the module of the topic's proof.
+        code: the compiled page.
+        path: the file that holds its source.
+        owner: the function that was changed, whose checks are run first.
+    """
     page = types.ModuleType(test.PROOF.v2.__name__)
     page.__file__ = path
     original = test.PROOF.v2
@@ -156,7 +163,8 @@ def noticed(test, code, path):
         return True
     test.PROOF.v2 = test.v2 = page
     try:
-        for _, check in test.PROOF.checks():
+        checks = [check for _, check in test.PROOF.checks()]
+        for check in sorted(checks, key=lambda check: check.case.name != owner):
             if check.way in ("eager", "function", "dynamic"):
                 try:
                     check()
@@ -173,6 +181,16 @@ def noticed(test, code, path):
         test.PROOF.v2 = test.v2 = original
 
 
+def owner(source, line):
+    """The name of the last function at top level that starts at or before `line`."""
+    names = [
+        node.name
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line
+    ]
+    return names[-1] if names else None
+
+
 def _work(topic, jobs, results):
     test = importlib.import_module("parity_tests.test_" + topic)
     path = topics.find(topic)[0].v2
@@ -187,9 +205,9 @@ def _work(topic, jobs, results):
         twin = pathlib.Path(results[1]) / ("mutant%d.py" % number)
         text = ast.unparse(tree)
         twin.write_text(text)
-        results[0].put(
-            (number, noticed(test, compile(text, str(twin), "exec"), str(twin)))
-        )
+        code = compile(text, str(twin), "exec")
+        seen = noticed(test, code, str(twin), owner(source, everything[number][0]))
+        results[0].put((number, seen))
 
 
 def main(argv=None):
@@ -222,6 +240,7 @@ def main(argv=None):
             except queue.Empty:  # it hangs
                 worker.kill()
                 worker, seen, which = None, True, number
+                print(f"line {everything[number][0]}: hangs, or is slow", flush=True)
             if which is None:
                 print(f"error: {options.topic} fails as it is", file=sys.stderr)
                 return 2

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class Recording:
     @functools.cached_property
     def about(self):
         """Which versions, machine and settings made it."""
-        return json.loads(str(self._store["about"]))
+        return json.loads(self._store["about.json"])
 
     @functools.cached_property
     def _answers(self):
@@ -98,6 +99,7 @@ class Recording:
         """
         about = {
             "page": self.page.__name__,
+            "source": hashlib.sha256(self._source).hexdigest(),
             "tensorflow": versions[0],
             "numpy": versions[1],
             "cpu": _cpu(),
@@ -116,7 +118,9 @@ class Recording:
                 store["%d:%s" % (number, path)] = leaf
         self.path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_suffix(".tmp.npz")
-        np.savez_compressed(temporary, about=np.asarray(json.dumps(about)), **store)
+        np.savez_compressed(temporary, **store)
+        with zipfile.ZipFile(temporary, "a") as archive:  # readable without NumPy
+            archive.writestr("about.json", json.dumps(about, indent=1))
         os.replace(temporary, self.path)
 
 

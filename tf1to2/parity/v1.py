@@ -182,8 +182,20 @@ def respond(module, request):
     except Exception as error:  # whatever a page raises is what we are asked for
         return {
             "raised": np.asarray(type(error).__name__),
-            "message": np.asarray(str(error)),
+            "message": np.asarray(_sentence(str(error))),
         }
+
+
+def _sentence(message):
+    """An error message without the nodes, files and stacks that follow the sentence."""
+    for end in (
+        "\n\nOriginal stack trace",
+        "\n\noriginally defined at",
+        " [[",
+        "\t [[",
+    ):
+        message = message.partition(end)[0]
+    return message.strip()
 
 
 def main(requests_path, answers_path):

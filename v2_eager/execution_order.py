@@ -1,0 +1,292 @@
+"""Execution order: control dependencies and fetches → program order in a function."""
+
+import tensorflow as tf
+
+__all__ = [
+    "rebind",
+    "assign_sum",
+    "race",
+    "ordered_sum",
+    "swap",
+    "held_value",
+    "count_fetched",
+    "make_centering",
+    "checked_sqrt",
+    "guarded_assign",
+    "count_calls",
+]
+
+
+def rebind(a, b):
+    """Gives the name `a` to a new tensor; the old one is as it was.
+
+    Args:
+        a: tensor.
+        b: tensor of the same dtype that broadcasts with `a`.
+
+    Returns:
+        [a, a + b], the old and the new bearer of the name.
+    """
+    old = a
+    a = a + b
+    return [old, a]
+
+
+def assign_sum(start, increment, runs=1):
+    """Adds to a variable, `runs` times.
+
+    Args:
+        start: array, the initial value.
+        increment: array of the same dtype and shape.
+        runs: how often to add.
+
+    Returns:
+        List of the `runs` values that the assignments gave.
+    """
+    # --- build
+    a = tf.Variable(start)
+
+    @tf.function
+    def update():
+        return a.assign(a + increment)
+
+    # --- run
+    return [update().numpy() for _ in range(runs)]
+
+
+def race(start, increment, value):
+    """Adds to a variable and assigns to it, in no stated order.
+
+    Args:
+        start: array, the initial value.
+        increment: array of the same dtype and shape.
+        value: array of the same dtype and shape, assigned.
+
+    Returns:
+        [sum, assigned value]. In a session the sum is start + increment or
+        value + increment, and another run may give the other one.
+    """
+    # --- build
+    a = tf.Variable(start)
+
+    @tf.function
+    def step():
+        total = a + increment
+        return total, a.assign(value)  # the order of these lines is the order
+
+    # --- run
+    return [result.numpy() for result in step()]
+
+
+def ordered_sum(start, increment, value, read_first=True):
+    """Adds to a variable and assigns to it, in the order asked for.
+
+    Args:
+        start: array, the initial value.
+        increment: array of the same dtype and shape.
+        value: array of the same dtype and shape, assigned.
+        read_first: whether the sum reads the variable before the assignment.
+
+    Returns:
+        [sum, assigned value].
+    """
+    # --- build
+    a = tf.Variable(start)
+
+    @tf.function
+    def step():
+        if read_first:
+            total = a + increment
+            assigned = a.assign(value)
+        else:
+            assigned = a.assign(value)
+            total = a + increment
+        return total, assigned
+
+    # --- run
+    return [result.numpy() for result in step()]
+
+
+def swap(first, second):
+    """Swaps the values of two variables.
+
+    Args:
+        first: array, the initial value of one variable.
+        second: array of the same dtype and shape, of the other.
+
+    Returns:
+        [value of the one, value of the other], afterwards.
+    """
+    # --- build
+    a, b = tf.Variable(first), tf.Variable(second)
+
+    @tf.function
+    def both():
+        # A read is a copy: no tuple, and the two assignments need no group.
+        old_a, old_b = a.read_value(), b.read_value()
+        a.assign(old_b)
+        b.assign(old_a)
+
+    # --- run
+    both()
+    return [a.numpy(), b.numpy()]
+
+
+def held_value(start, value, copied=True):
+    """Takes a variable's value, assigns to the variable, and looks at what was taken.
+
+    Args:
+        start: array, the initial value.
+        value: array of the same dtype and shape, assigned.
+        copied: whether a copy was taken, or something that follows the variable.
+
+    Returns:
+        [what was taken, assigned value].
+    """
+    # --- build
+    a = tf.Variable(start)
+
+    @tf.function
+    def step():
+        # --- take
+        # The identity of a variable is a copy now; only its object follows it.
+        held = tf.identity(a) if copied else a
+        assigned = a.assign(value)
+        return tf.convert_to_tensor(held), assigned
+
+    # --- run
+    return [result.numpy() for result in step()]
+
+
+def count_fetched(xs, fetched=True):
+    """Squares numbers one by one, beside an update that may or may not be fetched.
+
+    Args:
+        xs: [n] array.
+        fetched: whether the increment of the counter is among the fetches.
+
+    Returns:
+        ([n] list of squares, the counter: n if fetched, else 0).
+    """
+    # --- build
+    count = tf.Variable(0)
+
+    # The signature checks what is fed, as the placeholder did, and forbids a retrace.
+    @tf.function(input_signature=[tf.TensorSpec([], xs.dtype)])
+    def step(x):
+        # An update runs wherever it is written, returned or not: so ask in Python.
+        if fetched:
+            count.assign_add(1)
+        return x * x
+
+    # --- run
+    squares = [step(tf.constant(number)).numpy() for number in xs]
+    return squares, count.numpy()
+
+
+def make_centering(momentum=0.9, name="centering"):
+    """Makes a layer that subtracts the batch mean and keeps a moving mean.
+
+    Args:
+        momentum: share of the old moving mean that is kept.
+        name: scope of the variable `moving_mean`.
+
+    Returns:
+        Callable from a [batch, features] tensor to one of the same shape; with
+        `tied=False` the moving mean is not updated.
+    """
+    return Centering(momentum, name)
+
+
+class Centering(tf.Module):
+    def __init__(self, momentum, name):
+        super().__init__(name)
+        self.momentum = momentum
+        self.moving_mean = None
+
+    @tf.Module.with_name_scope
+    def __call__(self, x, tied=True):
+        if self.moving_mean is None:
+            self.moving_mean = tf.Variable(
+                tf.zeros([x.shape[1]], x.dtype), trainable=False, name="moving_mean"
+            )
+        # --- update
+        mean = tf.reduce_mean(x, axis=0)
+        if tied:
+            decay = 1 - self.momentum
+            self.moving_mean.assign_sub((self.moving_mean - mean) * decay)
+        # --- output
+        return x - mean
+
+
+def checked_sqrt(x, enforced=True):
+    """Takes the square root of what must not be negative.
+
+    Args:
+        x: float tensor.
+        enforced: whether the assertion runs; without it the root may be NaN.
+
+    Returns:
+        Tensor like `x`.
+
+    Raises:
+        InvalidArgumentError: enforced, and an element is negative or NaN.
+    """
+    # An assertion runs where it is written: an old one may fail for the first time.
+    if enforced:
+        tf.debugging.assert_non_negative(x, message="no root of a negative number")
+    return tf.sqrt(x)
+
+
+def guarded_assign(start, values):
+    """Assigns values one by one; those that fail a check leave the variable alone.
+
+    Args:
+        start: array, the initial value.
+        values: array of values like `start`, stacked.
+
+    Returns:
+        (list of the variable's value after each assignment, number of rejections).
+    """
+    # --- build
+    a = tf.Variable(start)
+
+    @tf.function
+    def update(value):
+        # The automatic order is kept per variable; an assertion belongs to none.
+        with tf.control_dependencies([tf.debugging.assert_non_negative(value)]):
+            a.assign(value)
+
+    # --- run
+    history, rejections = [], 0
+    for candidate in values:
+        try:
+            update(tf.constant(candidate))
+        except tf.errors.InvalidArgumentError:
+            rejections += 1
+        history.append(a.numpy())
+    return history, rejections
+
+
+def count_calls(runs):
+    """Counts the runs of a step by a Python list and by a variable.
+
+    Args:
+        runs: how often the step is run, at least once.
+
+    Returns:
+        (length of the list: 1, value of the variable: `runs`).
+    """
+    # --- build
+    calls = []
+    count = tf.Variable(0)
+
+    @tf.function
+    def step():
+        calls.append("called")  # Python runs while the function is traced
+        count.assign_add(1)
+
+    # --- run
+    for _ in range(runs):
+        step()
+    return len(calls), count.numpy()
