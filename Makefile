@@ -12,17 +12,23 @@ READY := $(VENV)/ready
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
 
-demo: $(READY) ## prove two topics here and now, then show one side by side
+demo: $(READY) ## prove two topics here and now, then show a pair side by side
 	@$(BIN)/tf1to2 topics
 	@echo
-	@$(BIN)/tf1to2 verify broadcasting execution_order
+	@$(BIN)/tf1to2 verify broadcasting scopes
 	@echo
-	@$(BIN)/tf1to2 diff execution_order.read_then_assign
+	@$(BIN)/tf1to2 diff execution_order.ordered_sum
 
 test: $(READY) ## all proofs, in the strict and in TensorFlow's default settings
-	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -q
-	TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q parity_tests -k test_parity
+	@$(BIN)/ruff check .
+	@echo 'The strict settings, and beside them the default ones:'
+	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q parity_tests -k test_parity \
+	  >$(VENV)/default.log 2>&1 & default=$$!; \
+	trap 'kill $$default' INT; \
+	$(BIN)/python -m pytest -q; strict=$$?; \
+	wait $$default || { cat $(VENV)/default.log; exit 1; }; \
+	tail -n 1 $(VENV)/default.log; \
+	exit $$strict
 
 record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
 	$(BIN)/python -m tf1to2.parity.record

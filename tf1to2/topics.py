@@ -51,8 +51,9 @@ class Topic:
 
     @property
     def lesson(self):
-        """The first line of the right page's docstring: TF1 way → TF2 way, in words."""
-        return (ast.get_docstring(self._tree) or "").partition("\n")[0]
+        """The first line of the pages' docstrings, without the name of the topic."""
+        line = (ast.get_docstring(self._tree) or "").partition("\n")[0]
+        return line.partition(": ")[2] or line
 
     @property
     def pairs(self):
@@ -76,7 +77,7 @@ def stems(package, prefix=""):
 
 
 def topics():
-    """{name: Topic} of every right page, in the guide's order."""
+    """{name: Topic} of every right page, by name."""
     left, right = folder("v1_graph"), folder("v2_eager")
     return {
         stem: Topic(stem, left / (stem + ".py"), right / (stem + ".py"))

@@ -198,7 +198,7 @@ class SourceTest(unittest.TestCase):
             "import sys, tf1to2.cli as c;"
             "c.main(['topics']); c.main(['diff', 'shapes']);"
             "heavy = {'tensorflow', 'numpy', 'hypothesis'} & set(sys.modules);"
-            "sys.exit(' '.join(heavy))"
+            "sys.exit(' '.join(heavy) or 0)"
         )
         run = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT

@@ -41,8 +41,8 @@ LEFT = textwrap.dedent(
     '''
 )
 RIGHT = (
-    LEFT.replace("old", "new")
-    .replace("        z = y + 1\n", "")
+    LEFT.replace("old.", "new.")
+    .replace("    z = y + 1\n", "")
     .replace("def helper", "def other_helper")
 )
 

@@ -133,7 +133,8 @@ def _align_changed(left, right, ours, theirs):
     while i < len(ours) and k < len(theirs):
         gain = likeness[i][k] - 0.4
         if gain > 0 and best[i][k] == gain + best[i + 1][k + 1]:
-            rows.append(Row(ours[i], theirs[k], False))
+            same = left[ours[i] - 1] == right[theirs[k] - 1]  # such as blank lines
+            rows.append(Row(ours[i], theirs[k], same))
             i, k = i + 1, k + 1
         elif best[i][k] == best[i + 1][k]:
             rows.append(Row(ours[i], None, False))
