@@ -144,7 +144,8 @@ def _text(report):
         [pair, *(cells.get(c, {"verdict": "–"})["verdict"] for c in columns)]
         for pair, cells in report["pairs"].items()
     ]
-    lines += [table(["pair", *columns], rows), ""]
+    lines += [table(["pair", *columns], rows)]
+    lines += [""] * bool(report["skipped"])
     lines += [f"– {s['pair']}, {s['way']}: {s['reason']}" for s in report["skipped"]]
     for failure in report["failures"]:
         lines += ["", f"FAILS {failure['check']}", f"  {failure['message']}"]

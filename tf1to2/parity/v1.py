@@ -6,6 +6,7 @@ TensorFlow 1.15, as a script of its own: `python3.7 v1.py REQUESTS ANSWERS`.
 
 import contextlib
 import importlib
+import re
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -188,14 +189,8 @@ def respond(module, request):
 
 def _sentence(message):
     """An error message without the nodes, files and stacks that follow the sentence."""
-    for end in (
-        "\n\nOriginal stack trace",
-        "\n\noriginally defined at",
-        " [[",
-        "\t [[",
-    ):
-        message = message.partition(end)[0]
-    return message.strip()
+    ends = r"\s*(\[\[|original stack trace|originally defined at|\n +File )"
+    return re.split(ends, message, maxsplit=1, flags=re.IGNORECASE)[0]
 
 
 def main(requests_path, answers_path):
