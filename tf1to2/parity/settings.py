@@ -54,7 +54,7 @@ def apply():
                 {"disable_meta_optimizer": True}
             )
         tf.zeros([])  # the runtime starts, and says all that it has to say
-    tf.get_logger().setLevel("ERROR")
+    tf.get_logger().setLevel("CRITICAL")
 
 
 @contextlib.contextmanager

@@ -36,8 +36,8 @@ def side_by_side(topic, name=None, width=WIDTH, colour=False):
         colour: whether to colour the syntax, by terminal escapes.
 
     Returns:
-        The text, a line per row. Between the sides stands "|" where the lines differ,
-        "<" or ">" where a line stands on one side only.
+        The text, a line per row. Between the sides stands "|" where the lines differ
+        by more than indentation, "<" or ">" where a line stands on one side only.
     """
     column = (width - 3) // 2
     left, right = (_Page(path, column, colour) for path in (topic.v1, topic.v2))
@@ -50,12 +50,17 @@ def side_by_side(topic, name=None, width=WIDTH, colour=False):
             continue
         output.append(f"{'─' * column}─┼─{'─' * (width - column - 3)}")
         for row in align(left.lines, right.lines, block, theirs[block.name]):
-            sign = " " if row.same else "|"
-            sign = "<" if row.right is None else ">" if row.left is None else sign
+            sign = _sign(left.lines, right.lines, row)
             output.append(
                 _row(left.wrapped(row.left), right.wrapped(row.right), sign, column)
             )
     return "\n".join(output) + "\n"
+
+
+def _sign(left, right, row):
+    if row.left is None or row.right is None:
+        return "<" if row.right is None else ">"
+    return " " if left[row.left - 1].strip() == right[row.right - 1].strip() else "|"
 
 
 class _Page:
@@ -84,19 +89,30 @@ class _Page:
         """The line as a list of (printed text, columns it takes)."""
         if number is None:
             return []
-        parts, rest = [""], self.column
-        widths = []
-        for text, escape in self._tokens[number - 1]:
-            while text:
-                if not rest:
-                    widths.append(self.column)
-                    parts.append("")
-                    rest = self.column
-                piece, text = text[:rest], text[rest:]
-                rest -= len(piece)
-                parts[-1] += f"{escape}{piece}\x1b[0m" if escape else piece
-        widths.append(self.column - rest)
-        return list(zip(parts, widths, strict=True))
+        pieces, widths = [], []
+        tokens = list(self._tokens[number - 1])
+        for width in _widths(self.lines[number - 1], self.column):
+            piece, rest = "", width
+            while rest:
+                text, escape = tokens.pop(0)
+                if text[rest:]:
+                    tokens.insert(0, (text[rest:], escape))
+                text = text[:rest]
+                rest -= len(text)
+                piece += f"{escape}{text}\x1b[0m" if escape and text else text
+            pieces.append(piece)
+            widths.append(width)
+        return list(zip(pieces, widths, strict=True))
+
+
+def _widths(line, column):
+    """The lengths of the pieces that a long line is cut into, at spaces if possible."""
+    widths = []
+    while len(line) > column:
+        cut = line.rfind(" ", len(line) - len(line.lstrip()), column) + 1 or column
+        widths.append(cut)
+        line = line[cut:]
+    return [*widths, len(line)]
 
 
 _ESCAPES = (
