@@ -150,7 +150,7 @@ CASES = [
         "wrong and certain; NaN",
         [np.stack([SECOND, FIRST]), np.stack([FIRST, F([NAN, 1])])],
         expect=[23.025850929940457, NAN],
-        skip={"xla": "in 2.16 XLA clips NaN to the floor"},
+        skip={"xla": "before 2.21, XLA clips NaN to the floor"},
     ),
     Op(
         "cross_entropy_clipped",

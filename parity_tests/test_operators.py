@@ -154,7 +154,7 @@ CASES = [
         expect=[0.5, -8, 2, 1, NAN, 1],
     ),
     Op("power", "any positive floats", [uniform("n", low=0.1, high=4), normal("n")]),
-    # No false friend of every version: `x ** 2` is exact in 2.16 and was in 1.15.
+    # No false friend of every version: `x ** 2` is exact up to 2.18 and in 1.15.
     Op(
         "square",
         "the first thousand, as given",

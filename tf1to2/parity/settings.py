@@ -9,6 +9,7 @@ after rounding to float32 (the float64 recipe).
 import contextlib
 import os
 import sys
+import warnings
 
 CPU = {"CUDA_VISIBLE_DEVICES": "-1"}  # bits are promised for CPU kernels
 STRICT = {
@@ -46,7 +47,8 @@ def apply():
         )
     os.environ.update(wanted)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with _silence():
+    with _silence(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what others import is not on trial
         import tensorflow as tf
 
         if current() == "strict":
