@@ -45,6 +45,31 @@ OPERATORS = {
 }
 
 
+FUNCTIONS = {
+    "argmax": "argmin",
+    "assign_add": "assign_sub",
+    "exp": "log",
+    "floor": "round",
+    "gather": "boolean_mask",
+    "log": "exp",
+    "maximum": "minimum",
+    "ones": "zeros",
+    "ones_like": "zeros_like",
+    "reduce_max": "reduce_min",
+    "reduce_mean": "reduce_sum",
+    "reduce_sum": "reduce_mean",
+    "reduce_any": "reduce_all",
+    "relu": "identity",
+    "scan": "map_fn",
+    "sigmoid": "tanh",
+    "sqrt": "square",
+    "square": "sqrt",
+    "stop_gradient": "identity",
+    "tanh": "sigmoid",
+}
+"""Functions and their near misses."""
+
+
 def mutants(source):
     """Yields (line, description, tree) for every small change to `source`."""
     tree = ast.parse(source)
@@ -94,6 +119,9 @@ def _changes(node, docstrings):
             f"comparison {type(node.ops[0]).__name__}",
             _set("ops", [OPERATORS[type(node.ops[0])]()]),
         )
+    if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS:
+        near = FUNCTIONS[node.attr]
+        yield f"{node.attr} becomes {near}", _set("attr", near)
     if isinstance(node, ast.UnaryOp):
         yield f"unary {type(node.op).__name__} dropped", _drop_unary
     if isinstance(node, ast.Call):
@@ -116,6 +144,8 @@ def _changes(node, docstrings):
                     % (statement.lineno, ast.unparse(statement)[:50]),
                     _blank(field, index),
                 )
+                if isinstance(statement, ast.With):
+                    yield f"line {statement.lineno} unwrapped", _unwrap(field, index)
 
 
 def _set(field, value):
@@ -129,6 +159,14 @@ def _delete(field, index):
 def _blank(field, index):
     def change(node):
         getattr(node, field)[index] = ast.Pass()
+
+    return change
+
+
+def _unwrap(field, index):
+    def change(node):
+        body = getattr(node, field)
+        body[index : index + 1] = body[index].body
 
     return change
 
@@ -214,9 +252,10 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("topic")
     parser.add_argument("--sample", type=int, help="try that many, chosen at random")
+    parser.add_argument("--only", default="", help="those whose description has this")
     options = parser.parse_args(argv)
     everything = list(mutants(topics.find(options.topic)[0].v2.read_text("utf-8")))
-    numbers = list(range(len(everything)))
+    numbers = [n for n, change in enumerate(everything) if options.only in change[1]]
     if options.sample:
         numbers = sorted(
             random.Random(0).sample(numbers, min(options.sample, len(numbers)))

@@ -11,6 +11,8 @@ SOURCE = '''
 def page(x, axis=1):
     """Docstring."""
     y = -x - 2.0 * x
+    with scope():
+        y = tf.maximum(x, y)
     if x is None and axis > 0:
         y = swap(x, y, keep=True)
     return y
@@ -26,11 +28,13 @@ class MutateTest(unittest.TestCase):
             (7, "operator Sub"),
             (7, "operands swapped"),
             (7, "unary USub dropped"),
-            (8, "comparison Is"),
-            (8, "comparison Gt"),
-            (9, "keyword keep dropped"),
-            (9, "first arguments swapped"),
-            (9, "True is negated"),
+            (9, "maximum becomes minimum"),
+            (5, "line 8 unwrapped"),
+            (10, "comparison Is"),
+            (10, "comparison Gt"),
+            (11, "keyword keep dropped"),
+            (11, "first arguments swapped"),
+            (11, "True is negated"),
         ]:
             with self.subTest(change=change):
                 self.assertEqual(found.count(change), 1)
