@@ -38,10 +38,12 @@ class Proof:
         cases: list of `Case`.
         golden: path of the recording of the left page on the genuine TensorFlow 1.15.
         bounds: list of `Bound`, the known differences.
-        strict: whether float32 answers of the two sides are compared as well.
+        strict: whether float32 answers of the two sides are compared.
+        recipe: whether the right page is compared with the recording by the float64
+            recipe: a second run of everything, which another process may do.
     """
 
-    def __init__(self, v1, v2, cases, golden, bounds=(), strict=True):
+    def __init__(self, v1, v2, cases, golden, bounds=(), strict=True, recipe=True):
         self.v1: ModuleType = v1
         self.v2: ModuleType = v2
         self.cases = list(cases)
@@ -50,7 +52,7 @@ class Proof:
         self.bounds: list[Bound] = [
             b for b in bounds if b.pair.startswith(self.topic + ".")
         ]
-        self.strict = strict
+        self.strict, self.recipe = strict, recipe
         names = [str(case) for case in self.cases]
         twice = {name for name in names if names.count(name) > 1}
         if twice:
@@ -59,7 +61,12 @@ class Proof:
 
     def checks(self):
         """[(slug, Check)]: the rows for `parameterized.expand`."""
-        checks = [Check(self, case, way) for case in self.cases for way in case.ways]
+        checks = [
+            Check(self, case, way)
+            for case in self.cases
+            for way in case.ways
+            if self.recipe or way != "xla"  # whose float32 is nobody else's
+        ]
         return [(check.slug, check) for check in checks]
 
     def recorded(self):
@@ -102,6 +109,8 @@ class Proof:
         if way == "graph":
             answers = [self._legacy(case, i, "recipe") for i in range(len(given))]
         elif answers is None or any(w is not g for w, g in zip(widened, given)):
+            if not self.recipe and answers is not None:
+                return tallies
             answers = self._today(way, widened)
         if not case.exact:
             answers = [structure.narrow(answer) for answer in answers]

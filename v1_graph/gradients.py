@@ -1,0 +1,441 @@
+"""Gradients: `tf.gradients` of the whole graph → a tape of what was watched."""
+
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "product_gradients",
+    "gradients_of_targets",
+    "semi_gradient",
+    "detached_gradients",
+    "gradients_or_none",
+    "gradients_by_source",
+    "gradient_through_state",
+    "fine_tune",
+    "separate_gradients",
+    "cube_derivatives",
+    "jacobian",
+    "hessian",
+    "hessian_vector_product",
+    "log1pexp_derivatives",
+    "make_scale",
+    "cross_entropy_gradients",
+    "embedding_gradient",
+    "clip_gradients",
+    "accumulated_step",
+]
+
+
+def product_gradients(x, y, upstream=None):
+    """Differentiates x * y, summed or weighted by an upstream gradient.
+
+    Args:
+        x: float tensor.
+        y: tensor that broadcasts with `x`, of the same dtype.
+        upstream: tensor of the product's shape; None stands for ones.
+
+    Returns:
+        [gradient for x, gradient for y], of their shapes.
+
+    Raises:
+        ValueError: the upstream gradient has another shape.
+    """
+    # --- record
+    product = x * y
+    # --- differentiate
+    return tf.gradients(product, [x, y], grad_ys=upstream)
+
+
+def gradients_of_targets(x, weights):
+    """Differentiates two targets: both summed up, weighted and summed up, one by one.
+
+    Args:
+        x: float tensor.
+        weights: tensor of the shape and dtype of `x`, the weights of the second target.
+
+    Returns:
+        [sum, weighted sum, gradient of x², gradient of 3x], each of the shape of `x`.
+    """
+    # --- record
+    targets = [tf.square(x), 3 * x]
+    # --- differentiate
+    # A list of targets is one sum. The graph may be asked as often as one likes.
+    (total,) = tf.gradients(targets, x)
+    (weighted,) = tf.gradients(targets, x, grad_ys=[None, weights])
+    return [total, weighted] + [tf.gradients(target, x)[0] for target in targets]
+
+
+def semi_gradient(weights, features, next_features, reward, discount=0.9):
+    """Differentiates a temporal-difference loss whose target counts as given.
+
+    Args:
+        weights: [n] float tensor of a linear value function.
+        features: [batch, n] tensor of the same dtype, as all the others.
+        next_features: [batch, n] tensor.
+        reward: [batch] tensor.
+        discount: of the next value.
+
+    Returns:
+        [gradient for the weights, gradient for the target], of shapes [n] and [batch].
+    """
+    # --- record
+    target = reward + discount * tf.tensordot(next_features, weights, 1)
+    loss = tf.reduce_sum(tf.square(target - tf.tensordot(features, weights, 1))) / 2
+    # --- differentiate
+    return tf.gradients(loss, [weights, target], stop_gradients=[target])
+
+
+def detached_gradients(x, y):
+    """Differentiates x² + y² with y² detached: no gradient ever passes it.
+
+    Args:
+        x: float tensor.
+        y: tensor of the same shape and dtype.
+
+    Returns:
+        [x² + y², 2x, None].
+    """
+    # --- record
+    total = tf.square(x) + tf.stop_gradient(tf.square(y))
+    # --- differentiate
+    return [total] + tf.gradients(total, [x, y])
+
+
+def gradients_or_none(x, other, unconnected="none"):
+    """Differentiates x² with respect to itself and to a stranger of any dtype.
+
+    Args:
+        x: tensor; the square of integers has no gradient.
+        other: tensor that the square does not depend on.
+        unconnected: "none" or "zero", what stands for a gradient that is not there.
+
+    Returns:
+        [gradient for x, gradient for other], None or zeros where there is none.
+
+    Raises:
+        ValueError: `unconnected` is something else.
+    """
+    # --- record
+    square = x * x
+    # --- differentiate
+    return tf.gradients(square, [x, other], unconnected_gradients=unconnected)
+
+
+def gradients_by_source(trained, frozen, constant):
+    """Differentiates (trained + 1) * frozen * constant with respect to all there is.
+
+    Args:
+        trained: float array, the initial value of a trainable variable.
+        frozen: array of the same shape and dtype, of one that is not.
+        constant: array of the same shape and dtype.
+
+    Returns:
+        List of four gradients: for the two variables, the constant, and the sum, a
+        tensor on the way.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        trained = tf.Variable(trained)
+        frozen = tf.Variable(frozen, trainable=False)
+        constant = tf.constant(constant)
+        # --- record
+        shifted = trained + 1
+        y = shifted * frozen * constant
+        # --- differentiate
+        # Any tensor that y is made of may be asked for, trainable or not.
+        gradients = tf.gradients(y, [trained, frozen, constant, shifted])
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        return sess.run(gradients)
+
+
+def gradient_through_state(start, increment):
+    """Adds to a variable, then multiplies it: no gradient passes the assignment.
+
+    Args:
+        start: float array, the initial value.
+        increment: array of the same shape and dtype.
+
+    Returns:
+        (product of the sum and the increment, gradient for the variable, gradient for
+        the increment: that of the product alone, though the sum contains it as well).
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        state = tf.Variable(start)
+        increment = tf.constant(increment)
+        # --- record
+        with tf.control_dependencies([tf.assign_add(state, increment)]):
+            product = state.read_value() * increment
+        # --- differentiate
+        gradients = tf.gradients(product, [state, increment])
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        return tuple(sess.run([product] + gradients))
+
+
+def fine_tune(x, y, body, head, rate=0.125, steps=3):
+    """Trains the head of a linear network by gradient descent, and not its body.
+
+    Args:
+        x: [batch, n] float array.
+        y: [batch] array of the same dtype, as all the others.
+        body: [n, m] array, the first weights.
+        head: [m, 1] array, the last weights.
+        rate: factor of the gradient.
+        steps: how many steps to take.
+
+    Returns:
+        (list of losses, body, head, names of the variables that were trained).
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        body = tf.Variable(body, name="body")
+        head = tf.Variable(head, name="head")
+        trained = [v for v in tf.trainable_variables() if v.name.startswith("head")]
+        # --- step
+        prediction = tf.matmul(tf.matmul(x, body), head)[:, 0]
+        loss = tf.reduce_mean(tf.square(prediction - y))
+        gradients = tf.gradients(loss, trained)
+        update = [tf.assign_sub(v, rate * g) for v, g in zip(trained, gradients)]
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        losses = [sess.run([loss, update])[0] for _ in range(steps)]
+        return losses, sess.run(body), sess.run(head), [v.name for v in trained]
+
+
+def separate_gradients(x, y):
+    """Differentiates sin(x) + sigmoid(y) twice, each time for another source.
+
+    Args:
+        x: float tensor.
+        y: tensor of the same shape and dtype.
+
+    Returns:
+        [cos(x), sigmoid(y) * (1 - sigmoid(y))].
+    """
+    # --- record
+    total = tf.sin(x) + tf.sigmoid(y)
+    # --- differentiate
+    return [tf.gradients(total, x)[0], tf.gradients(total, y)[0]]
+
+
+def cube_derivatives(x):
+    """Differentiates x³ once and twice.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        [3x², 6x].
+    """
+    # --- record
+    cube = x**3
+    # --- differentiate
+    (first,) = tf.gradients(cube, x)
+    (second,) = tf.gradients(first, x)
+    return [first, second]
+
+
+def energy(x):
+    """x[0]² x[1] + x[1]² x[2] + …, a function whose Hessian has three diagonals."""
+    return tf.reduce_sum(tf.square(x[:-1]) * x[1:])
+
+
+def jacobian(x, weights):
+    """Differentiates every square of a product: a gradient would be their sum.
+
+    Args:
+        x: [n] float tensor.
+        weights: [m, n] tensor of the same dtype.
+
+    Returns:
+        [m, n] tensor, the derivatives of (weights · x)².
+    """
+    # --- record
+    y = tf.square(tf.tensordot(weights, x, 1))
+    # --- differentiate
+    return tf.map_fn(lambda i: tf.gradients(y[i], x)[0], tf.range(tf.size(y)), x.dtype)
+
+
+def hessian(x):
+    """Differentiates the energy twice, with respect to every pair of elements.
+
+    Args:
+        x: [n] float tensor.
+
+    Returns:
+        [n, n] tensor.
+    """
+    (result,) = tf.hessians(energy(x), x)
+    return result
+
+
+def hessian_vector_product(x, vector):
+    """Multiplies the Hessian of the energy by a vector, without making the matrix.
+
+    Args:
+        x: [n] float tensor.
+        vector: [n] tensor of the same dtype.
+
+    Returns:
+        [n] tensor.
+    """
+    # --- differentiate
+    (gradient,) = tf.gradients(energy(x), x)
+    return tf.gradients(gradient, x, grad_ys=vector)[0]
+
+
+def log1pexp_derivatives(x):
+    """Computes log(1 + exp(x)) and its first and second derivatives.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        [log(1 + exp(x)), sigmoid(x), sigmoid(x) * (1 - sigmoid(x))].
+    """
+    # --- record
+    y = log1pexp(x)
+    # --- differentiate
+    (first,) = tf.gradients(y, x)
+    (second,) = tf.gradients(first, x)
+    return [y, first, second]
+
+
+@tf.custom_gradient
+def log1pexp(x):
+    """log(1 + exp(x)), its gradients stable everywhere, those of `maximum` replaced."""
+
+    @tf.custom_gradient
+    def slope(x):
+        y = 1 - 1 / (1 + tf.exp(x))
+        # By the built-in rules the second derivative is 0 * inf from 89 on.
+        return y, lambda upstream: upstream * y * (1 - y)
+
+    y = tf.maximum(x, 0) + tf.log1p(tf.exp(-tf.abs(x)))
+    return y, lambda upstream: upstream * slope(x)
+
+
+def make_scale(limit, name="scale"):
+    """Makes a layer w * x that clips what comes back: upstream gradients to ±limit.
+
+    Args:
+        limit: the largest upstream gradient that is let through.
+        name: scope of the variable `w`.
+
+    Returns:
+        Callable from a [batch, features] tensor to one of the same shape.
+    """
+
+    @tf.custom_gradient
+    def scaled(x):
+        # A function with a gradient of its own may use resource variables only.
+        w = tf.get_variable(
+            "w", [x.shape[1].value], x.dtype, tf.ones_initializer(), use_resource=True
+        )
+
+        def gradient(upstream, variables=None):
+            clipped = tf.clip_by_value(upstream, -limit, limit)
+            return clipped * w, [tf.reduce_sum(clipped * x, axis=0) for _ in variables]
+
+        return w * x, gradient
+
+    return tf.make_template(name, scaled)
+
+
+def cross_entropy_gradients(labels, logits, detached=True):
+    """Differentiates softmax cross-entropy by logits, and by labels only if asked to.
+
+    Args:
+        labels: [batch, classes] float tensor of probabilities.
+        logits: tensor of the same shape and dtype.
+        detached: whether the labels count as given, and their gradient is None.
+
+    Returns:
+        [loss, gradient for logits, gradient for labels or None].
+    """
+    # --- record
+    if detached:
+        loss = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    else:
+        loss = tf.nn.softmax_cross_entropy_with_logits_v2(labels, logits)
+    # --- differentiate
+    return [loss] + tf.gradients(loss, [logits, labels])
+
+
+def embedding_gradient(table, ids):
+    """Differentiates half the squares of looked-up rows: slices, one for each lookup.
+
+    Args:
+        table: [rows, n] float tensor.
+        ids: [k] int32 tensor of rows.
+
+    Returns:
+        [indices, values, dense gradient], of shapes [k], [k, n] and [rows, n]; an id
+        that occurs twice has two slices, and their sum in the dense gradient.
+    """
+    # --- record
+    looked_up = tf.gather(table, ids)
+    loss = tf.reduce_sum(tf.square(looked_up)) / 2
+    # --- differentiate
+    (slices,) = tf.gradients(loss, table)
+    rows = tf.shape(table)[0]
+    dense = tf.unsorted_segment_sum(slices.values, slices.indices, rows)
+    return [slices.indices, slices.values, dense]
+
+
+def clip_gradients(gradients, limit, how):
+    """Clips gradients by value, by the norm of each, or by the norm of all together.
+
+    Args:
+        gradients: list of float tensors of one dtype; None where there is none.
+        limit: the largest absolute value or norm that is left as it is.
+        how: "value", "norm" or "global_norm"; only the last keeps the direction.
+
+    Returns:
+        (list of clipped gradients, None staying None; their global norm before).
+    """
+    norm = tf.global_norm(gradients)
+    if how == "global_norm":
+        clipped, _ = tf.clip_by_global_norm(gradients, limit, norm)
+        return clipped, norm
+    clipped = []
+    for gradient in gradients:
+        if gradient is None:
+            clipped.append(None)
+        elif how == "norm":
+            clipped.append(tf.clip_by_norm(gradient, limit))
+        else:
+            clipped.append(tf.clip_by_value(gradient, -limit, limit))
+    return clipped, norm
+
+
+def accumulated_step(xs, ys, weights, rate=0.125):
+    """Takes one step of gradient descent by gradients summed over micro-batches.
+
+    Args:
+        xs: [parts, batch, n] float array.
+        ys: [parts, batch] array of the same dtype.
+        weights: [n, 1] array of the same dtype.
+        rate: factor of the gradient.
+
+    Returns:
+        (weights after the step, gradient of the mean over all micro-batches).
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        x = tf.placeholder(xs.dtype, xs.shape[1:])
+        y = tf.placeholder(ys.dtype, ys.shape[1:])
+        w = tf.Variable(weights)
+        total = tf.Variable(tf.zeros_like(weights), trainable=False)
+        # --- step
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w)[:, 0] - y))
+        (gradient,) = tf.gradients(loss, w)
+        accumulate = tf.assign_add(total, gradient / len(xs))
+        update = tf.assign_sub(w, rate * total)
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        for part in zip(xs, ys):
+            sess.run(accumulate, dict(zip([x, y], part)))
+        sess.run(update)
+        return sess.run(w), sess.run(total)

@@ -1,0 +1,507 @@
+"""Gradients: `tf.gradients` of the whole graph → a tape of what was watched."""
+
+import tensorflow as tf
+
+__all__ = [
+    "product_gradients",
+    "gradients_of_targets",
+    "semi_gradient",
+    "detached_gradients",
+    "gradients_or_none",
+    "gradients_by_source",
+    "gradient_through_state",
+    "fine_tune",
+    "separate_gradients",
+    "cube_derivatives",
+    "jacobian",
+    "hessian",
+    "hessian_vector_product",
+    "log1pexp_derivatives",
+    "make_scale",
+    "cross_entropy_gradients",
+    "embedding_gradient",
+    "clip_gradients",
+    "accumulated_step",
+]
+
+
+def product_gradients(x, y, upstream=None):
+    """Differentiates x * y, summed or weighted by an upstream gradient.
+
+    Args:
+        x: float tensor.
+        y: tensor that broadcasts with `x`, of the same dtype.
+        upstream: tensor of the product's shape; None stands for ones.
+
+    Returns:
+        [gradient for x, gradient for y], of their shapes.
+
+    Raises:
+        ValueError: the upstream gradient has another shape.
+    """
+    # --- record
+    with tf.GradientTape() as tape:
+        tape.watch([x, y])
+        product = x * y
+    # --- differentiate
+    return tape.gradient(product, [x, y], output_gradients=upstream)
+
+
+def gradients_of_targets(x, weights):
+    """Differentiates two targets: both summed up, weighted and summed up, one by one.
+
+    Args:
+        x: float tensor.
+        weights: tensor of the shape and dtype of `x`, the weights of the second target.
+
+    Returns:
+        [sum, weighted sum, gradient of x², gradient of 3x], each of the shape of `x`.
+    """
+    # --- record
+    # A tape answers once and lets go of its memory, unless it is persistent.
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        targets = [tf.square(x), 3 * x]
+    # --- differentiate
+    total = tape.gradient(targets, x)
+    ones = tf.ones_like(x)  # where grad_ys had None
+    weighted = tape.gradient(targets, x, output_gradients=[ones, weights])
+    return [total, weighted] + [tape.gradient(target, x) for target in targets]
+
+
+def semi_gradient(weights, features, next_features, reward, discount=0.9):
+    """Differentiates a temporal-difference loss whose target counts as given.
+
+    Args:
+        weights: [n] float tensor of a linear value function.
+        features: [batch, n] tensor of the same dtype, as all the others.
+        next_features: [batch, n] tensor.
+        reward: [batch] tensor.
+        discount: of the next value.
+
+    Returns:
+        [gradient for the weights, gradient for the target], of shapes [n] and [batch].
+    """
+    # --- record
+    with tf.GradientTape() as tape:
+        tape.watch(weights)
+        # Like stop_gradients, this is about one tape: others go on recording, whereas
+        # tf.stop_gradient would end the gradients of all.
+        with tape.stop_recording():
+            target = reward + discount * tf.tensordot(next_features, weights, 1)
+        tape.watch(target)
+        loss = tf.reduce_sum(tf.square(target - tf.tensordot(features, weights, 1))) / 2
+    # --- differentiate
+    return tape.gradient(loss, [weights, target])
+
+
+def detached_gradients(x, y):
+    """Differentiates x² + y² with y² detached: no gradient ever passes it.
+
+    Args:
+        x: float tensor.
+        y: tensor of the same shape and dtype.
+
+    Returns:
+        [x² + y², 2x, None].
+    """
+    # --- record
+    with tf.GradientTape() as tape:
+        tape.watch([x, y])
+        total = tf.square(x) + tf.stop_gradient(tf.square(y))
+    # --- differentiate
+    return [total] + tape.gradient(total, [x, y])
+
+
+def gradients_or_none(x, other, unconnected="none"):
+    """Differentiates x² with respect to itself and to a stranger of any dtype.
+
+    Args:
+        x: tensor; the square of integers has no gradient.
+        other: tensor that the square does not depend on.
+        unconnected: "none" or "zero", what stands for a gradient that is not there.
+
+    Returns:
+        [gradient for x, gradient for other], None or zeros where there is none.
+
+    Raises:
+        ValueError: `unconnected` is something else.
+    """
+    # --- record
+    with tf.GradientTape() as tape:
+        tape.watch([t for t in (x, other) if t.dtype.is_floating])
+        square = x * x
+    # --- differentiate
+    return tape.gradient(square, [x, other], unconnected_gradients=unconnected)
+
+
+def gradients_by_source(trained, frozen, constant):
+    """Differentiates (trained + 1) * frozen * constant with respect to all there is.
+
+    Args:
+        trained: float array, the initial value of a trainable variable.
+        frozen: array of the same shape and dtype, of one that is not.
+        constant: array of the same shape and dtype.
+
+    Returns:
+        List of four gradients: for the two variables, the constant, and the sum, a
+        tensor on the way.
+    """
+    # --- build
+    trained = tf.Variable(trained)
+    frozen = tf.Variable(frozen, trainable=False)
+    constant = tf.constant(constant)
+
+    @tf.function
+    def differentiate():
+        # --- record
+        with tf.GradientTape() as tape:
+            # Unasked, a tape watches the trainable variables that are read on it.
+            tape.watch([frozen, constant])
+            shifted = trained + 1
+            y = shifted * frozen * constant
+        # --- differentiate
+        return tape.gradient(y, [trained, frozen, constant, shifted])
+
+    # --- run
+    return [gradient.numpy() for gradient in differentiate()]
+
+
+def gradient_through_state(start, increment):
+    """Adds to a variable, then multiplies it: no gradient passes the assignment.
+
+    Args:
+        start: float array, the initial value.
+        increment: array of the same shape and dtype.
+
+    Returns:
+        (product of the sum and the increment, gradient for the variable, gradient for
+        the increment: that of the product alone, though the sum contains it as well).
+    """
+    # --- build
+    state = tf.Variable(start)
+    increment = tf.constant(increment)
+
+    @tf.function
+    def step():
+        # --- record
+        with tf.GradientTape() as tape:
+            tape.watch(increment)
+            state.assign_add(increment)
+            product = state * increment
+        # --- differentiate
+        return product, *tape.gradient(product, [state, increment])
+
+    # --- run
+    return tuple(result.numpy() for result in step())
+
+
+def fine_tune(x, y, body, head, rate=0.125, steps=3):
+    """Trains the head of a linear network by gradient descent, and not its body.
+
+    Args:
+        x: [batch, n] float array.
+        y: [batch] array of the same dtype, as all the others.
+        body: [n, m] array, the first weights.
+        head: [m, 1] array, the last weights.
+        rate: factor of the gradient.
+        steps: how many steps to take.
+
+    Returns:
+        (list of losses, body, head, names of the variables that were trained).
+    """
+    # --- build
+    body = tf.Variable(body, name="body")
+    head = tf.Variable(head, name="head")
+    trained = [v for v in (body, head) if v.name.startswith("head")]
+
+    @tf.function
+    def train(x, y):
+        losses = tf.TensorArray(x.dtype, steps)
+        for i in tf.range(steps):
+            # --- step
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                tape.watch(trained)
+                prediction = tf.matmul(tf.matmul(x, body), head)[:, 0]
+                loss = tf.reduce_mean(tf.square(prediction - y))
+            for v, g in zip(trained, tape.gradient(loss, trained)):
+                v.assign_sub(rate * g)
+            losses = losses.write(i, loss)
+        return losses.stack()
+
+    # --- run
+    losses = list(train(tf.constant(x), tf.constant(y)).numpy())
+    return losses, body.numpy(), head.numpy(), [v.name for v in trained]
+
+
+def separate_gradients(x, y):
+    """Differentiates sin(x) + sigmoid(y) twice, each time for another source.
+
+    Args:
+        x: float tensor.
+        y: tensor of the same shape and dtype.
+
+    Returns:
+        [cos(x), sigmoid(y) * (1 - sigmoid(y))].
+    """
+    # --- record
+    with tf.GradientTape() as tape_x, tf.GradientTape() as tape_y:
+        tape_x.watch(x)
+        tape_y.watch(y)
+        total = tf.sin(x) + tf.sigmoid(y)
+    # --- differentiate
+    return [tape_x.gradient(total, x), tape_y.gradient(total, y)]
+
+
+def cube_derivatives(x):
+    """Differentiates x³ once and twice.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        [3x², 6x].
+    """
+    # --- record
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            cube = x**3
+        # --- differentiate
+        first = inner.gradient(cube, x)  # recorded by the outer tape
+    return [first, outer.gradient(first, x)]
+
+
+def energy(x):
+    """x[0]² x[1] + x[1]² x[2] + …, a function whose Hessian has three diagonals."""
+    return tf.reduce_sum(tf.square(x[:-1]) * x[1:])
+
+
+def jacobian(x, weights):
+    """Differentiates every square of a product: a gradient would be their sum.
+
+    Args:
+        x: [n] float tensor.
+        weights: [m, n] tensor of the same dtype.
+
+    Returns:
+        [m, n] tensor, the derivatives of (weights · x)².
+    """
+    # --- record
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.square(tf.tensordot(weights, x, 1))
+    # --- differentiate
+    return tape.jacobian(y, x)  # vectorized: no loop over the rows
+
+
+def hessian(x):
+    """Differentiates the energy twice, with respect to every pair of elements.
+
+    Args:
+        x: [n] float tensor.
+
+    Returns:
+        [n, n] tensor.
+    """
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = energy(x)
+        gradient = inner.gradient(y, x)
+    return outer.jacobian(gradient, x)
+
+
+def hessian_vector_product(x, vector):
+    """Multiplies the Hessian of the energy by a vector, without making the matrix.
+
+    Args:
+        x: [n] float tensor.
+        vector: [n] tensor of the same dtype.
+
+    Returns:
+        [n] tensor.
+    """
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = energy(x)
+        # --- differentiate
+        gradient = inner.gradient(y, x)
+    return outer.gradient(gradient, x, output_gradients=vector)
+
+
+def log1pexp_derivatives(x):
+    """Computes log(1 + exp(x)) and its first and second derivatives.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        [log(1 + exp(x)), sigmoid(x), sigmoid(x) * (1 - sigmoid(x))].
+    """
+    # --- record
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = log1pexp(x)
+        # --- differentiate
+        first = inner.gradient(y, x)
+    return [y, first, outer.gradient(first, x)]
+
+
+@tf.custom_gradient
+def log1pexp(x):
+    """log(1 + exp(x)), its gradients stable everywhere, those of `maximum` replaced."""
+
+    @tf.custom_gradient
+    def slope(x):
+        y = 1 - 1 / (1 + tf.exp(x))
+        # By the built-in rules the second derivative is 0 * inf from 89 on.
+        return y, lambda upstream: upstream * y * (1 - y)
+
+    y = tf.maximum(x, 0) + tf.math.log1p(tf.exp(-tf.abs(x)))
+    return y, lambda upstream: upstream * slope(x)
+
+
+def make_scale(limit, name="scale"):
+    """Makes a layer w * x that clips what comes back: upstream gradients to ±limit.
+
+    Args:
+        limit: the largest upstream gradient that is let through.
+        name: scope of the variable `w`.
+
+    Returns:
+        Callable from a [batch, features] tensor to one of the same shape.
+    """
+    return Scale(limit, name)
+
+
+class Scale(tf.Module):
+    def __init__(self, limit, name):
+        super().__init__(name)
+        self.limit = limit
+        self.w = None
+
+    @tf.Module.with_name_scope
+    def __call__(self, x):
+        if self.w is None:
+            self.w = tf.Variable(tf.ones([x.shape[1]], x.dtype), name="w")
+
+        @tf.custom_gradient
+        def scaled(x):
+            w = tf.convert_to_tensor(self.w)
+
+            def gradient(upstream, variables=None):
+                clipped = tf.clip_by_value(upstream, -self.limit, self.limit)
+                for_w = tf.reduce_sum(clipped * x, axis=0)
+                return clipped * w, [for_w for _ in variables]
+
+            return w * x, gradient
+
+        return scaled(x)
+
+
+def cross_entropy_gradients(labels, logits, detached=True):
+    """Differentiates softmax cross-entropy by logits, and by labels only if asked to.
+
+    Args:
+        labels: [batch, classes] float tensor of probabilities.
+        logits: tensor of the same shape and dtype.
+        detached: whether the labels count as given, and their gradient is None.
+
+    Returns:
+        [loss, gradient for logits, gradient for labels or None].
+    """
+    # --- record
+    with tf.GradientTape() as tape:
+        tape.watch([logits, labels])
+        # The name without _v2 is that of the old _v2: it differentiates by labels.
+        targets = tf.stop_gradient(labels) if detached else labels
+        loss = tf.nn.softmax_cross_entropy_with_logits(targets, logits)
+    # --- differentiate
+    return [loss] + tape.gradient(loss, [logits, labels])
+
+
+def embedding_gradient(table, ids):
+    """Differentiates half the squares of looked-up rows: slices, one for each lookup.
+
+    Args:
+        table: [rows, n] float tensor.
+        ids: [k] int32 tensor of rows.
+
+    Returns:
+        [indices, values, dense gradient], of shapes [k], [k, n] and [rows, n]; an id
+        that occurs twice has two slices, and their sum in the dense gradient.
+    """
+    # --- record
+    with tf.GradientTape() as tape:
+        tape.watch(table)
+        looked_up = tf.gather(table, ids)
+        loss = tf.reduce_sum(tf.square(looked_up)) / 2
+    # --- differentiate
+    slices = tape.gradient(loss, table)
+    rows = tf.shape(table)[0]
+    dense = tf.math.unsorted_segment_sum(slices.values, slices.indices, rows)
+    return [slices.indices, slices.values, dense]
+
+
+def clip_gradients(gradients, limit, how):
+    """Clips gradients by value, by the norm of each, or by the norm of all together.
+
+    Args:
+        gradients: list of float tensors of one dtype; None where there is none.
+        limit: the largest absolute value or norm that is left as it is.
+        how: "value", "norm" or "global_norm"; only the last keeps the direction.
+
+    Returns:
+        (list of clipped gradients, None staying None; their global norm before).
+    """
+    norm = tf.linalg.global_norm(gradients)
+    if how == "global_norm":
+        clipped, _ = tf.clip_by_global_norm(gradients, limit, norm)
+        return clipped, norm
+    clipped = []
+    for gradient in gradients:
+        if gradient is None:
+            clipped.append(None)
+        elif how == "norm":
+            clipped.append(tf.clip_by_norm(gradient, limit))
+        else:
+            clipped.append(tf.clip_by_value(gradient, -limit, limit))
+    return clipped, norm
+
+
+def accumulated_step(xs, ys, weights, rate=0.125):
+    """Takes one step of gradient descent by gradients summed over micro-batches.
+
+    Args:
+        xs: [parts, batch, n] float array.
+        ys: [parts, batch] array of the same dtype.
+        weights: [n, 1] array of the same dtype.
+        rate: factor of the gradient.
+
+    Returns:
+        (weights after the step, gradient of the mean over all micro-batches).
+    """
+    # --- build
+    w = tf.Variable(weights)
+
+    @tf.function
+    def train(xs, ys):
+        total = tf.zeros_like(w)
+        for i in tf.range(len(xs)):
+            # --- step
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(tf.matmul(xs[i], w)[:, 0] - ys[i]))
+            total += tape.gradient(loss, w) / len(xs)
+        w.assign_sub(rate * total)
+        return total
+
+    # --- run
+    total = train(tf.constant(xs), tf.constant(ys))
+    return w.numpy(), total.numpy()
