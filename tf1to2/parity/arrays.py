@@ -64,7 +64,10 @@ def letters(tree):
 
 
 def drawn(tree, sizes, *names):
-    """`tree` with every spec drawn at `sizes`, from a stream that `names` select."""
+    """`tree` with every spec drawn at `sizes`, from a stream that `names` select.
+
+    Arrays are copied: a page that writes to its argument harms nobody else.
+    """
     rng = structure.generator(*names, sorted(sizes.items()))
 
     def draw(node):
@@ -74,7 +77,7 @@ def drawn(tree, sizes, *names):
             return {key: draw(value) for key, value in node.items()}
         if isinstance(node, (list, tuple)):
             return type(node)(draw(item) for item in node)
-        return node
+        return np.copy(node) if isinstance(node, np.ndarray) else node
 
     return draw(tree)
 

@@ -290,7 +290,8 @@ def _expected(expect, outputs, path="outputs"):
         number = like.dtype.kind != "U" and expect is not None
         yield path, leaf.astype(like.dtype) if number else structure.as_array(leaf)
         return
-    for key, subtree in structure.children(expect) or [("", expect)]:
+    pairs = structure.children(expect)
+    for key, subtree in [("", expect)] if pairs is None else pairs:
         if not any(p.startswith(f"{path}/{key}") for p in outputs):
             raise Mismatch(f"{path}/{key} is expected and missing")
         yield from _expected(subtree, outputs, f"{path}/{key}")

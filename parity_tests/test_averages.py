@@ -1,0 +1,336 @@
+import os
+import tempfile
+import unittest
+
+import numpy as np
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import proof
+from tf1to2.parity import FalseFriend, Program, Raises, normal, uniform
+from tf1to2.parity.v1 import legacy
+from v1_graph import averages as v1
+from v2_eager import averages as v2
+
+ZERO, VALUES = np.float32(0), np.float32([5, 10, 10])
+NAME = "loss/ExponentialMovingAverage"
+LINE = [normal("n", 3), normal("n", 2), normal(3, 2), normal(2)]
+
+
+def follow_by_library(start, values, decay, num_updates=None):
+    variable, count = tf.Variable(start), tf.Variable(0)
+    averages = tf.train.ExponentialMovingAverage(
+        decay, None if num_updates is None else count
+    )
+    history = [[start, start]]
+    for i, value in enumerate(values):
+        variable.assign(value)
+        if num_updates is not None:
+            count.assign(num_updates[i])
+        averages.apply([variable])
+        history.append([variable.numpy(), averages.average(variable).numpy()])
+    return history
+
+
+def train_by_keras(x, y, kernel, bias, steps):
+    weights = [tf.Variable(kernel), tf.Variable(bias)]
+    optimizer = tf.keras.optimizers.SGD(0.125, use_ema=True, ema_momentum=0.99)
+
+    def loss():
+        return tf.reduce_mean(tf.square(tf.matmul(x, weights[0]) + weights[1] - y))
+
+    for _ in range(steps):
+        with tf.GradientTape() as tape:
+            value = loss()
+        optimizer.apply_gradients(zip(tape.gradient(value, weights), weights))
+    trained, trained_loss = [w.numpy() for w in weights], loss()
+    optimizer.finalize_variable_values(weights)
+    return {
+        "loss": trained_loss.numpy(),
+        "averaged_loss": loss().numpy(),
+        "averaged": [w.numpy() for w in weights],
+        "weights": trained,
+    }
+
+
+CASES = [
+    Program(
+        "follow",
+        "the classic",
+        [ZERO, VALUES, 0.99, [0, 1000, 1000]],
+        expect=[[0, 0], [5, 4.5], [10, 4.555], [10, 4.60945]],
+    ),
+    Program("follow", "no count", [ZERO, VALUES, 0.99]),
+    Program(
+        "follow",
+        "half",
+        [np.float32(8), np.float32([4, 2, 1]), 0.5],
+        expect=[[8, 8], [4, 6], [2, 4], [1, 2.5]],
+        exact=True,
+    ),
+    Program("follow", "a low decay", [ZERO, VALUES, 0.25, [0, 3, 4]]),
+    Program(
+        "follow", "no values", [np.float32(3), np.float32([]), 0.5], expect=[[3, 3]]
+    ),
+    Program(
+        "follow",
+        "NaN stays",
+        [ZERO, np.float32([np.nan, 1]), 0.5],
+        expect=[[0, 0], [np.nan, np.nan], [1, np.nan]],
+    ),
+    Program("follow", "matrices", [normal("r", "c"), normal(4, "r", "c"), 0.9]),
+    Program(
+        "follow",
+        "matrices with a count",
+        [normal("r", "c"), normal(4, "r", "c"), 0.9, [1, 10, 100, 1000]],
+    ),
+    FalseFriend(
+        "follow",
+        "the library's averages, made at the first step",
+        [ZERO, VALUES, 0.99, [0, 1000, 1000]],
+        of="program",
+        naive=follow_by_library,
+        because="they begin at the value after the first step, not before it",
+    ),
+    Program(
+        "smooth",
+        "biased to zero",
+        [np.float32([8, 8, 8]), 0.5],
+        expect=([4, 6, 7], [NAME + ":0"]),
+        exact=True,
+    ),
+    Program(
+        "smooth",
+        "debiased",
+        [np.float32([8, 8, 8]), 0.5, True],
+        expect=([8, 8, 8], [NAME + "/biased:0", NAME + "/local_step:0", NAME + ":0"]),
+        exact=True,
+    ),
+    Program("smooth", "no values", [np.zeros([0, 2], "f"), 0.5]),
+    Program("smooth", "any size", [normal(4, "n"), 0.9]),
+    Program(
+        "smooth", "any size, debiased", [normal(4, "n"), 0.9], {"zero_debias": True}
+    ),
+    Program("train", "any size", [*LINE, 3]),
+    Program("train", "other numbers", [*LINE, 20], {"rate": 0.0625, "decay": 0.75}),
+    FalseFriend(
+        "train",
+        "the averages of a Keras optimizer",
+        [*LINE, 2],
+        of="program",
+        naive=train_by_keras,
+        because="they begin at the weights after the first step, and know no count",
+    ),
+    Program("train", "untrained", [*LINE, 0]),
+    Program("normalize", "any size", [normal(3, "b", "f")]),
+    Program(
+        "normalize",
+        "other numbers",
+        [uniform(3, "b", 2, low=1, high=9)],
+        {"decay": 0.9, "epsilon": 0.001},
+    ),
+    Program(
+        "names_to_restore",
+        "outside of the scope",
+        ["net", ["w", "b"]],
+        expect={
+            "net/w/ExponentialMovingAverage": "net/w",
+            "net/b/ExponentialMovingAverage": "net/b",
+            "net/steps": "net/steps",
+        },
+    ),
+    Program(
+        "names_to_restore",
+        "inside of the scope, which comes twice",
+        ["net/tower", ["w"]],
+        {"inside": True},
+        expect={
+            "net/tower/net/tower/w/ExponentialMovingAverage": "net/tower/w",
+            "net/tower/steps": "net/tower/steps",
+        },
+    ),
+    Program("names_to_restore", "another name", ["a", ["w", "b"]], {"name": "EMA"}),
+    Raises(
+        "follow",
+        "integers have no averages",
+        [np.int32(0), np.int32([5, 10]), 0.5],
+        of="program",
+        graph=TypeError,
+        eager=TypeError,
+        function=TypeError,
+        match="must be half, float, or double",
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class AveragesTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+class FalseFriendsTest(unittest.TestCase):
+    """`tf.train.ExponentialMovingAverage` is there in TensorFlow 2: not the same."""
+
+    def test_made_before_the_first_step_they_agree(self):
+        variable, count = tf.Variable(ZERO), tf.Variable(0)
+        averages = tf.train.ExponentialMovingAverage(0.99, count)
+        averages.apply([variable])
+        history = []
+        for value, number in zip(VALUES, [0, 1000, 1000]):
+            variable.assign(value)
+            count.assign(number)
+            averages.apply([variable])
+            history.append(averages.average(variable).numpy())
+        np.testing.assert_array_equal(history, np.float32([4.5, 4.555, 4.60945]))
+
+    @parameterized.expand([("eager", False, 5), ("function", True, 3)])
+    def test_where_they_begin_depends_on_the_trace(self, _, compiled, expected):
+        variable = tf.Variable(1.0)
+        averages = tf.train.ExponentialMovingAverage(0.5)
+
+        def step():
+            variable.assign(5.0)
+            averages.apply([variable])
+
+        (tf.function(step) if compiled else step)()
+        self.assertEqual(averages.average(variable).numpy(), expected)
+
+    def test_keras_begins_after_the_first_step(self):
+        x = tf.Variable(8.0)
+        optimizer = tf.keras.optimizers.SGD(0.125, use_ema=True, ema_momentum=0.5)
+        averages, history = v2.MovingAverages([x], 0.5), []
+        for _ in range(3):
+            optimizer.apply_gradients([(2 * x, x)])
+            averages.update()
+            history.append([v.numpy() for v in optimizer.variables if "aver" in v.name])
+        np.testing.assert_array_equal(np.ravel(history), [6, 5.25, 4.3125])
+        self.assertEqual(averages.shadows[0].numpy(), 4.5625)
+
+    def test_checkpoints_do_not_see_them(self):
+        module = tf.Module()
+        module.averages = tf.train.ExponentialMovingAverage(0.5)
+        module.averages.apply([tf.Variable(1.0)])
+        self.assertEqual(module.variables, ())
+        with self.assertRaisesRegex(ValueError, "trackable"):
+            tf.train.Checkpoint(averages=module.averages)
+
+    def test_they_take_no_tensors(self):
+        averages = tf.train.ExponentialMovingAverage(0.5)
+        with self.assertRaisesRegex(TypeError, "non-Variable tensors"):
+            averages.apply([tf.constant(1.0)])
+
+
+class CheckpointTest(unittest.TestCase):
+    def test_a_saver_s_file_goes_on_by_name(self):
+        with legacy(), v1.tf.Session() as sess, tempfile.TemporaryDirectory() as path:
+            w = v1.tf.get_variable("w", initializer=[0.0, 8.0])
+            averages = v1.tf.train.ExponentialMovingAverage(0.5)
+            with v1.tf.control_dependencies([v1.tf.assign(w, [2.0, 4.0])]):
+                update = averages.apply([w])
+            sess.run(v1.tf.global_variables_initializer())
+            sess.run(update)
+            file = v1.tf.train.Saver().save(sess, os.path.join(path, "model"))
+            reader = tf.train.load_checkpoint(file)
+            values = {
+                n: reader.get_tensor(n) for n in reader.get_variable_to_shape_map()
+            }
+            sess.run(update)
+            expected = sess.run(averages.average(w))
+        w = tf.Variable([0.0, 0.0], name="w")
+        averages = v2.MovingAverages([w], 0.5)
+        for variable in averages.variables:
+            variable.assign(values.pop(variable.name[:-2]))
+        self.assertEqual(values, {})
+        averages.update()
+        np.testing.assert_array_equal(averages.shadows[0], expected)
+        np.testing.assert_array_equal(expected, [1.5, 5])
+
+    def test_a_native_checkpoint_holds_the_shadows(self):
+        w = tf.Variable([1.0, 2.0])
+        averages = v2.MovingAverages([w], 0.5)
+        with tempfile.TemporaryDirectory() as path:
+            file = tf.train.Checkpoint(averages=averages).write(path + "/model")
+            fresh = v2.MovingAverages([tf.Variable([0.0, 0.0])], 0.5)
+            status = tf.train.Checkpoint(averages=fresh).read(file)
+            status.assert_consumed()
+        np.testing.assert_array_equal(fresh.shadows[0], [1, 2])
+        self.assertEqual(fresh.trainable_variables, (fresh.averaged[0],))
+
+    def test_the_list_for_the_saver_has_what_was_never_averaged(self):
+        with legacy():
+            a, _ = v1.tf.get_variable("a", []), v1.tf.get_variable("b", [])
+            averages = v1.tf.train.ExponentialMovingAverage(0.5)
+            averages.apply([a])
+            self.assertEqual(
+                sorted(averages.variables_to_restore()),
+                ["a/ExponentialMovingAverage", "b/ExponentialMovingAverage"],
+            )
+            names = [v.op.name for v in v1.tf.global_variables()]
+            self.assertEqual(names, ["a", "b", "a/ExponentialMovingAverage"])
+
+    def test_a_second_average_is_numbered(self):
+        with legacy():
+            a = v1.tf.get_variable("a", [])
+            for suffix in ["", "_1"]:
+                averages = v1.tf.train.ExponentialMovingAverage(0.5)
+                averages.apply([a])
+                name = averages.average(a).op.name
+                self.assertEqual(name, "a/ExponentialMovingAverage" + suffix)
+
+
+class LegacyTest(unittest.TestCase):
+    """What the left pages' library does unasked."""
+
+    def test_variables_are_not_debiased(self):
+        with legacy(), v1.tf.Session() as sess:
+            a = v1.tf.Variable(0.0)
+            averages = v1.tf.train.ExponentialMovingAverage(0.5, zero_debias=True)
+            update = averages.apply([a])
+            sess.run(v1.tf.global_variables_initializer())
+            a.load(8.0, sess)
+            sess.run(update)
+            self.assertEqual(sess.run(averages.average(a)), 4)
+
+    def test_an_update_made_outside_of_a_branch_always_runs(self):
+        with legacy(), v1.tf.Session() as sess:
+            x = v1.tf.placeholder(tf.float32, [])
+            training = v1.tf.placeholder(tf.bool, [])
+            averages = v1.tf.train.ExponentialMovingAverage(0.5)
+            update = averages.apply([x])
+
+            def updated():
+                with v1.tf.control_dependencies([update]):
+                    return v1.tf.identity(x)
+
+            y = v1.tf.cond(training, updated, lambda: v1.tf.identity(x))
+            sess.run(v1.tf.global_variables_initializer())
+            sess.run(y, {x: 8.0, training: False})
+            self.assertEqual(sess.run(averages.average(x)), 4)
+
+    def test_the_decay_is_float32_even_of_float64(self):
+        start, values = np.float64(0), np.float64([1])
+        with legacy():
+            expected = v1.follow(start, values, 0.99)[-1][1]
+        self.assertEqual(v2.follow(start, values, 0.99)[-1][1], expected)
+        self.assertEqual(expected, 1 - np.float64(np.float32(0.99)))
+        self.assertNotEqual(expected, 1 - 0.99)
+
+
+class ModuleTest(unittest.TestCase):
+    @parameterized.expand([("biased", False, 1), ("debiased", True, 3)])
+    def test_an_optimizer_leaves_the_average_of_a_tensor_alone(self, _, debias, count):
+        average = v2.TensorAverage([2], tf.float32, 0.5, debias)
+        self.assertEqual(average.trainable_variables, ())
+        self.assertEqual(len(average.variables), count)
+
+
+class RetraceTest(unittest.TestCase):
+    @parameterized.expand([("tensors", tf.constant, 1), ("numbers", int, 3)])
+    def test_a_count_in_python_is_traced_anew(self, _, kind, traces):
+        averages = v2.MovingAverages([tf.Variable(1.0)], 0.5)
+        update = tf.function(averages.update)
+        for count in range(3):
+            update(kind(count))
+        self.assertEqual(update.experimental_get_tracing_count(), traces)

@@ -1,0 +1,273 @@
+"""Tensors: constants, masks, picking and scattering, text, ragged rows, sparse ones."""
+
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "set_item",
+    "update_where",
+    "update_at",
+    "take",
+    "index_by_list",
+    "take_pairs",
+    "take_per_row",
+    "choose_rows",
+    "convert",
+    "fill",
+    "text_lengths",
+    "split_words",
+    "row_sums",
+    "pad_rows",
+    "to_dense",
+    "multiply_sparse",
+]
+
+
+def set_item(x, index, value):
+    """Assigns to an element, which a tensor refuses.
+
+    Args:
+        x: tensor, or anything that can be assigned to.
+        index: position along the first axis.
+        value: what to put there.
+
+    Returns:
+        `x`, changed in place.
+
+    Raises:
+        TypeError: `x` is a tensor: it never changes.
+    """
+    x[index] = value
+    return x
+
+
+def update_where(x, mask, value):
+    """Puts a value wherever a mask is true.
+
+    Args:
+        x: [...] tensor.
+        mask: [...] bool tensor.
+        value: scalar tensor of the dtype of `x`.
+
+    Returns:
+        [...] tensor like `x`; masked NaNs and infinities are gone.
+    """
+    # Both branches have the shape of the condition: nothing is broadcast.
+    return tf.where(mask, tf.fill(tf.shape(x), value), x)
+
+
+def update_at(x, indices, values):
+    """Puts values at positions along the first axis.
+
+    Args:
+        x: [n, ...] tensor.
+        indices: [k] int tensor of distinct positions.
+        values: [k, ...] tensor of the dtype of `x`.
+
+    Returns:
+        [n, ...] tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a position is not in [0, n).
+    """
+    return tf.tensor_scatter_update(x, tf.expand_dims(indices, 1), values)
+
+
+def take(x, indices, axis=0):
+    """Picks positions along one axis, in any order and as often as wanted.
+
+    Args:
+        x: tensor.
+        indices: [k] int tensor.
+        axis: the axis that is picked from.
+
+    Returns:
+        Tensor like `x`, of size k along `axis`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a position is outside of the axis, or negative.
+    """
+    return tf.gather(x, indices, axis=axis)
+
+
+def index_by_list(x, index):
+    """Indexes by a list: one position per axis, unlike NumPy's rows.
+
+    Args:
+        x: tensor.
+        index: list of at most as many ints as `x` has axes.
+
+    Returns:
+        `x[index[0], index[1], ...]`.
+
+    Raises:
+        ValueError: more positions than axes, in a graph.
+        tf.errors.InvalidArgumentError: the same, eagerly.
+    """
+    return x[index]
+
+
+def take_pairs(x, rows, columns):
+    """Picks one element for each pair of a row and a column.
+
+    Args:
+        x: [r, c] tensor.
+        rows: [k] int tensor.
+        columns: [k] int tensor.
+
+    Returns:
+        [k] tensor, NumPy's `x[rows, columns]`.
+    """
+    return tf.gather_nd(x, tf.stack([rows, columns], axis=1))
+
+
+def take_per_row(x, columns):
+    """Picks some columns of every row, other ones in each.
+
+    Args:
+        x: [r, c] tensor.
+        columns: [r, k] int tensor.
+
+    Returns:
+        [r, k] tensor.
+    """
+    return tf.batch_gather(x, columns)
+
+
+def choose_rows(condition, a, b):
+    """Chooses each row from one of two matrices.
+
+    Args:
+        condition: [r] bool tensor.
+        a: [r, c] tensor, the rows where the condition is true.
+        b: [r, c] tensor, the other rows.
+
+    Returns:
+        [r, c] tensor.
+    """
+    return tf.where(condition, a, b)
+
+
+def convert(value, dtype=None):
+    """Makes a tensor of numbers, text, lists or arrays.
+
+    Args:
+        value: NumPy array, number, text, or nested lists of these.
+        dtype: its name; None lets the value decide: NumPy's dtypes are kept, Python's
+            floats become float32 and its ints int32, or int64 where they need it.
+
+    Returns:
+        (value as an array, name of the dtype).
+
+    Raises:
+        ValueError: the lists are not rectangular.
+        TypeError: a Python float for an int dtype.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tensor = tf.convert_to_tensor(value, dtype and tf.as_dtype(dtype))
+        return sess.run(tensor), tensor.dtype.name
+
+
+def fill(values, shape):
+    """Makes a constant of a shape; the last value fills what is missing.
+
+    Args:
+        values: list of numbers, at least one and at most as many as `shape` holds.
+        shape: list of ints.
+
+    Returns:
+        Tensor of `shape`.
+    """
+    return tf.constant(values, shape=shape)
+
+
+def text_lengths(texts):
+    """Counts the bytes and the characters of UTF-8 texts.
+
+    Args:
+        texts: [n] string tensor.
+
+    Returns:
+        ([n] int32 tensor of bytes, [n] int32 tensor of characters).
+    """
+    return tf.strings.length(texts), tf.strings.length(texts, unit="UTF8_CHAR")
+
+
+def split_words(texts, separators=" "):
+    """Splits texts at any of some characters and drops the empty words.
+
+    Args:
+        texts: [n] string tensor.
+        separators: the ASCII characters, each of which separates.
+
+    Returns:
+        [n, most words of a text] string tensor, padded by empty texts.
+    """
+    words = tf.string_split(texts, separators)
+    return tf.sparse_tensor_to_dense(words, default_value="")
+
+
+def row_sums(values, lengths):
+    """Sums rows of different lengths, which are stored one after another.
+
+    Args:
+        values: [total] tensor.
+        lengths: [r] int tensor that sums to `total`.
+
+    Returns:
+        [r] tensor, 0 for an empty row.
+    """
+    rows = tf.where(tf.sequence_mask(lengths))[:, 0]
+    return tf.unsorted_segment_sum(values, rows, tf.size(lengths))
+
+
+def pad_rows(values, lengths, padding=0):
+    """Makes a matrix of rows of different lengths.
+
+    Args:
+        values: [total] tensor.
+        lengths: [r] int tensor that sums to `total`.
+        padding: what follows the end of a short row.
+
+    Returns:
+        [r, largest length] tensor.
+    """
+    mask = tf.sequence_mask(lengths)
+    places = tf.where(mask)
+    padded = tf.scatter_nd(places, values, tf.shape(mask, out_type=tf.int64))
+    filling = tf.fill(tf.shape(mask), tf.cast(padding, values.dtype))
+    return tf.where(mask, padded, filling)
+
+
+def to_dense(indices, values, shape, ordered=True):
+    """Makes a dense tensor of a sparse one.
+
+    Args:
+        indices: [k, rank] int64 tensor of distinct positions.
+        values: [k] tensor.
+        shape: [rank] int64 tensor.
+        ordered: whether the positions are known to be in row-major order.
+
+    Returns:
+        Dense tensor of `shape`, 0 where no value is given.
+
+    Raises:
+        tf.errors.InvalidArgumentError: `ordered`, and they are not, or one is outside.
+    """
+    sparse = tf.SparseTensor(indices, values, shape)
+    return tf.sparse_tensor_to_dense(sparse if ordered else tf.sparse_reorder(sparse))
+
+
+def multiply_sparse(indices, values, matrix):
+    """Multiplies a sparse square matrix by a dense one.
+
+    Args:
+        indices: [k, 2] int64 tensor of positions, in any order.
+        values: [k] tensor.
+        matrix: [n, m] tensor.
+
+    Returns:
+        [n, m] tensor.
+    """
+    n = tf.shape(matrix, out_type=tf.int64)[0]
+    sparse = tf.SparseTensor(indices, values, tf.stack([n, n]))
+    return tf.sparse_tensor_dense_matmul(sparse, matrix)
