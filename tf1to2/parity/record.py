@@ -68,6 +68,8 @@ def _refuse_unexpected(proof, entries, answers):
 def _check(proof, entries, answers):
     for (key, request), answer in zip(entries, answers):
         recorded = proof.recording.answer(key, request)
+        for side in (recorded, answer):
+            side.pop("message", None)  # it may name this machine's devices
         compare(recorded, answer, (f"the recording of {key}", "TensorFlow 1.15.5 now"))
 
 

@@ -190,7 +190,8 @@ def respond(module, request):
 def sentence(message):
     """A message of 1.15 without the nodes, files and stacks that follow it."""
     ends = r"\s*(\[\[|original stack trace|originally defined at|\n +File )"
-    return re.split(ends, message, maxsplit=1, flags=re.IGNORECASE)[0]
+    message = re.split(ends, message, maxsplit=1, flags=re.IGNORECASE)[0]
+    return re.sub(r" \(defined at [^)]*\) ?", "", message)
 
 
 def main(requests_path, answers_path):

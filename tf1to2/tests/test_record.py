@@ -43,6 +43,7 @@ class SentenceTest(unittest.TestCase):
         [
             ("plain", "Shapes differ.", "Shapes differ."),
             ("node", "Shapes differ\n\t [[node add (at /x.py:1)]]", "Shapes differ"),
+            ("place", "node Neg (defined at x/y.py:1)  was", "node Neg was"),
             ("stack", "No.\n\nOriginal stack trace for 'x'\n", "No."),
             ("origin", 'Exists. Originally defined at:\n\n  File "/x"', "Exists."),
         ]
