@@ -1,0 +1,283 @@
+"""Cookbook: gather by batch, beam search, KL, batch norm: ops by hand → TF2 ops."""
+
+import tensorflow.compat.v1 as tf
+
+from v1_graph.shapes import get_shape
+
+__all__ = [
+    "batch_gather",
+    "decode_step",
+    "beam_search",
+    "beam_search_loop",
+    "log_softmax",
+    "softmax_entropy",
+    "gaussian_kl",
+    "leaky_relu",
+    "leaky_relu_parts",
+    "make_batch_norm",
+]
+
+
+def batch_gather(tensor, indices):
+    """Gathers rows, of every example of a batch its own.
+
+    Args:
+        tensor: [batch, n, ...] tensor of any dtype.
+        indices: [batch, ...] int32 tensor of numbers in [0, n).
+
+    Returns:
+        [batch, ..., ...] tensor, tensor[b, indices[b, ...]] for every b.
+    """
+    # The rows of all examples in one list. An index outside of [0, n) is no error
+    # here: it finds a row of the example before or after.
+    shape = get_shape(tensor)
+    flat = tf.reshape(tensor, [shape[0] * shape[1]] + shape[2:])
+    first = tf.range(shape[0]) * shape[1]
+    first = tf.reshape(first, [-1] + [1] * (indices.shape.ndims - 1))
+    return tf.gather(flat, indices + first)
+
+
+def decode_step(cell, state, ids):
+    """Takes one step of a simple recurrent decoder.
+
+    Args:
+        cell: dict of `embedding` [classes, units], `kernel` [units, units] and
+            `projection` [units, classes], tensors of one float dtype.
+        state: [batch, width, units] tensor of that dtype.
+        ids: [batch, width] int32 tensor, the tokens before.
+
+    Returns:
+        ([batch, width, units] new state, [batch, width, classes] logits).
+    """
+    embedded = tf.gather(cell["embedding"], ids)
+    state = tf.tanh(embedded + tf.tensordot(state, cell["kernel"], 1))
+    return state, tf.tensordot(state, cell["projection"], 1)
+
+
+def beam_search(cell, state, length, width, begin=0, end=1, fan_out=False):
+    """Decodes by beam search, one copy of the step in the graph per token.
+
+    Args:
+        cell: dict of tensors, see `decode_step`.
+        state: [batch, units] float tensor, the state to begin with.
+        length: int, how many tokens to decode.
+        width: int, how many hypotheses to keep.
+        begin: id of the token that all begin with.
+        end: id of the token that finishes a hypothesis.
+        fan_out: whether a finished hypothesis goes on with every token, free of
+            charge, as the classic recipe has it: it crowds out all others.
+
+    Returns:
+        ([batch, width, length] int32 ids, [batch, width] log-probabilities), the best
+        hypothesis first.
+    """
+    beam = first_beam(state, width, begin)
+    ids = tf.zeros([get_shape(state)[0], width, 0], tf.int32)
+    for _ in range(length):
+        beam, parents = search_step(cell, beam, end, fan_out)
+        ids = tf.concat([batch_gather(ids, parents), beam[1][:, :, None]], axis=2)
+    return ids, beam[2]
+
+
+def first_beam(state, width, begin):
+    # One hypothesis to begin with: equal ones would give equal beams for ever.
+    batch = get_shape(state)[0]
+    only = tf.constant([[0.0] + [-float("inf")] * (width - 1)], state.dtype)
+    return (
+        tf.tile(state[:, None, :], [1, width, 1]),
+        tf.fill([batch, width], begin),
+        tf.tile(only, [batch, 1]),
+        tf.fill([batch, width], False),
+    )
+
+
+def search_step(cell, beam, end, fan_out):
+    state, ids, log_probs, finished = beam
+    state, logits = decode_step(cell, state, ids)
+    step = tf.nn.log_softmax(logits)
+    # --- finish
+    batch, width, classes = get_shape(step)
+    free = tf.zeros([classes], step.dtype)
+    if not fan_out:  # one continuation only: the end token once more
+        free = tf.log(tf.one_hot(end, classes, dtype=step.dtype))
+    # This where wants three tensors of one shape.
+    step = tf.where(
+        tf.tile(finished[:, :, None], [1, 1, classes]),
+        tf.tile(free[None, None, :], [batch, width, 1]),
+        step,
+    )
+    # --- select
+    total = tf.reshape(log_probs[:, :, None] + step, [batch, width * classes])
+    log_probs, best = tf.nn.top_k(total, width)
+    ids, parents = best % classes, best // classes
+    finished = tf.logical_or(batch_gather(finished, parents), tf.equal(ids, end))
+    return (batch_gather(state, parents), ids, log_probs, finished), parents
+
+
+def beam_search_loop(cell, state, length, width, begin=0, end=1, fan_out=False):
+    """Decodes by beam search in a loop, whose length is known only when it runs.
+
+    Args:
+        cell: dict of tensors, see `decode_step`.
+        state: [batch, units] float tensor, the state to begin with.
+        length: int32 scalar tensor, at least 1: how many tokens to decode.
+        width: int, how many hypotheses to keep.
+        begin: id of the token that all begin with.
+        end: id of the token that finishes a hypothesis.
+        fan_out: see `beam_search`.
+
+    Returns:
+        What `beam_search` returns.
+    """
+
+    # --- loop
+    # An array holds what one step found; no tensor grows inside the loop.
+    def body(i, beam, ids, parents):
+        beam, parent = search_step(cell, beam, end, fan_out)
+        return i + 1, beam, ids.write(i, beam[1]), parents.write(i, parent)
+
+    beam = first_beam(state, width, begin)
+    arrays = [tf.TensorArray(tf.int32, length) for _ in range(2)]
+    _, beam, ids, parents = tf.while_loop(
+        lambda i, *_: i < length, body, [0, beam] + arrays
+    )
+    # --- trace back
+    batch = get_shape(state)[0]
+    last = tf.tile(tf.range(width)[None, :], [batch, 1])
+    places = tf.scan(
+        lambda place, parent: batch_gather(parent, place),
+        tf.reshape(parents.stack(), [length, batch, width]),
+        last,
+        reverse=True,
+    )
+    places = tf.concat([places[1:], last[None]], axis=0)
+    ids = tf.reshape(ids.stack(), [length, batch, width])
+    # This batch_gather takes all axes but the last for batches: not the recipe above.
+    return tf.transpose(tf.batch_gather(ids, places), [1, 2, 0]), beam[2]
+
+
+def log_softmax(logits):
+    """Computes log-probabilities from logits.
+
+    Args:
+        logits: [..., classes] float tensor.
+
+    Returns:
+        Tensor of the same shape: logits - log(sum(exp(logits))).
+    """
+    return logits - tf.reduce_logsumexp(logits, axis=-1, keepdims=True)
+
+
+def softmax_entropy(logits, axis=-1):
+    """Computes the entropy of softmax, in nats.
+
+    Args:
+        logits: float tensor.
+        axis: the axis of the classes.
+
+    Returns:
+        Tensor without that axis. NaN where a logit is -inf, since 0 * -inf is: mask
+        with a large negative number such as -1e9.
+    """
+    p, log_p = tf.nn.softmax(logits, axis), tf.nn.log_softmax(logits, axis)
+    return -tf.reduce_sum(p * log_p, axis)
+
+
+def gaussian_kl(q, p=(0.0, 0.0)):
+    """Computes the divergence KL(q || p) of two Gaussians with diagonal covariances.
+
+    Args:
+        q: pair of [..., n] float tensors, the mean and the logarithm of the variance.
+        p: pair likewise; a standard normal distribution by default.
+
+    Returns:
+        [...] tensor, in nats.
+    """
+    q_mean, q_log_variance = q
+    # A bare 0.0 would become float32, whatever the dtype of q.
+    p_mean, p_log_variance = [tf.convert_to_tensor(x, q_mean.dtype) for x in p]
+    ratio = q_log_variance - p_log_variance
+    # expm1(r) - r in place of exp(r) - 1 - r, which loses small divergences.
+    spread = tf.math.expm1(ratio) - ratio
+    shift = tf.square(q_mean - p_mean) * tf.exp(-p_log_variance)
+    return 0.5 * tf.reduce_sum(spread + shift, axis=-1)
+
+
+def leaky_relu(x, leak=0.2):
+    """Computes leaky ReLU as a maximum, which holds for leaks up to 1 only.
+
+    Args:
+        x: float tensor.
+        leak: slope of the negative side, at most 1: beyond, the maximum takes the
+            other branch on either side.
+
+    Returns:
+        Tensor of the same shape. Its gradient at 0 is 1.
+    """
+    return tf.maximum(x, leak * x)
+
+
+def leaky_relu_parts(x, leak=0.2):
+    """Computes leaky ReLU as a difference of two ReLUs, right for every leak.
+
+    Args:
+        x: float tensor.
+        leak: slope of the negative side.
+
+    Returns:
+        Tensor of the same shape. Its gradient at 0 is 0.
+    """
+    return tf.nn.relu(x) - leak * tf.nn.relu(-x)
+
+
+def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"):
+    """Makes batch normalization by hand, with moving statistics for inference.
+
+    Args:
+        momentum: share of the moving statistics that an update keeps.
+        epsilon: added to the variance; fused, 1.001e-5 at least, as it was in 1.15.
+        fused: whether one kernel does it all. It wants [batch, height, width, channels]
+            and float32, and moves the moving variance towards the unbiased variance,
+            n / (n - 1) times the one it normalizes by.
+        name: scope of the variables `gamma`, `beta`, `moving_mean`, `moving_variance`.
+
+    Returns:
+        Callable from a [..., channels] float tensor and `training`, a bool, to a tensor
+        of the same shape. In training it updates the moving statistics.
+    """
+
+    def batch_norm(x, training):
+        # --- variables
+        def variable(key, initializer, trainable):
+            return tf.get_variable(
+                key, x.shape[-1:], x.dtype, initializer, trainable=trainable
+            )
+
+        gamma = variable("gamma", tf.ones_initializer(), True)
+        beta = variable("beta", tf.zeros_initializer(), True)
+        moving_mean = variable("moving_mean", tf.zeros_initializer(), False)
+        moving_variance = variable("moving_variance", tf.ones_initializer(), False)
+        # --- infer
+        if not training:
+            mean, variance = moving_mean, moving_variance
+            return tf.nn.batch_normalization(x, mean, variance, beta, gamma, epsilon)
+        # --- train
+        if fused:
+            floored = max(epsilon, 1.001e-5)  # of itself in 1.15, no longer today
+            y, mean, variance = tf.nn.fused_batch_norm(x, gamma, beta, epsilon=floored)
+        else:
+            axes = list(range(x.shape.ndims - 1))
+            mean = tf.reduce_mean(x, axes)
+            centred = x - mean
+            variance = tf.reduce_mean(tf.square(centred), axes)  # as tf.nn.moments
+            y = centred * (gamma * tf.rsqrt(variance + epsilon)) + beta
+        # --- update
+        # Whoever forgets to run this collection infers with mean 0 and variance 1.
+        # The train op used to wait for it; here the output does.
+        for moving, batch in [(moving_mean, mean), (moving_variance, variance)]:
+            update = tf.assign_sub(moving, (moving - batch) * (1 - momentum))
+            tf.add_to_collection(tf.GraphKeys.UPDATE_OPS, update)
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            return tf.identity(y)
+
+    return tf.make_template(name, batch_norm)

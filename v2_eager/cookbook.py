@@ -1,0 +1,280 @@
+"""Cookbook: gather by batch, beam search, KL, batch norm: ops by hand → TF2 ops."""
+
+import tensorflow as tf
+
+from v2_eager.shapes import get_shape
+
+__all__ = [
+    "batch_gather",
+    "decode_step",
+    "beam_search",
+    "beam_search_loop",
+    "log_softmax",
+    "softmax_entropy",
+    "gaussian_kl",
+    "leaky_relu",
+    "leaky_relu_parts",
+    "make_batch_norm",
+]
+
+
+def batch_gather(tensor, indices):
+    """Gathers rows, of every example of a batch its own.
+
+    Args:
+        tensor: [batch, n, ...] tensor of any dtype.
+        indices: [batch, ...] int32 tensor of numbers in [0, n).
+
+    Returns:
+        [batch, ..., ...] tensor, tensor[b, indices[b, ...]] for every b.
+    """
+    # The old recipe let an index outside of [0, n) find a row of another example; here
+    # it is an error.
+    return tf.gather(tensor, indices, batch_dims=1)
+
+
+def decode_step(cell, state, ids):
+    """Takes one step of a simple recurrent decoder.
+
+    Args:
+        cell: dict of `embedding` [classes, units], `kernel` [units, units] and
+            `projection` [units, classes], tensors of one float dtype.
+        state: [batch, width, units] tensor of that dtype.
+        ids: [batch, width] int32 tensor, the tokens before.
+
+    Returns:
+        ([batch, width, units] new state, [batch, width, classes] logits).
+    """
+    embedded = tf.gather(cell["embedding"], ids)
+    state = tf.tanh(embedded + tf.tensordot(state, cell["kernel"], 1))
+    return state, tf.tensordot(state, cell["projection"], 1)
+
+
+def beam_search(cell, state, length, width, begin=0, end=1, fan_out=False):
+    """Decodes by beam search, one copy of the step in the graph per token.
+
+    Args:
+        cell: dict of tensors, see `decode_step`.
+        state: [batch, units] float tensor, the state to begin with.
+        length: int, how many tokens to decode.
+        width: int, how many hypotheses to keep.
+        begin: id of the token that all begin with.
+        end: id of the token that finishes a hypothesis.
+        fan_out: whether a finished hypothesis goes on with every token, free of
+            charge, as the classic recipe has it: it crowds out all others.
+
+    Returns:
+        ([batch, width, length] int32 ids, [batch, width] log-probabilities), the best
+        hypothesis first.
+    """
+    beam = first_beam(state, width, begin)
+    ids = tf.zeros([get_shape(state)[0], width, 0], tf.int32)
+    for _ in range(length):
+        beam, parents = search_step(cell, beam, end, fan_out)
+        ids = tf.concat([batch_gather(ids, parents), beam[1][:, :, None]], axis=2)
+    return ids, beam[2]
+
+
+def first_beam(state, width, begin):
+    # One hypothesis to begin with: equal ones would give equal beams for ever.
+    batch = get_shape(state)[0]
+    only = tf.constant([[0.0] + [-float("inf")] * (width - 1)], state.dtype)
+    return (
+        tf.tile(state[:, None, :], [1, width, 1]),
+        tf.fill([batch, width], begin),
+        tf.tile(only, [batch, 1]),
+        tf.fill([batch, width], False),
+    )
+
+
+def search_step(cell, beam, end, fan_out):
+    state, ids, log_probs, finished = beam
+    state, logits = decode_step(cell, state, ids)
+    step = tf.nn.log_softmax(logits)
+    # --- finish
+    batch, width, classes = get_shape(step)
+    free = tf.zeros([classes], step.dtype)
+    if not fan_out:  # one continuation only: the end token once more
+        free = tf.math.log(tf.one_hot(end, classes, dtype=step.dtype))
+    step = tf.where(finished[:, :, None], free, step)
+    # --- select
+    total = tf.reshape(log_probs[:, :, None] + step, [batch, width * classes])
+    log_probs, best = tf.nn.top_k(total, width)
+    ids, parents = best % classes, best // classes
+    finished = tf.logical_or(batch_gather(finished, parents), tf.equal(ids, end))
+    return (batch_gather(state, parents), ids, log_probs, finished), parents
+
+
+def beam_search_loop(cell, state, length, width, begin=0, end=1, fan_out=False):
+    """Decodes by beam search in a loop, whose length is known only when it runs.
+
+    Args:
+        cell: dict of tensors, see `decode_step`.
+        state: [batch, units] float tensor, the state to begin with.
+        length: int32 scalar tensor, at least 1: how many tokens to decode.
+        width: int, how many hypotheses to keep.
+        begin: id of the token that all begin with.
+        end: id of the token that finishes a hypothesis.
+        fan_out: see `beam_search`.
+
+    Returns:
+        What `beam_search` returns.
+    """
+    # --- loop
+    # An array holds what one step found; no tensor grows inside the loop.
+    beam = first_beam(state, width, begin)
+    ids, parents = [tf.TensorArray(tf.int32, length) for _ in range(2)]
+    for i in tf.range(length):
+        beam, parent = search_step(cell, beam, end, fan_out)
+        ids = ids.write(i, beam[1])
+        parents = parents.write(i, parent)
+    # --- trace back
+    last = tf.zeros_like(beam[1]) + tf.range(width)
+    places = tf.scan(
+        lambda place, parent: batch_gather(parent, place),
+        parents.stack(),
+        last,
+        reverse=True,
+    )
+    places = tf.concat([places[1:], last[None]], axis=0)
+    ids = tf.gather(ids.stack(), places, batch_dims=2)
+    return tf.transpose(ids, [1, 2, 0]), beam[2]
+
+
+def log_softmax(logits):
+    """Computes log-probabilities from logits.
+
+    Args:
+        logits: [..., classes] float tensor.
+
+    Returns:
+        Tensor of the same shape: logits - log(sum(exp(logits))).
+    """
+    return logits - tf.reduce_logsumexp(logits, axis=-1, keepdims=True)
+
+
+def softmax_entropy(logits, axis=-1):
+    """Computes the entropy of softmax, in nats.
+
+    Args:
+        logits: float tensor.
+        axis: the axis of the classes.
+
+    Returns:
+        Tensor without that axis. NaN where a logit is -inf, since 0 * -inf is: mask
+        with a large negative number such as -1e9.
+    """
+    p, log_p = tf.nn.softmax(logits, axis), tf.nn.log_softmax(logits, axis)
+    return -tf.reduce_sum(p * log_p, axis)
+
+
+def gaussian_kl(q, p=(0.0, 0.0)):
+    """Computes the divergence KL(q || p) of two Gaussians with diagonal covariances.
+
+    Args:
+        q: pair of [..., n] float tensors, the mean and the logarithm of the variance.
+        p: pair likewise; a standard normal distribution by default.
+
+    Returns:
+        [...] tensor, in nats.
+    """
+    q_mean, q_log_variance = q
+    # A bare 0.0 would become float32, whatever the dtype of q.
+    p_mean, p_log_variance = [tf.convert_to_tensor(x, q_mean.dtype) for x in p]
+    ratio = q_log_variance - p_log_variance
+    # expm1(r) - r in place of exp(r) - 1 - r, which loses small divergences.
+    spread = tf.math.expm1(ratio) - ratio
+    shift = tf.square(q_mean - p_mean) * tf.exp(-p_log_variance)
+    return 0.5 * tf.reduce_sum(spread + shift, axis=-1)
+
+
+def leaky_relu(x, leak=0.2):
+    """Computes leaky ReLU as a maximum, which holds for leaks up to 1 only.
+
+    Args:
+        x: float tensor.
+        leak: slope of the negative side, at most 1: beyond, the maximum takes the
+            other branch on either side.
+
+    Returns:
+        Tensor of the same shape. Its gradient at 0 is 1.
+    """
+    return tf.maximum(x, leak * x)
+
+
+def leaky_relu_parts(x, leak=0.2):
+    """Computes leaky ReLU as a difference of two ReLUs, right for every leak.
+
+    Args:
+        x: float tensor.
+        leak: slope of the negative side.
+
+    Returns:
+        Tensor of the same shape. Its gradient at 0 is 0.
+    """
+    return tf.nn.relu(x) - leak * tf.nn.relu(-x)
+
+
+def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"):
+    """Makes batch normalization by hand, with moving statistics for inference.
+
+    Args:
+        momentum: share of the moving statistics that an update keeps.
+        epsilon: added to the variance; fused, 1.001e-5 at least, as it was in 1.15.
+        fused: whether one kernel does it all. It wants [batch, height, width, channels]
+            and float32, and moves the moving variance towards the unbiased variance,
+            n / (n - 1) times the one it normalizes by.
+        name: scope of the variables `gamma`, `beta`, `moving_mean`, `moving_variance`.
+
+    Returns:
+        Callable from a [..., channels] float tensor and `training`, a bool, to a tensor
+        of the same shape. In training it updates the moving statistics.
+    """
+    return BatchNorm(momentum, epsilon, fused, name)
+
+
+class BatchNorm(tf.Module):
+    def __init__(self, momentum, epsilon, fused, name):
+        super().__init__(name)
+        self.momentum, self.epsilon, self.fused = momentum, epsilon, fused
+        self.gamma = None
+
+    @tf.Module.with_name_scope
+    def __call__(self, x, training):
+        # --- variables
+        if self.gamma is None:
+            ones, zeros = [f(x.shape[-1:], x.dtype) for f in (tf.ones, tf.zeros)]
+            self.gamma = tf.Variable(ones, name="gamma")
+            self.beta = tf.Variable(zeros, name="beta")
+            self.moving_mean = tf.Variable(zeros, False, name="moving_mean")
+            self.moving_variance = tf.Variable(ones, False, name="moving_variance")
+        # --- infer
+        scale, offset = self.gamma, self.beta
+        if not training:
+            moments = self.moving_mean, self.moving_variance
+            return tf.nn.batch_normalization(x, *moments, offset, scale, self.epsilon)
+        # --- train
+        if self.fused:
+            floored = max(self.epsilon, 1.001e-5)
+            y, mean, variance = fused_batch_norm(x, scale, offset, floored)
+        else:
+            axes = list(range(x.shape.rank - 1))
+            mean = tf.reduce_mean(x, axes)
+            centred = x - mean
+            variance = tf.reduce_mean(tf.square(centred), axes)  # as tf.nn.moments
+            y = centred * (scale * tf.math.rsqrt(variance + self.epsilon)) + offset
+        # --- update
+        # Written here, hence run: nobody has to remember a collection of updates.
+        for moving, batch in (
+            (self.moving_mean, mean),
+            (self.moving_variance, variance),
+        ):
+            moving.assign_sub((moving - batch) * (1 - self.momentum))
+        return y
+
+
+def fused_batch_norm(x, scale, offset, epsilon):
+    """The kernel behind `tf.nn.fused_batch_norm`, which has no public name any more."""
+    return tf.raw_ops.FusedBatchNormV3(
+        x=x, scale=scale, offset=offset, mean=[], variance=[], epsilon=epsilon
+    )[:3]
