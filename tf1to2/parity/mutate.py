@@ -79,23 +79,21 @@ def mutants(source):
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
         and ast.get_docstring(node) is not None
     }
-    nodes = [
-        node
-        for function in tree.body
-        if isinstance(function, (ast.FunctionDef, ast.ClassDef))
-        for node in ast.walk(function)
-    ]
-    for number, node in enumerate(nodes):
+    for number, node in enumerate(_nodes(tree)):
         for description, change in _changes(node, docstrings):
             twin = copy.deepcopy(tree)
-            twin_nodes = [
-                n
-                for function in twin.body
-                if isinstance(function, (ast.FunctionDef, ast.ClassDef))
-                for n in ast.walk(function)
-            ]
-            change(twin_nodes[number])
+            change(_nodes(twin)[number])
             yield node.lineno, description, ast.fix_missing_locations(twin)
+
+
+def _nodes(tree):
+    """What lies in functions and classes, in an order that a copy shares."""
+    return [
+        node
+        for part in tree.body
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef))
+        for node in ast.walk(part)
+    ]
 
 
 def _changes(node, docstrings):
@@ -180,7 +178,7 @@ def _swap_arguments(node):
 
 
 def _drop_unary(node):
-    node.op = ast.UAdd() if not isinstance(node.op, ast.Not) else ast.UAdd()
+    node.op = ast.UAdd()
 
 
 def noticed(test, code, path, owner=None):
