@@ -5,9 +5,12 @@ PYTHON ?= $(shell for python in python3 python3.12 python3.13 python3.11 python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+# Processes that share the tests; the tests of a file stay together.
+JOBS ?= 2
+SPREAD := -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test record check-recordings lint clean
+.PHONY: help demo test test-slow record check-recordings lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -19,16 +22,15 @@ demo: $(READY) ## prove two topics here and now, then show a pair side by side
 	@echo
 	@$(BIN)/tf1to2 diff execution_order.ordered_sum
 
-test: $(READY) ## all proofs, in the strict and in TensorFlow's default settings
+test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/ruff check .
-	@echo 'The strict settings, and beside them the default ones:'
-	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q parity_tests -k test_parity \
-	  >$(VENV)/default.log 2>&1 & default=$$!; \
-	trap 'kill $$default' INT; \
-	TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q; strict=$$?; \
-	wait $$default || { cat $(VENV)/default.log; exit 1; }; \
-	tail -n 1 $(VENV)/default.log; \
-	exit $$strict
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'not slow' -k 'not generated'
+
+test-slow: $(READY) ## the rest: float64 recipe, XLA, generated sizes, default settings
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) parity_tests -k generated
+	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
+	  -k 'test_parity and not generated'
 
 record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
 	$(BIN)/python -m tf1to2.parity.record

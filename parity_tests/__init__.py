@@ -16,6 +16,6 @@ def proof(v1, v2, cases):
     topic = v2.__name__.rpartition(".")[2]
     golden = pathlib.Path(__file__).with_name("golden") / (topic + ".npz")
     strict = settings.current() == "strict"
-    # `make test` has the float64 recipe done by its second process, beside this one.
+    # `make test` leaves the float64 recipe to `make test-slow`.
     recipe = not strict or os.environ.get("TF1TO2_RECIPE", "1") == "1"
     return Proof(v1, v2, cases, golden, BOUNDS, strict, recipe)

@@ -201,6 +201,17 @@ class ErrorTest(unittest.TestCase):
             self.check(**changes)
 
 
+class LeftoverTest(unittest.TestCase):
+    def test_a_trace_that_failed_leaves_nothing_behind(self):
+        page = types.SimpleNamespace(
+            rows=lambda x: tf.map_fn(lambda row: row[9, 9], x), __name__="x.toy"
+        )
+        case = cases.Op("rows", "a bad index", [np.ones([2, 2], "f")])
+        with self.assertRaises(ValueError):
+            v2.run(page, [case.request({})], "function")
+        tf.train.ExponentialMovingAverage(0.5).apply([tf.Variable(1.0)])
+
+
 class BoundTest(unittest.TestCase):
     LEFT = {"outputs": np.float32([1, 2])}
     RIGHT = {"outputs": np.float32([1, np.nextafter(np.float32(2), np.float32(3))])}
