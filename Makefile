@@ -10,7 +10,7 @@ JOBS ?= 2
 SPREAD := -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow record check-recordings lint clean
+.PHONY: help demo test test-slow record check-recordings docs page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -37,6 +37,12 @@ record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Pyth
 
 check-recordings: $(READY) ## the same, compared with the recordings
 	$(BIN)/python -m tf1to2.parity.record --check
+
+docs: $(READY) ## the tables of the guides and proofs.json, made anew
+	$(BIN)/python -m tf1to2.docs
+
+page: $(READY) ## the site: one HTML file, in site/
+	$(BIN)/tf1to2 page
 
 lint: $(READY) ## style
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
-"""The command line: `tf1to2 topics | diff | verify`.
+"""The command line: `tf1to2 topics | diff | page | verify`.
 
-Each command imports what it needs when it runs: `topics` and `diff` need no TensorFlow.
+Each command imports what it needs when it runs: only `verify` needs TensorFlow.
 """
 
 import argparse
@@ -51,6 +51,12 @@ def _parser():
     diff.add_argument("--unified", action="store_true", help="plain diff -u")
     diff.set_defaults(run=_diff)
 
+    page = commands.add_parser("page", help="build the site: one HTML file, offline")
+    page.add_argument(
+        "-o", "--output", metavar="DIR", default="site", help="%(default)s"
+    )
+    page.set_defaults(run=_page)
+
     verify = commands.add_parser("verify", help="run the proofs, here and now")
     verify.add_argument("topic", metavar="TOPIC[.NAME]", nargs="*", help="default: all")
     verify.add_argument("--format", choices=["text", "json"], default="text")
@@ -86,6 +92,13 @@ def _diff(options):
     else:
         colour, width = terminal.wants_colour(), terminal.width()
         sys.stdout.write(terminal.side_by_side(topic, name, width, colour))
+    return 0
+
+
+def _page(options):
+    from tf1to2.view import page
+
+    print(page.write(options.output))
     return 0
 
 

@@ -13,7 +13,7 @@ from parameterized import parameterized
 
 import parity_tests
 from parity_tests.exceptions import BOUNDS
-from tf1to2 import topics
+from tf1to2 import docs, topics
 from tf1to2.parity.cases import RUNGS, Raises
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -68,6 +68,12 @@ class FourPlacesTest(unittest.TestCase):
             self.assertIn(link, section)
         missing = [pair for pair in topic.pairs if f"`{pair}`" not in section]
         self.assertEqual(missing, [])
+
+
+class DocsTest(unittest.TestCase):
+    def test_what_is_made_is_up_to_date(self):
+        for path, text in docs.written(docs.proofs()).items():
+            self.assertEqual(path.read_text("utf-8"), text, f"{path.name}: make docs")
 
 
 class PairTest(unittest.TestCase):
