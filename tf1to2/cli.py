@@ -1,4 +1,4 @@
-"""The command line: `tf1to2 topics | diff | page | verify`.
+"""The command line: `tf1to2 scan | explain | topics | diff | page | verify`.
 
 Each command imports what it needs when it runs: only `verify` needs TensorFlow.
 """
@@ -43,6 +43,17 @@ def _parser():
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
+    scan = commands.add_parser(
+        "scan", help="find what is TensorFlow 1 in a tree, and which pair shows more"
+    )
+    from tf1to2.scan import command
+
+    command.add_arguments(scan)
+
+    explain = commands.add_parser("explain", help="tell what became of one name")
+    explain.add_argument("symbol", metavar="SYMBOL", help="tf.placeholder, .eval, …")
+    explain.set_defaults(run=_explain)
+
     topics = commands.add_parser("topics", help="list the topics and their proofs")
     topics.set_defaults(run=_topics)
 
@@ -68,6 +79,16 @@ def _parser():
     )
     verify.set_defaults(run=_verify)
     return parser
+
+
+def _explain(options):
+    from tf1to2.scan import explain
+    from tf1to2.view import terminal
+
+    sys.stdout.write(
+        explain.render(options.symbol, terminal.width(), terminal.wants_colour())
+    )
+    return 0
 
 
 def _topics(_):

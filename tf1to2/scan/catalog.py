@@ -1,0 +1,225 @@
+"""What became of every public name of TensorFlow 1.15: a verdict and a proven pair.
+
+Two tables make it: names.tsv, generated (see survey.py), says what is mechanical;
+verdicts.tsv, written by hand, says the rest, and wins. To change what the scanner says
+of a name, edit verdicts.tsv.
+"""
+
+import collections
+import dataclasses
+import difflib
+import functools
+import pathlib
+
+VERDICTS = ("same", "renamed", "changed", "rewrite", "removed", "private")
+FOLDER = pathlib.Path(__file__).parent
+# Keywords that have another name now, wherever both signatures bear it out.
+KEYWORDS = {
+    "keep_dims": "keepdims",
+    "reduction_indices": "axis",
+    "squeeze_dims": "axis",
+    "dimension": "axis",
+    "dim": "axis",
+    "keep_prob": "rate",
+    "fn1": "true_fn",
+    "fn2": "false_fn",
+    "targets": "labels",
+    "filter": "filters",
+    "seq_dim": "seq_axis",
+    "batch_dim": "batch_axis",
+    "concat_dim": "axis",
+    "split_dim": "axis",
+    "preferred_dtype": "dtype_hint",
+}
+MESSAGES = {
+    "same": "is the same in TensorFlow 2",
+    "renamed": "is {replacement} now",
+    "changed": "has the same name and another meaning in TensorFlow 2",
+    "rewrite": "has no counterpart of its own; write {replacement}",
+    "removed": "has no successor in TensorFlow",
+    "private": "is not public: it may change in any release",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """What there is to say of a name.
+
+    Attributes:
+        symbol: the name, as in `tf.train.AdamOptimizer`; methods as in `.eval`.
+        kind: "func", "class", "const", "module" or "method".
+        verdict: one of `VERDICTS`.
+        replacement: what to write instead, or "".
+        topic: the topic that shows it, or "".
+        pair: "topic.name", only the topic, or "".
+        what: what changed, in a sentence.
+    """
+
+    symbol: str
+    kind: str
+    verdict: str
+    replacement: str = ""
+    pair: str = ""
+    what: str = ""
+
+    @property
+    def topic(self):
+        return self.pair.partition(".")[0]
+
+    @property
+    def message(self):
+        """The finding in one sentence."""
+        if self.what:
+            return f"{self.symbol}: {self.what}"
+        text = MESSAGES[self.verdict].format(replacement=self.replacement)
+        return f"{self.symbol} {text}"
+
+
+def lookup(symbol):
+    """The entry of a name, or of the nearest name above it.
+
+    `tf.flags.FLAGS.batch_size` is an attribute of `tf.flags.FLAGS`.
+
+    Args:
+        symbol: as `tf.nn.relu`; a full name under `tensorflow.python` is private.
+
+    Returns:
+        `Entry`, or None for what TensorFlow 1.15 never had.
+    """
+    if symbol.startswith(PRIVATE):
+        return _entry("tensorflow" + symbol[2:], "module", "private")
+    while symbol and symbol != "tf":
+        entry = _known(symbol)
+        if entry:
+            return entry
+        symbol = symbol.rpartition(".")[0]
+    return None
+
+
+def judge(symbol, call=None):
+    """As `lookup`; a call that TensorFlow 2 rejects or reads otherwise is `changed`.
+
+    Args:
+        symbol: the name.
+        call: `names.Call`, or None where the name is only mentioned.
+    """
+    entry = lookup(symbol)
+    if call is None or entry is None or entry.verdict not in ("same", "renamed"):
+        return entry
+    row = _rows().get(entry.symbol)
+    if row is None or not row.parameters_today or entry.symbol != symbol:
+        return entry
+    now = row.parameters_today.split(",")
+    wrong = []
+    if not any(name.startswith("**") for name in now):
+        for keyword in call.keywords:
+            if keyword in row.parameters.split(",") and keyword not in now:
+                new = KEYWORDS.get(keyword)
+                wrong.append(
+                    f"write {new}= in place of {keyword}="
+                    if new in now
+                    else f"the argument {keyword} is gone"
+                )
+    before = row.parameters.split(",")[: call.positional]
+    if not any(name.startswith("*") for name in now):
+        for number, name in enumerate(before):
+            at = now[number] if number < len(now) else None
+            if at not in (name, KEYWORDS.get(name)):
+                wrong.append(
+                    f"argument {number + 1} was {name} and is {at or 'none'}: name it"
+                )
+                break
+    if not wrong:
+        return entry
+    return dataclasses.replace(entry, verdict="changed", what="; ".join(wrong))
+
+
+def near(symbol, count=3):
+    """Known names that look like `symbol`."""
+    return difflib.get_close_matches(symbol, _rows(), count, 0.6)
+
+
+def symbols():
+    """Every name that has an entry of its own, sorted."""
+    return sorted({*_rows(), *_verdicts()[0]})
+
+
+# Not public in any version.
+PRIVATE = ("tf.python.", "tf.core.", "tf.tools.", "tf.compiler.", "tf.stream_executor.")
+
+
+@functools.cache
+def _rows():
+    """{symbol: line of names.tsv}."""
+    Row = collections.namedtuple("Row", "symbol kind today parameters parameters_today")
+    with (FOLDER / "names.tsv").open(encoding="utf-8") as lines:
+        next(lines)
+        rows = (Row(*line.rstrip("\n").split("\t")) for line in lines)
+        return {row.symbol: row for row in rows}
+
+
+@functools.cache
+def _verdicts():
+    """({name: line}, {prefix: line}) of verdicts.tsv; a prefix ends in ".*" there."""
+    exact, wild = {}, {}
+    with (FOLDER / "verdicts.tsv").open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip() and not line.startswith("#"):
+                pattern, *rest = line.rstrip("\n").split("\t")
+                if len(rest) != 4 or rest[0] not in VERDICTS:
+                    raise ValueError(
+                        f"verdicts.tsv, line {number}: five columns, the second one of "
+                        + ", ".join(VERDICTS)
+                    )
+                table, key = (
+                    (wild, pattern[:-2]) if pattern.endswith(".*") else (exact, pattern)
+                )
+                if key in table:
+                    raise ValueError(f"verdicts.tsv, line {number}: {pattern} again")
+                table[key] = rest
+    return exact, wild
+
+
+@functools.cache
+def _modules():
+    """Every module of the public names: "tf.train" for "tf.train.Saver"."""
+    return {
+        ".".join(parts[:end])
+        for parts in (symbol.split(".") for symbol in _rows())
+        for end in range(2, len(parts))
+    }
+
+
+@functools.cache
+def _known(symbol):
+    exact, wild = _verdicts()
+    row = _rows().get(symbol)
+    kind = row.kind if row else "method" if symbol.startswith(".") else "module"
+    if symbol in exact:
+        return _entry(symbol, kind, *exact[symbol])
+    if row is None and symbol not in _modules():
+        # What lay deeper in contrib went with it; elsewhere it may be new.
+        gone = symbol.startswith(("tf.contrib.", "tf.examples."))
+        return _under(symbol, kind) if gone else None
+    if row and row.today == "same":
+        return _entry(symbol, kind, "same")
+    if row and row.today.startswith("tf."):
+        return _entry(symbol, kind, "renamed", row.today)
+    return _under(symbol, kind) or _entry(
+        symbol, kind, "same" if row is None else "changed"
+    )
+
+
+def _under(symbol, kind):
+    """The entry by the longest `module.*` that a name lies under, or None."""
+    _, wild = _verdicts()
+    prefix = symbol
+    while prefix:
+        if prefix in wild:
+            return _entry(symbol, kind, *wild[prefix])
+        prefix = prefix.rpartition(".")[0]
+    return None
+
+
+def _entry(symbol, kind, verdict, replacement="", pair="", what=""):
+    return Entry(symbol, kind, verdict, replacement, pair, what)

@@ -1,0 +1,162 @@
+"""`tf1to2 scan`: what is to be scanned and how, the report, the exit status."""
+
+import importlib
+import os
+import sys
+import time
+
+from tf1to2.cli import CommandError
+from tf1to2.scan import baseline, catalog, settings
+from tf1to2.scan.reports import FORMATS
+
+
+def add_arguments(parser):
+    """The options of the command."""
+    parser.add_argument(
+        "path", nargs="+", metavar="PATH", help="file, directory, or - (standard input)"
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument(
+        "--select",
+        metavar="RULE,…",
+        type=_rules,
+        help="report these only: a verdict, a topic, a name, a module (tf.contrib)",
+    )
+    parser.add_argument("--ignore", metavar="RULE,…", type=_rules, help="not these")
+    parser.add_argument(
+        "--exclude",
+        metavar="PATTERN,…",
+        type=_rules,
+        help="files and directories to leave out",
+    )
+    parser.add_argument(
+        "--statistics", action="store_true", help="only how often each name is used"
+    )
+    parser.add_argument("--baseline", metavar="FILE", help="only uses not in it fail")
+    parser.add_argument(
+        "--write-baseline", metavar="FILE", help="write what there is, and exit 0"
+    )
+    parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
+    parser.add_argument(
+        "--exit-zero", action="store_true", help="exit 0 although there are findings"
+    )
+    parser.add_argument(
+        "--processes", type=int, metavar="N", help="default: as many as help"
+    )
+    parser.set_defaults(run=run)
+
+
+def _rules(text):
+    return [rule for rule in text.replace(",", " ").split() if rule]
+
+
+def run(options):
+    """Scans.
+
+    Returns:
+        0 when there is nothing to report, 1 when there is, 2 when a file could not be
+        read to its end.
+    """
+    if options.processes is not None and options.processes < 1:
+        raise CommandError("--processes takes a number from 1")
+    if options.statistics and options.format != "text":
+        raise CommandError("--statistics is text: leave --format out")
+    settled = settings.find(_start(options.path))
+    select, ignore, exclude = (
+        getattr(options, key)
+        if getattr(options, key) is not None
+        else settled.get(key, [])
+        for key in settings.LISTS
+    )
+    _check_rules([*select, *ignore])
+    known = options.baseline or settled.get("baseline")
+    known = baseline.read(known) if known and not options.write_baseline else None
+    report = _scan(options.path, exclude, select, ignore, options.processes)
+    if options.write_baseline:
+        if report.unread:
+            _print_unread(report)
+            raise CommandError("no baseline written: not all files were read")
+        baseline.write(options.write_baseline, report.findings)
+        print(f"{options.write_baseline}: {len(report.findings)} uses of TensorFlow 1")
+        return 0
+    if known is not None:
+        import dataclasses
+
+        left = len(report.findings)
+        report = dataclasses.replace(
+            report, findings=baseline.new(report.findings, known)
+        )
+        left -= len(report.findings)
+        total = sum(known.values())
+        print(
+            f"baseline: {left} of {total} uses left, {len(report.findings)} new",
+            file=sys.stderr,
+        )
+    _write(_rendered(report, options), options.output_file)
+    if options.format != "text" or options.output_file:
+        _print_unread(report)
+    if report.unread:
+        return 2
+    return 0 if options.exit_zero or not report.findings else 1
+
+
+def _start(paths):
+    first = paths[0]
+    if first == "-":
+        return "."
+    return first if os.path.isdir(first) else os.path.dirname(os.path.abspath(first))
+
+
+def _check_rules(rules):
+    """A rule that can match nothing is a typo."""
+    from tf1to2 import topics
+
+    for rule in rules:
+        known = (*catalog.VERDICTS, *topics.topics())
+        if rule not in known and catalog.lookup(rule) is None:
+            near = ", ".join(catalog.near(rule, 1) or known)
+            raise CommandError(f"no rule {rule!r}; did you mean: {near}?")
+
+
+def _scan(paths, exclude, select, ignore, processes):
+    from tf1to2.scan import findings
+
+    begun = time.monotonic()
+
+    def progress(done, total):
+        if time.monotonic() - begun > 1 and sys.stderr.isatty():
+            print(
+                f"\r\x1b[K{done} of {total} files", end="", file=sys.stderr, flush=True
+            )
+
+    try:
+        return findings.scan(paths, exclude, select, ignore, progress, processes)
+    except FileNotFoundError as error:
+        raise CommandError(str(error)) from error
+    finally:
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _rendered(report, options):
+    module = importlib.import_module(f"tf1to2.scan.reports.{options.format}")
+    if options.format == "text":
+        grouped = sys.stdout.isatty() and not options.output_file
+        return module.render(report, grouped, options.statistics)
+    return module.render(report)
+
+
+def _write(text, path):
+    if path is None:
+        sys.stdout.write(text)
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+
+
+def _print_unread(report):
+    for path, reason in report.unread:
+        print(f"tf1to2: {path}: not fully read: {reason}", file=sys.stderr)

@@ -1,0 +1,270 @@
+"""From files to findings: read all, follow names through the project, look them up."""
+
+import concurrent.futures
+import dataclasses
+import functools
+import os
+import pathlib
+import re
+
+from tf1to2.scan import catalog, names, sources
+
+COMMENT = re.compile(r"#\s*tf1to2:\s*ignore(?:\[([^\]]*)\])?")
+SEVERAL = 2_000_000  # bytes from which on a second process pays
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One use of TensorFlow 1, and what becomes of it.
+
+    Attributes:
+        path: the file.
+        line, column, end_line, end_column: where it stands, from 1; of a notebook, the
+            line in its cell.
+        cell: the number of the notebook's code cell, or None.
+        entry: `catalog.Entry`.
+        text: the line of code.
+    """
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    cell: int | None
+    entry: catalog.Entry
+    text: str
+
+    @property
+    def rules(self):
+        """What selects or ignores it: symbol, the modules around it, verdict, topic."""
+        parts = self.entry.symbol.split(".")
+        around = {".".join(parts[:end]) for end in range(2, len(parts) + 1)}
+        return {self.entry.symbol, self.entry.verdict, self.entry.topic, *around} - {""}
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What a scan found.
+
+    Attributes:
+        findings: list of `Finding`, by path and place.
+        files: how many files were read.
+        unread: [(path, reason)] of files that could not be read, or not wholly.
+        unused: [(path, cell, line)] of ignore comments that ignored nothing; without
+            `select` and `ignore` only, which would make them look so.
+    """
+
+    findings: list
+    files: int
+    unread: list
+    unused: list
+
+
+@dataclasses.dataclass(frozen=True)
+class _File:
+    """What a process reports of one file."""
+
+    path: str
+    package: str
+    module: names.Module | None
+    reason: str
+    text: sources.Text | None
+    lines: dict  # {line: its text} of all uses
+    ignores: dict  # {line: rules}
+
+    def finding(self, use, entry):
+        """The `Finding` at a use."""
+        cell, line = self.text.place(use.line)
+        _, end = self.text.place(use.end_line)
+        return Finding(
+            self.path,
+            line,
+            use.column,
+            end,
+            use.end_column,
+            cell,
+            entry,
+            self.lines[use.line],
+        )
+
+
+def scan(paths, excludes=(), select=(), ignore=(), progress=None, processes=None):
+    """Scans files and directories.
+
+    Args:
+        paths: files, directories, "-".
+        excludes: patterns of files and directories to leave out.
+        select: rules to report, all of them if empty: a verdict, a topic, a symbol, or
+            a module such as "tf.contrib".
+        ignore: rules not to report.
+        progress: a function of (files read, files in all), or None.
+        processes: how many may work; by default one per core where the tree is large.
+
+    Returns:
+        `Report`.
+
+    Raises:
+        FileNotFoundError: a path does not exist.
+    """
+    found = sources.find(paths, excludes)
+    jobs = [(path, _package(path, paths)) for path in found]
+    local = frozenset(
+        name
+        for path in found
+        for name in pathlib.PurePath(path).with_suffix("").parts
+        if name != "tensorflow"
+    )
+    files = []
+    for file in _read_all(jobs, local, processes):
+        files.append(file)
+        if progress:
+            progress(len(files), len(jobs))
+    project = _Project(files)
+    findings, unread, unused = [], [], []
+    for file in files:
+        if file.reason:
+            unread.append((file.path, file.reason))
+        if file.module is None:
+            continue
+        idle = set(file.ignores)
+        for use, entry in project.uses(file):
+            finding = file.finding(use, entry)
+            comments = {use.line, use.end_line} & set(file.ignores)
+            comments = {
+                line
+                for line in comments
+                if not file.ignores[line] or file.ignores[line] & finding.rules
+            }
+            idle -= comments
+            if comments or finding.rules & set(ignore):
+                continue
+            if not select or finding.rules & set(select):
+                findings.append(finding)
+        if not (select or ignore):
+            unused += [(file.path, *file.text.place(line)) for line in sorted(idle)]
+    return Report(findings, len(jobs), unread, unused)
+
+
+def _read_all(jobs, local, processes):
+    """Yields a `_File` for every job, in their order."""
+    read = functools.partial(_read, local=local)
+    if processes is None:
+        size = sum(os.path.getsize(path) for path, _ in jobs if path != "-")
+        processes = min(os.cpu_count() or 1, 8) if size > SEVERAL else 1
+    if processes == 1:
+        yield from map(read, jobs)
+        return
+    pool = concurrent.futures.ProcessPoolExecutor(processes)
+    try:
+        yield from pool.map(read, jobs, chunksize=8)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _read(job, local):
+    path, package = job
+    try:
+        text = sources.read(path)
+    except sources.Unreadable as error:
+        return _File(path, package, None, str(error), None, {}, {})
+    module = names.read(text.source, package, local)
+    lines = text.source.decode("utf-8", "replace").split("\n")
+    ignores = {}
+    if b"tf1to2:" in text.source:
+        for number, line in enumerate(lines, 1):
+            comment = COMMENT.search(line)
+            if comment:
+                rules = re.split(r"[\s,]+", (comment[1] or "").strip())
+                ignores[number] = set(rules) - {""}
+    reason = ""
+    if module.broken:
+        cell, line = text.place(module.broken)
+        where = f"cell {cell}, line {line}" if cell else f"line {line}"
+        reason = f"{where} is no Python; the rest was read"
+    shown = {use.line: lines[use.line - 1] for use in module.uses}
+    return _File(path, package, module, reason, text.without_source(), shown, ignores)
+
+
+def _package(path, roots):
+    """The dotted name of the directory of `path`, from the root that was named."""
+    for root in roots:
+        if path.startswith(os.path.join(root, "")):
+            return ".".join(pathlib.PurePath(path).relative_to(root).parent.parts)
+    return ""
+
+
+class _Project:
+    """All files of a scan, for names that one module takes from another."""
+
+    def __init__(self, files):
+        self.modules = {}
+        for file in files:
+            if file.module is not None and file.path.endswith(".py"):
+                stem = pathlib.PurePath(file.path).stem
+                parts = [file.package, "" if stem == "__init__" else stem]
+                self.modules[".".join(part for part in parts if part)] = file
+
+    def uses(self, file):
+        """Yields (use, entry) of all that is not the same in TensorFlow 2."""
+        for use in file.module.uses:
+            for origin in self._origins(file, use.origin):
+                entry = _entry(origin, use)
+                if entry is not None:
+                    if entry.verdict != "same":
+                        yield use, entry
+                    break
+
+    def _origins(self, file, origin, depth=0):
+        """Yields the names in TensorFlow that `origin` may stand for."""
+        if depth > 8:  # modules that import from one another in a circle
+            return
+        if origin.startswith("*"):
+            for star in file.module.stars:
+                joint = ":" if star.startswith("@") else "."
+                yield from self._origins(file, star + joint + origin[1:], depth + 1)
+        elif not origin.startswith("@"):
+            yield origin
+        else:
+            module, _, rest = origin[1:].partition(":")
+            name, _, more = rest.partition(".")
+            more = "." + more if more else ""
+            owner = self._find(file.package, module)
+            exported = owner and owner.module.exports.get(name)
+            inner = f"{module}.{name}"
+            if exported:
+                if exported.startswith("@") and ":" not in exported:
+                    more = more.replace(".", ":", 1)
+                yield from self._origins(owner, exported + more, depth + 1)
+            elif self._find(file.package, inner) not in (None, owner):
+                more = more.replace(".", ":", 1)
+                yield from self._origins(file, f"@{inner}{more}", depth + 1)
+            elif owner and owner.module.stars:
+                yield from self._origins(owner, "*" + rest, depth + 1)
+
+    def _find(self, package, module):
+        """The file of a module, as seen from a package: the nearest of that name."""
+        parts = package.split(".") if package else []
+        while True:
+            file = self.modules.get(".".join([*parts, module]))
+            if file is not None or not parts:
+                return file
+            parts.pop()
+
+
+def _entry(origin, use):
+    if origin.startswith("."):
+        return catalog.lookup(origin)
+    name = names.public(origin)
+    if not name.startswith("tensorflow."):
+        return None
+    symbol = "tf" + name.removeprefix("tensorflow")
+    entry = _judged(symbol, use.call)
+    if entry is not None and use.bare and entry.kind == "module":
+        return None  # the import that brought it was reported
+    return entry
+
+
+@functools.cache
+def _judged(symbol, call):
+    return catalog.judge(symbol, call)

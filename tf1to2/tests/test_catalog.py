@@ -1,0 +1,196 @@
+"""Every name of TensorFlow 1.15 has its verdict, and the verdicts are true here."""
+
+import contextlib
+import io
+import subprocess
+import sys
+import unittest
+
+import tensorflow as tf
+from parameterized import parameterized
+
+from tf1to2 import cli, topics
+from tf1to2.scan import catalog, survey
+from tf1to2.scan.names import Call
+
+# Topics that the catalog points to and that are still to be written.
+PENDING = {
+    "checkpoints",
+    "data",
+    "debugging",
+    "estimators",
+    "layers",
+    "losses",
+    "metrics",
+    "optimizers",
+    "parallel",
+    "python_ops",
+    "queues",
+    "randomness",
+    "rnn",
+    "saved_models",
+    "summaries",
+    "training_loops",
+    "variables",
+}
+
+
+class CatalogTest(unittest.TestCase):
+    def test_every_name_of_1_15_is_there(self):
+        rows = survey.rows()
+        contrib = [row for row in rows if row["symbol"].startswith("tf.contrib.")]
+        self.assertEqual((len(rows) - len(contrib), len(contrib)), (2781, 3779))
+
+    def test_every_name_is_decided_on_purpose(self):
+        exact, _ = catalog._verdicts()
+        for row in survey.rows():
+            entry = catalog.lookup(row["symbol"])
+            self.assertIn(entry.verdict, catalog.VERDICTS)
+            if row["today"] in ("differs", "v1", "gone") and row["symbol"] not in exact:
+                self.assertIsNotNone(
+                    catalog._under(row["symbol"], ""), f"{row['symbol']} is undecided"
+                )
+
+    def test_what_differs_is_explained(self):
+        for symbol in catalog.symbols():
+            entry = catalog.lookup(symbol)
+            if entry.verdict in ("changed", "removed"):
+                self.assertTrue(entry.what or entry.replacement, symbol)
+            if entry.verdict in ("renamed",):
+                self.assertTrue(entry.replacement, symbol)
+
+    def test_same_is_the_same_object_here(self):
+        exact, _ = catalog._verdicts()
+        for row in survey.rows():
+            if row["today"] == "same" and row["symbol"] not in exact:
+                new = survey._get(tf, row["symbol"])
+                if new is None:  # newer than the TensorFlow that is installed
+                    self.assertNotIn(tf.__version__[:4], ("2.21",), row["symbol"])
+
+    def test_renamed_names_exist_here(self):
+        for row in survey.rows():
+            if row["today"].startswith("tf."):
+                self.assertIsNotNone(survey._get(tf, row["today"]), row["symbol"])
+
+    def test_every_pair_exists(self):
+        known, pending = topics.topics(), set()
+        for symbol in catalog.symbols():
+            topic, _, pair = catalog.lookup(symbol).pair.partition(".")
+            if topic and topic not in known:
+                pending.add(topic)
+                self.assertFalse(pair, symbol)
+            elif pair:
+                self.assertIn(pair, known[topic].pairs, symbol)
+        self.assertEqual(pending, PENDING - set(known))
+
+    def test_verdicts_name_what_there_is(self):
+        exact, wild = catalog._verdicts()
+        deeper = ("tf.contrib.", "tf.examples", ".")
+        self.assertEqual(
+            [
+                p
+                for p in wild
+                if not p.startswith(deeper) and p not in catalog._modules()
+            ],
+            [],
+        )
+
+    def test_importing_it_starts_nothing(self):
+        code = (
+            "import sys; from tf1to2.scan import catalog; catalog.lookup('tf.log'); "
+            "print('tensorflow' in sys.modules, 'numpy' in sys.modules)"
+        )
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        self.assertEqual(out.stdout, "False False\n")
+
+
+class LookupTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("same", "tf.matmul", "same", ""),
+            ("renamed", "tf.log", "renamed", "tf.math.log"),
+            ("changed", "tf.where", "changed", "tf.where(p[:, None], a, b)"),
+            ("rewritten", "tf.placeholder", "rewrite", "an argument of a function"),
+            ("an attribute of it", "tf.flags.FLAGS.batch", "rewrite", "absl.flags"),
+            ("deep in contrib", "tf.contrib.rnn.python.ops.x.y", "rewrite", "a cell"),
+            ("not public", "tf.python.ops.array_ops", "private", ""),
+            ("a method", ".eval", "rewrite", ".numpy()"),
+        ]
+    )
+    def test_verdict(self, _, symbol, verdict, replacement):
+        entry = catalog.lookup(symbol)
+        self.assertEqual(entry.verdict, verdict)
+        self.assertTrue(entry.replacement.startswith(replacement), entry)
+
+    @parameterized.expand([("new", "tf.newer"), ("not ours", "np.sum"), ("root", "tf")])
+    def test_what_1_15_never_had(self, _, symbol):
+        self.assertIsNone(catalog.lookup(symbol))
+
+    @parameterized.expand(
+        [
+            ("as it was", "tf.reduce_sum", Call(2, (), False), "same", ""),
+            ("axis", "tf.reduce_sum", Call(1, ("axis",), False), "same", ""),
+            (
+                "keep_dims",
+                "tf.reduce_sum",
+                Call(1, ("keep_dims",), False),
+                "changed",
+                "write keepdims= in place of keep_dims=",
+            ),
+            (
+                "reduction_indices",
+                "tf.reduce_mean",
+                Call(1, ("reduction_indices",), False),
+                "changed",
+                "write axis= in place of reduction_indices=",
+            ),
+            (
+                "an argument in the third place",
+                "tf.boolean_mask",
+                Call(3, (), False),
+                "changed",
+                "argument 3 was name and is axis: name it",
+            ),
+            (
+                "dimension",
+                "tf.argmax",
+                Call(1, ("dimension",), False),
+                "changed",
+                "write axis= in place of dimension=",
+            ),
+        ]
+    )
+    def test_call(self, _, symbol, call, verdict, what):
+        entry = catalog.judge(symbol, call)
+        self.assertEqual((entry.verdict, entry.what), (verdict, what))
+
+
+class ExplainTest(unittest.TestCase):
+    def run_it(self, symbol):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = cli.main(["explain", symbol])
+        return status, out.getvalue(), err.getvalue()
+
+    @parameterized.expand(
+        [
+            ("short", "tf.control_dependencies"),
+            ("long", "tensorflow.control_dependencies"),
+            ("compat", "tf.compat.v1.control_dependencies"),
+            ("bare", "control_dependencies"),
+        ]
+    )
+    def test_it_shows_verdict_proof_and_both_sides(self, _, symbol):
+        status, out, _ = self.run_it(symbol)
+        self.assertEqual(status, 0)
+        self.assertIn("tf.control_dependencies: changed", out)
+        self.assertIn("execution_order.ordered_sum: identical on 1.15.5", out)
+        self.assertIn("v1_graph/execution_order.py", out)
+
+    def test_a_typo_gets_a_suggestion(self):
+        status, out, err = self.run_it("tf.plceholder")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("did you mean tf.placeholder", err)
+        self.assertEqual(err.count("\n"), 1)
