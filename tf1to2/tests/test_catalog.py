@@ -18,7 +18,6 @@ PENDING = {
     "checkpoints",
     "data",
     "debugging",
-    "estimators",
     "layers",
     "losses",
     "metrics",

@@ -1,0 +1,282 @@
+import tempfile
+import unittest
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from absl import flags
+from parameterized import parameterized
+
+from parity_tests import proof
+from tf1to2.parity import Mismatch, Program, Raises
+from tf1to2.parity.v1 import legacy
+from v1_graph import estimators as v1
+from v2_eager import estimators as v2
+
+ALONE = {"graph": "today's TensorFlow has no Estimator"}
+ROWS = np.random.RandomState(0).standard_normal((12, 3)).astype("f")
+LABELS = ROWS.argmax(axis=1)
+DATA, EVAL_DATA = (ROWS[:7], LABELS[:7]), (ROWS[7:], LABELS[7:])
+FLAGS = ["--train_steps=5", "--hparams=rate=0.5", "--typo=1", "--noevaluate", "x"]
+
+
+def program(name, slug, args, kwargs=(), **options):
+    return Program(name, slug, args, dict(kwargs), skip=ALONE, **options)
+
+
+def refused(name, slug, args, match, error=ValueError, function=None):
+    return Raises(
+        name,
+        slug,
+        args,
+        of="program",
+        graph=error,
+        eager=error,
+        function=function or error,
+        match=match,
+        skip=ALONE,
+    )
+
+
+DEFAULTS = {
+    "hidden": [4],
+    "activation": "relu",
+    "classes": 3,
+    "rate": 0.125,
+    "momentum": 0.5,
+    "batch_size": 2,
+    "shuffle": True,
+}
+CASES = [
+    program("parse_hparams", "nothing", [""], expect=DEFAULTS),
+    program(
+        "parse_hparams",
+        "one of each kind",
+        ["rate=2,hidden=[8,4],activation=tanh, batch_size=3,shuffle=false"],
+        expect={
+            **DEFAULTS,
+            "hidden": [8, 4],
+            "activation": "tanh",
+            "rate": 2.0,
+            "batch_size": 3,
+            "shuffle": False,
+        },
+    ),
+    program("parse_hparams", "an empty list", ["hidden=[],shuffle=1,"]),
+    program("parse_hparams", "a list with spaces", ["hidden=[8 4, 2],shuffle=True"]),
+    refused("parse_hparams", "unknown", ["rat=2"], "Unknown hyperparameter"),
+    refused("parse_hparams", "twice", ["rate=2,rate=3"], "Multiple assign"),
+    refused("parse_hparams", "no number", ["batch_size=many"], "many"),
+    refused("parse_hparams", "a float for an int", ["batch_size=2.5"], "2.5"),
+    refused("parse_hparams", "no bool", ["shuffle=maybe"], "maybe"),
+    refused("parse_hparams", "a list for a number", ["rate=[1,2]"], "rate"),
+    refused("parse_hparams", "a number for a list", ["hidden=8"], "hidden"),
+    refused("parse_hparams", "one item of a list", ["hidden[0]=8"], "hidden"),
+    refused("parse_hparams", "no equals sign", ["rate"], "Malformed"),
+    program("train", "the classic", [DATA, [{"steps": 5}]]),
+    program(
+        "train",
+        "stop and resume",
+        [DATA, [{"steps": 5}, {"max_steps": 5}, {"steps": 2}, {"max_steps": 10}]],
+    ),
+    program(
+        "train",
+        "other hyperparameters",
+        [DATA, [{"steps": 4}]],
+        {"hparams": "hidden=[5,4],activation=tanh,rate=0.5,momentum=0.25,shuffle=0"},
+    ),
+    refused("train", "no steps", [DATA, [{"steps": 0}]], "steps > 0"),
+    refused("train", "both", [DATA, [{"steps": 1, "max_steps": 1}]], "both steps"),
+    refused(
+        "train",
+        "a label that there is not",
+        [(ROWS, LABELS + 1), [{"steps": 6}]],
+        "label value of 3 which is outside the valid range",
+        error=tf.errors.InvalidArgumentError,
+    ),
+    program("evaluate", "all batches", [DATA, EVAL_DATA, 3]),
+    program("evaluate", "two batches", [DATA, EVAL_DATA, 3, 2]),
+    program(
+        "evaluate",
+        "one batch, labels of 32 bits",
+        [DATA, (ROWS, LABELS.astype("int32")), 2],
+        {"hparams": "batch_size=12"},
+    ),
+    program("evaluate", "untrained", [DATA, EVAL_DATA, None]),
+    program("evaluate", "no rows", [DATA, (ROWS[:0], LABELS[:0]), 1]),
+    refused("evaluate", "no steps", [DATA, EVAL_DATA, 1, 0], "steps > 0"),
+    program("predict", "trained", [DATA, ROWS[7:], 3]),
+    program("predict", "untrained", [DATA, ROWS[7:], None]),
+    refused(
+        "predict",
+        "rows of another width",
+        [DATA, ROWS[7:, :2], 1],
+        "shape|[Ss]ize",
+        error=tf.errors.InvalidArgumentError,
+        function=TypeError,
+    ),
+    program("serve", "four signatures", [DATA, ROWS[7:], 3]),
+    refused("serve", "untrained", [DATA, ROWS[7:], None], "find trained model"),
+    program(
+        "train_and_evaluate", "to the last step", [DATA, EVAL_DATA, 7, 3], {"keep": 2}
+    ),
+    program(
+        "train_and_evaluate",
+        "early stopping",
+        [DATA, EVAL_DATA, 40, 3, 6],
+        {"hparams": "rate=0.5"},
+    ),
+    refused("train_and_evaluate", "no steps", [DATA, EVAL_DATA, 0, 3], "max_steps > 0"),
+    program("run_main", "defaults", [[], DATA, EVAL_DATA]),
+    program(
+        "run_main",
+        "flags, one of them unknown, and no evaluation",
+        [FLAGS, DATA, EVAL_DATA],
+    ),
+    refused(
+        "run_main",
+        "a hyperparameter that there is not",
+        [["--hparams=rat=1"], DATA, EVAL_DATA],
+        "Unknown hyperparameter",
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class EstimatorsTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+HPARAMS, FLAT = v2.HParams(), v2.HParams(shuffle=False)
+batches = v2.train_batches
+
+
+class Doubled(v2.Classifier):
+    def __call__(self, x):
+        return 2 * super().__call__(x)
+
+
+class LegacyTest(unittest.TestCase):
+    """Why the left page is skipped, and that its absence hides no broken right page."""
+
+    def test_today_s_tensorflow_has_no_estimator(self):
+        self.assertFalse(hasattr(tf, "estimator"))
+        self.assertFalse(hasattr(tf.compat.v1, "estimator"))
+        with legacy(), self.assertRaisesRegex(ImportError, "contrib"):
+            v1.train(DATA, [{"steps": 1}])
+
+    @parameterized.expand(
+        [
+            ("another_order", "train_batches", lambda data, _: batches(data, FLAT)),
+            ("other_logits", "Classifier", Doubled),
+        ]
+    )
+    def test_a_broken_right_page_fails(self, _, name, broken):
+        checks = dict(PROOF.checks())
+        for way in ("eager", "function"):
+            with mock.patch.object(PROOF.v2, name, broken):
+                with self.assertRaisesRegex(Mismatch, "losses.* in 1.15.5"):
+                    checks["train, the classic, " + way]()
+
+
+class InputTest(unittest.TestCase):
+    def test_a_run_begins_at_the_first_batch_again(self):
+        straight = v2.train(DATA, [{"steps": 6}])["losses"]
+        resumed = v2.train(DATA, [{"steps": 5}, {"steps": 1}])["losses"]
+        np.testing.assert_array_equal(straight[:5], resumed[:5])
+        self.assertEqual(f"{straight[5]:.4f} {resumed[5]:.4f}", "1.3421 0.2693")
+
+    def test_an_iterator_in_the_checkpoint_goes_on(self):
+        losses = []
+        with tempfile.TemporaryDirectory() as path:
+            for _ in range(2):
+                trainer = v2.Trainer(ROWS, HPARAMS)
+                rows = v2.train_batches(DATA, HPARAMS)
+                checkpoint = tf.train.Checkpoint(trainer=trainer, batches=rows)
+                manager = tf.train.CheckpointManager(checkpoint, path, 5)
+                manager.restore_or_initialize()
+                losses += list(trainer.train_steps(rows, tf.constant(5)).numpy())
+                manager.save()
+        straight = v2.train(DATA, [{"steps": 10}])["losses"]
+        np.testing.assert_array_equal(losses, straight)
+
+    def test_a_run_needs_an_end(self):
+        with self.assertRaisesRegex(ValueError, "steps or max_steps"):
+            v2.train(DATA, [{}])
+
+
+class EvaluationTest(unittest.TestCase):
+    def test_the_loss_is_a_mean_over_batches_not_over_rows(self):
+        trainer = v2.trained(DATA, HPARAMS, 3)
+        by_batch = trainer.evaluate(v2.eval_batches(EVAL_DATA, HPARAMS))
+        by_row = trainer.evaluate(tf.data.Dataset.from_tensors(EVAL_DATA))
+        losses = f"{by_batch['loss']:.4f} {by_row['loss']:.4f}"
+        self.assertEqual(losses, "0.9593 0.9267")
+        self.assertEqual(by_batch["accuracy"], by_row["accuracy"])
+
+
+class RetraceTest(unittest.TestCase):
+    def test_the_last_batch_is_shorter(self):
+        trainer = v2.Trainer(ROWS, HPARAMS)
+        unsigned = tf.function(trainer.model)
+        for rows in v2.eval_batches(ROWS[:5], HPARAMS):
+            np.testing.assert_array_equal(
+                tf.nn.softmax(unsigned(rows)), trainer.predict(rows)["probabilities"]
+            )
+        self.assertEqual(unsigned.experimental_get_tracing_count(), 2)
+        self.assertEqual(trainer.predict.experimental_get_tracing_count(), 1)
+
+
+class FlagsTest(unittest.TestCase):
+    def test_absl_refuses_what_tf_app_run_let_pass(self):
+        arguments = ["program", "--typo=1"]
+        with self.assertRaisesRegex(flags.UnrecognizedFlagError, "typo"):
+            flags.FlagValues()(arguments)
+        self.assertEqual(flags.FlagValues()(arguments, known_only=True), arguments)
+
+    def test_absl_parses_nothing_on_the_spot(self):
+        values = flags.FlagValues()
+        flags.DEFINE_integer("steps", 1, "Number of steps.", flag_values=values)
+        with self.assertRaises(flags.UnparsedFlagAccessError):
+            _ = values.steps
+
+    def test_the_page_leaves_no_flags_behind(self):
+        with self.assertRaisesRegex(ValueError, "Unknown"):
+            v2.run_main(["--hparams=rat=1"], DATA, EVAL_DATA)
+        self.assertNotIn("train_steps", flags.FLAGS)
+
+
+class CheckpointTest(unittest.TestCase):
+    def test_an_estimator_s_checkpoint_loads_by_name(self):
+        trainer, fresh = v2.trained(DATA, HPARAMS, 3), v2.Trainer(ROWS, HPARAMS)
+        saved = {v.name[:-2]: v.numpy() for v in trainer.variables}
+        with legacy(), v1.tf.Session() as sess, tempfile.TemporaryDirectory() as path:
+            for name, value in saved.items():
+                v1.tf.get_variable(name, initializer=value)
+            sess.run(v1.tf.global_variables_initializer())
+            v1.tf.train.Saver().save(sess, path + "/model.ckpt", 3)
+            reader = tf.train.load_checkpoint(path)
+            stored = {
+                n: reader.get_tensor(n) for n in reader.get_variable_to_shape_map()
+            }
+        self.assertEqual(set(stored), set(saved))
+        for variable in fresh.variables:
+            variable.assign(stored[variable.name[:-2]])
+        for variable in fresh.variables:
+            np.testing.assert_array_equal(variable, saved[variable.name[:-2]])
+        self.assertEqual(fresh.global_step.numpy(), 3)
+
+    def test_a_warm_start_takes_weights_and_neither_slots_nor_step(self):
+        trainer, fresh = v2.trained(DATA, HPARAMS, 4), v2.Trainer(ROWS, HPARAMS)
+        with tempfile.TemporaryDirectory() as path:
+            file = v2.checkpoints(trainer, path).save()
+            model = tf.train.Checkpoint(model=fresh.model)
+            status = tf.train.Checkpoint(trainer=model).restore(file)
+            status.assert_existing_objects_matched().expect_partial()
+        for old, new in zip(trainer.model.variables, fresh.model.variables):
+            np.testing.assert_array_equal(old, new)
+        self.assertEqual(fresh.global_step.numpy(), 0)
+        self.assertTrue(all(np.any(slot) for slot in trainer.slots))
+        self.assertFalse(any(np.any(slot) for slot in fresh.slots))

@@ -1,0 +1,453 @@
+"""Estimators: model_fn, input_fn and hooks → a module, a dataset and a plain loop."""
+
+import dataclasses
+import re
+import tempfile
+
+import tensorflow as tf
+from absl import app, flags
+
+__all__ = [
+    "parse_hparams",
+    "train",
+    "evaluate",
+    "predict",
+    "serve",
+    "train_and_evaluate",
+    "run_main",
+]
+
+
+def parse_hparams(text):
+    """Overrides the default hyperparameters by text, as a command line gives it.
+
+    Args:
+        text: such as "rate=0.5,hidden=[8,4]", or empty.
+
+    Returns:
+        dict of all hyperparameters.
+
+    Raises:
+        ValueError: a name that there is not, one given twice, or a value of another
+            type.
+    """
+    return dataclasses.asdict(HParams.parse(text))
+
+
+@dataclasses.dataclass(frozen=True)
+class HParams:
+    """The hyperparameters: a typo is an error, and an editor completes their names."""
+
+    hidden: list[int] = dataclasses.field(default_factory=lambda: [4])
+    activation: str = "relu"
+    classes: int = 3
+    rate: float = 0.125
+    momentum: float = 0.5
+    batch_size: int = 2
+    shuffle: bool = True
+
+    @classmethod
+    def parse(cls, text):
+        """The defaults, and in their place what `text` says."""
+        kinds = {field.name: field.type for field in dataclasses.fields(cls)}
+        values = {}
+        for part in filter(None, re.split(r",\s*(?![^[]*\])", text)):
+            name, equals, value = part.partition("=")
+            if not equals:
+                raise ValueError(f"Malformed hyperparameter value: {part}")
+            if name not in kinds:
+                raise ValueError(f"Unknown hyperparameter type for {name}")
+            if name in values:
+                raise ValueError(f"Multiple assignments to variable '{name}'")
+            kind = kinds[name]
+            if (kind == list[int]) != value.startswith("["):
+                raise ValueError(f"{part} is not of the type {kind}")
+            if kind == list[int]:
+                values[name] = [int(item) for item in re.findall("[^][ ,]+", value)]
+            elif kind is bool:
+                words = {"true": 1, "True": 1, "false": 0, "False": 0}
+                values[name] = bool(int(words.get(value, value)))
+            else:
+                values[name] = kind(value)
+        return cls(**values)
+
+
+class Classifier(tf.Module):
+    """Dense layers, under the names that `tf.layers` gave their variables."""
+
+    def __init__(self, inputs, dtype, hparams):
+        super().__init__()
+        self.activation = getattr(tf.nn, hparams.activation)
+        self.layers = []
+        for number, units in enumerate([*hparams.hidden, hparams.classes]):
+            last = number == len(hparams.hidden)
+            name = "scores" if last else f"hidden_{number}"
+            limit = (6 / (inputs + units)) ** 0.5
+            kernel = tf.random.uniform([inputs, units], -limit, limit, dtype, number)
+            kernel = tf.Variable(kernel, name=name + "/kernel")
+            bias = tf.Variable(tf.zeros([units], dtype), name=name + "/bias")
+            self.layers.append([kernel, bias])
+            inputs = units
+
+    def __call__(self, x):
+        *hidden, scores = self.layers
+        for kernel, bias in hidden:
+            x = self.activation(tf.nn.bias_add(tf.matmul(x, kernel), bias))
+        return tf.nn.bias_add(tf.matmul(x, scores[0]), scores[1])
+
+
+class Trainer(tf.Module):
+    """A model, its optimizer and its step: all that a checkpoint must hold."""
+
+    def __init__(self, features, hparams):
+        super().__init__()
+        tf.random.set_seed(5)  # the `tf_random_seed` of `RunConfig`
+        inputs, dtype = features.shape[1], features.dtype
+        # --- model
+        self.hparams = hparams
+        self.model = Classifier(inputs, dtype, hparams)
+        self.slots = [
+            tf.Variable(tf.zeros_like(v), False, name=v.name[:-2] + "/Momentum")
+            for v in self.model.trainable_variables
+        ]
+        self.global_step = tf.Variable(
+            0, trainable=False, dtype=tf.int64, name="global_step"
+        )
+        # Of any number of rows: a shorter last batch is not traced anew.
+        rows = tf.TensorSpec([None, inputs], dtype, name="x")
+        self.classify = tf.function(self._classify, input_signature=[rows])
+        self.predict = tf.function(self._predict, input_signature=[rows])
+        self.train_steps = tf.function(self._train_steps)
+        self.evaluate = tf.function(self._evaluate)
+
+    # --- predictions
+    def _classify(self, x):
+        return {"classes": tf.argmax(self.model(x), axis=1)}
+
+    def _predict(self, x):
+        logits = self.model(x)
+        return {
+            "classes": tf.argmax(logits, axis=1),
+            "probabilities": tf.nn.softmax(logits),
+        }
+
+    # --- loss
+    def _loss(self, logits, labels):
+        loss = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        return tf.reduce_mean(loss)
+
+    def _evaluate(self, batches):
+        """The metrics over a dataset, in float32 whatever the model is, as in v1."""
+        total = count = hits = rows = tf.constant(0.0)
+        for x, labels in batches:
+            logits = self.model(x)
+            total += tf.cast(self._loss(logits, labels), tf.float32)
+            count += 1
+            hit = tf.equal(tf.argmax(logits, axis=1, output_type=labels.dtype), labels)
+            hits += tf.reduce_sum(tf.cast(hit, tf.float32))
+            rows += tf.cast(tf.size(hit), tf.float32)
+        return {
+            "loss": tf.math.divide_no_nan(total, count),
+            "accuracy": tf.math.divide_no_nan(hits, rows),
+            "global_step": self.global_step.read_value(),
+        }
+
+    # --- step
+    def _train_steps(self, batches, count):
+        """Takes `count` steps with what an iterator yields, and returns the losses."""
+        losses = tf.TensorArray(self.model.layers[0][0].dtype, count)
+        variables = self.model.trainable_variables
+        for number in tf.range(count):
+            x, labels = next(batches)
+            with tf.GradientTape() as tape:
+                loss = self._loss(self.model(x), labels)
+            gradients = tape.gradient(loss, variables)
+            for variable, slot, gradient in zip(variables, self.slots, gradients):
+                slot.assign(self.hparams.momentum * slot + gradient)
+                variable.assign_sub(self.hparams.rate * slot)
+            self.global_step.assign_add(1)
+            losses = losses.write(number, loss)
+        return losses.stack()
+
+
+def train_batches(data, hparams):
+    """The rows again and again."""
+    dataset = tf.data.Dataset.from_tensor_slices(data)
+    if hparams.shuffle:
+        dataset = dataset.shuffle(100, seed=7, reshuffle_each_iteration=False)
+    return iter(dataset.repeat().batch(hparams.batch_size))
+
+
+def eval_batches(data, hparams):
+    return tf.data.Dataset.from_tensor_slices(data).batch(hparams.batch_size)
+
+
+def trained(data, hparams, steps):
+    trainer = Trainer(data[0], hparams)
+    trainer.train_steps(train_batches(data, hparams), tf.constant(steps or 0))
+    return trainer
+
+
+def checkpoints(trainer, model_dir, keep=5):
+    """The checkpoints of a directory, the latest of them restored."""
+    checkpoint = tf.train.Checkpoint(trainer=trainer)
+    manager = tf.train.CheckpointManager(
+        checkpoint, model_dir, keep, checkpoint_name="model.ckpt"
+    )
+    manager.restore_or_initialize()
+    return manager
+
+
+def as_numpy(tensors):
+    return {name: tensor.numpy() for name, tensor in tensors.items()}
+
+
+def train(data, runs, hparams=""):
+    """Trains in one run or in several, each of which resumes from the last checkpoint.
+
+    Args:
+        data: (features, labels), [n, features] float array and [n] ints.
+        runs: list of {"steps": how many} or {"max_steps": up to which step}.
+        hparams: see `parse_hparams`.
+
+    Returns:
+        dict with the `losses` of the steps, the `weights` after each, the `steps` taken
+        at the end of each run, and the `names` of the variables in the checkpoint.
+
+    Raises:
+        ValueError: a run with both numbers, or with 0 steps.
+    """
+    hparams = HParams.parse(hparams)
+    losses, weights, steps = [], [], []
+    with tempfile.TemporaryDirectory() as model_dir:
+        for run in runs:
+            trainer = Trainer(data[0], hparams)
+            manager = checkpoints(trainer, model_dir)
+            batches = train_batches(data, hparams)  # a run begins at the first batch
+            for _ in range(steps_to_take(trainer.global_step.numpy(), **run)):
+                losses.append(trainer.train_steps(batches, tf.constant(1)).numpy()[0])
+                # What was a hook is a line of the loop.
+                weights.append([w.numpy() for w in trainer.model.trainable_variables])
+            manager.save(trainer.global_step)
+            steps.append(trainer.global_step.numpy())
+        names = sorted(v.name[:-2] for v in trainer.variables)
+    return {"losses": losses, "weights": weights, "steps": steps, "names": names}
+
+
+def steps_to_take(done, steps=None, max_steps=None):
+    if steps is not None and max_steps is not None:
+        raise ValueError("Can not provide both steps and max_steps.")
+    if steps is None and max_steps is None:  # v1 went on until the input ended: never
+        raise ValueError("Give steps or max_steps.")
+    if steps is None:
+        return max(0, max_steps - done)
+    refuse_zero("steps", steps)
+    return steps
+
+
+def refuse_zero(name, number):
+    if number <= 0:
+        raise ValueError(f"Must specify {name} > 0, given: {number}")
+
+
+def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
+    """Trains, then evaluates.
+
+    Args:
+        data, hparams: as for `train`.
+        eval_data: (features, labels) to evaluate on.
+        steps: how many steps to train, or None for no training at all.
+        eval_steps: how many batches to evaluate, or None for all.
+
+    Returns:
+        dict with `loss`, the mean over the batches, `accuracy` and `global_step`.
+        Without rows both metrics are 0.
+
+    Raises:
+        ValueError: `eval_steps` is 0.
+    """
+    hparams = HParams.parse(hparams)
+    batches = eval_batches(eval_data, hparams)
+    if eval_steps is not None:
+        refuse_zero("steps", eval_steps)
+        batches = batches.take(eval_steps)
+    return as_numpy(trained(data, hparams, steps).evaluate(batches))
+
+
+def predict(data, features, steps, hparams=""):
+    """Trains, then predicts.
+
+    Args:
+        data, hparams: as for `train`.
+        features: [n, features] array, the rows to predict.
+        steps: how many steps to train, or None for no training at all.
+
+    Returns:
+        List of n dicts with `classes` and `probabilities`.
+    """
+    hparams = HParams.parse(hparams)
+    trainer = trained(data, hparams, steps)
+    rows = []
+    for batch in eval_batches(features, hparams):
+        columns = as_numpy(trainer.predict(batch))
+        rows += [dict(zip(columns, row)) for row in zip(*columns.values())]
+    return rows
+
+
+def serve(data, features, steps, hparams=""):
+    """Trains, exports, loads what was exported, and asks each of its signatures.
+
+    Args:
+        data, hparams: as for `train`.
+        features: [n, features] array, the rows to ask for.
+        steps: how many steps to train, or None for no training at all.
+
+    Returns:
+        (dict from signature to [names of the inputs, names of the outputs], dict from
+        signature to its answers).
+
+    Raises:
+        ValueError: nothing was trained.
+    """
+    if not steps:  # weights that nobody trained are not for export
+        raise ValueError("Couldn't find trained model")
+    trainer = trained(data, HParams.parse(hparams), steps)
+
+    # --- signatures
+    def on_examples(function):
+        spec = {"x": tf.io.FixedLenFeature(features.shape[1:], tf.float32)}
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def parsed(examples):
+            x = tf.io.parse_example(examples, spec)["x"]
+            return function(tf.cast(x, features.dtype))
+
+        return parsed
+
+    # --- export
+    with tempfile.TemporaryDirectory() as path:
+        signatures = {
+            "serving_default": on_examples(trainer.predict),
+            "classes": on_examples(trainer.classify),
+            "raw:serving_default": trainer.predict,
+            "raw:classes": trainer.classify,
+        }
+        tf.saved_model.save(trainer.model, path, signatures)
+        # --- load
+        loaded = tf.saved_model.load(path)
+        # --- ask
+        given = {"examples": to_examples(features), "x": tf.constant(features)}
+        signatures, answers = {}, {}
+        for name, function in sorted(loaded.signatures.items()):
+            inputs = function.structured_input_signature[1]
+            outputs = function.structured_outputs
+            signatures[name] = [sorted(inputs), sorted(outputs)]
+            answers[name] = as_numpy(function(**{key: given[key] for key in inputs}))
+        return signatures, answers
+
+
+def to_examples(rows):
+    def serialized(row):
+        value = tf.train.Feature(float_list=tf.train.FloatList(value=row))
+        features = tf.train.Features(feature={"x": value})
+        return tf.train.Example(features=features).SerializeToString()
+
+    return tf.constant([serialized(row) for row in rows])
+
+
+def train_and_evaluate(
+    data, eval_data, max_steps, save_every, patience=None, keep=5, hparams=""
+):
+    """Evaluates at every checkpoint, and stops when that has long been no better.
+
+    Args:
+        data, eval_data, hparams: as for `evaluate`.
+        max_steps: the step at which training ends.
+        save_every: number of steps between two checkpoints.
+        patience: number of steps without a lower loss that end the training, or None.
+        keep: number of checkpoints to keep.
+
+    Returns:
+        dict with the `metrics` of each evaluation, the last of them as `result`, and
+        the names of the `checkpoints` kept.
+
+    Raises:
+        ValueError: `max_steps` is 0.
+    """
+    refuse_zero("max_steps", max_steps)
+    hparams = HParams.parse(hparams)
+    metrics = []
+    # --- build
+    with tempfile.TemporaryDirectory() as model_dir:
+        trainer = Trainer(data[0], hparams)
+        manager = checkpoints(trainer, model_dir, keep)
+        manager.save(trainer.global_step)
+        batches = train_batches(data, hparams)
+        evaluation = eval_batches(eval_data, hparams)
+        # --- loop
+        step, best, best_step = 0, float("inf"), 0
+        while step < max_steps:
+            count = min(save_every, max_steps - step)
+            trainer.train_steps(batches, tf.constant(count))
+            step += count
+            manager.save(step)
+            metrics.append(as_numpy(trainer.evaluate(evaluation)))
+            if metrics[-1]["loss"] < best:
+                best, best_step = metrics[-1]["loss"], step
+            if patience is not None and step - best_step >= patience:
+                break
+        # --- checkpoints
+        names = [path.split("/")[-1] for path in manager.checkpoints]
+    return {"metrics": metrics, "result": metrics[-1], "checkpoints": names}
+
+
+def run_main(arguments, data, eval_data):
+    """Runs a script with flags, which makes an experiment of an estimator.
+
+    Args:
+        arguments: list of text, the command line without the program.
+        data, eval_data: as for `evaluate`.
+
+    Returns:
+        dict with the exit status of the program, the `arguments` that no flag took, the
+        `result`, and the `global_step` in the end.
+    """
+    # --- flags
+    # In a script they stand at the top of the module.
+    text = flags.DEFINE_string(
+        "hparams", "", "Hyperparameters, as name=value,name=value."
+    )
+    train_steps = flags.DEFINE_integer("train_steps", 4, "Number of steps.")
+    evaluate = flags.DEFINE_boolean("evaluate", True, "Whether to evaluate in the end.")
+    report = {}
+
+    # --- experiment
+    def experiment(hparams, model_dir):
+        trainer = trained(data, hparams, train_steps.value)
+        checkpoints(trainer, model_dir).save(trainer.global_step)
+        if evaluate.value:
+            return as_numpy(trainer.evaluate(eval_batches(eval_data, hparams)))
+
+    # --- main
+    def main(argv):
+        report["arguments"] = argv[1:]
+        with tempfile.TemporaryDirectory() as model_dir:
+            report["result"] = experiment(HParams.parse(text.value), model_dir)
+            path = tf.train.latest_checkpoint(model_dir)
+            step = "trainer/global_step/.ATTRIBUTES/VARIABLE_VALUE"
+            report["global_step"] = tf.train.load_variable(path, step)
+
+    # --- run
+    # In a script: if __name__ == "__main__": app.run(main)
+    def parser(argv):
+        # As `tf.app.run`; without it an unknown flag ends the program, as it should.
+        return flags.FLAGS(argv, known_only=True)
+
+    try:
+        app.run(main, ["program", *arguments], flags_parser=parser)
+    except SystemExit as end:
+        report["status"] = end.code
+    finally:
+        for flag in (text, train_steps, evaluate):
+            delattr(flags.FLAGS, flag.name)  # a script need not: it ends here
+    return report
