@@ -257,9 +257,21 @@ class _Reader:
         left = node.child_by_field_name("left") or node.child_by_field_name("name")
         right = node.child_by_field_name("right") or node.child_by_field_name("value")
         self._bind(left, right, scope)
-        if left is not None and left.type == "identifier":
-            left = None  # bound, not mentioned
-        self._push(scope, guarded, left, node.child_by_field_name("type"), right)
+        self._push(
+            scope,
+            guarded,
+            *self._mentioned(left),
+            node.child_by_field_name("type"),
+            right,
+        )
+
+    def _mentioned(self, left):
+        """The parts of a target that are read: `x[i]`, `x.y`, but no mere name."""
+        if left is None or left.type == "identifier":
+            return []
+        if left.type in _TARGETS:
+            return [part for t in left.named_children for part in self._mentioned(t)]
+        return [left]
 
     def _bind(self, left, right, scope):
         """Binds the names in `left`, to what `right` is if that can be told."""
@@ -433,8 +445,12 @@ class _Reader:
 
     def _on_string(self, node, scope, guarded):
         """string"""
-        if node.named_child_count > 3:
-            self._into(node, scope, guarded)
+        if node.named_child_count > 2:  # text, and what an f-string computes
+            self._push(
+                scope,
+                guarded,
+                *(c for c in node.named_children if c.type == "interpolation"),
+            )
 
     def _on_nothing(self, node, scope, guarded):
         """comment integer float true false none future_import_statement"""

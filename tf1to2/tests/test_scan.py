@@ -1,0 +1,344 @@
+"""The command: what it reads, follows, reports and refuses."""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from parameterized import parameterized
+
+from tf1to2 import cli
+from tf1to2.scan import findings
+
+TF = "import tensorflow as tf\n"
+
+
+class ScanCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name).resolve()
+        before = os.getcwd()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, before)
+
+    def write(self, **files):
+        for name, text in files.items():
+            path = self.folder / (name if "/" in name else name.replace("__", "/"))
+            path = path if path.suffix else path.with_suffix(".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def run_it(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = cli.main(["scan", *arguments])
+        return status, out.getvalue(), err.getvalue()
+
+    def symbols(self, *paths, **options):
+        report = findings.scan([*paths] or ["."], **options)
+        return [finding.entry.symbol for finding in report.findings]
+
+
+class ExitTest(ScanCase):
+    def test_clean(self):
+        self.write(a=TF + "tf.math.log(1)")
+        status, out, err = self.run_it(".")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(out, "0 uses of TensorFlow 1 in 0 of 1 file\n")
+
+    def test_findings(self):
+        self.write(a=TF + "tf.log(1)")
+        status, out, _ = self.run_it(".")
+        self.assertEqual(status, 1)
+        self.assertIn("a.py:2:1: tf.log is tf.math.log now", out)
+        self.assertEqual(self.run_it(".", "--exit-zero")[0], 0)
+
+    @parameterized.expand(
+        [
+            ("half_broken", b"x = = 1", "line 1 is no Python; the rest was read"),
+            ("binary", b"a\0b", "it is binary"),
+            ("not_utf8", b"x = '\xff'", "invalid or missing encoding"),
+            ("unknown_encoding", b"# coding: klingon\n", "its encoding is unknown"),
+        ]
+    )
+    def test_a_file_that_is_not_fully_read(self, _, data, reason):
+        self.write(a=data)
+        for extra in ((), ("--exit-zero",), ("--format", "json")):
+            status, out, err = self.run_it(".", *extra)
+            self.assertEqual(status, 2)
+            self.assertIn(reason, out + err)
+
+    @parameterized.expand(
+        [
+            ("no_such_path", ["nowhere"], "nowhere: no such file or directory"),
+            ("no_such_rule", [".", "--select", "tf.plceholder"], "did you mean"),
+            ("no_baseline", [".", "--baseline", "b.json"], "--write-baseline"),
+            ("no_processes", [".", "--processes", "0"], "from 1"),
+            ("no_place", [".", "--output-file", "x/y"], "No such file"),
+            ("two_forms", [".", "--format", "json", "--statistics"], "--statistics"),
+        ]
+    )
+    def test_bad_usage_is_one_line(self, _, arguments, message):
+        status, out, err = self.run_it(*arguments)
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn(message, err)
+        self.assertEqual(err.count("\n"), 1, err)
+
+    def test_nothing_heavy_is_imported(self):
+        self.write(a=TF + "tf.log(1)")
+        code = (
+            "import sys; from tf1to2 import cli; cli.main(['scan', '.']); "
+            "print({'tensorflow', 'numpy', 'pygments'} & set(sys.modules))"
+        )
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True
+        )
+        self.assertEqual(out.stdout.splitlines()[-1], "set()")
+
+
+class FilesTest(ScanCase):
+    def test_what_is_left_out(self):
+        for name in ("a", "venv__b", "x__node_modules__c", ".git__d", "build__e"):
+            self.write(**{name: TF + "tf.log(1)"})
+        self.write(**{"own__pyvenv.cfg": "", "own__f": TF + "tf.log(1)"})
+        report = findings.scan(["."], excludes=["build"])
+        self.assertEqual([f.path for f in report.findings], ["./a.py"])
+
+    def test_a_file_that_is_named_is_read(self):
+        self.write(**{"script.txt": TF + "tf.log(1)"})
+        self.assertEqual(self.symbols("script.txt"), ["tf.log"])
+
+    def test_standard_input(self):
+        data = io.TextIOWrapper(io.BytesIO(b"import tensorflow as tf\ntf.log(1)"))
+        with mock.patch.object(sys, "stdin", data):
+            status, out, _ = self.run_it("-")
+        self.assertEqual(status, 1)
+        self.assertIn("-:2:1: tf.log", out)
+
+    @parameterized.expand(
+        [
+            ("declared", "# -*- coding: latin-1 -*-\nx = 'é'; tf.log(1)", "latin-1"),
+            ("bom", "x = 'é'; tf.log(1)", "utf-8-sig"),
+            ("windows", "x = 1\r\ntf.log(1)\r\n", "utf-8"),
+            ("old_mac", "x = 1\rtf.log(1)\r", "utf-8"),
+        ]
+    )
+    def test_encoding(self, _, text, encoding):
+        first, _, rest = text.partition("\n") if "coding" in text else ("", "", text)
+        text = f"{first}\n{TF}{rest}" if first else TF + text
+        self.write(a=text.encode(encoding))
+        self.assertEqual(self.symbols(), ["tf.log"])
+
+    def test_a_notebook_is_one_program_in_cells(self):
+        cells = [
+            {"cell_type": "markdown", "source": ["tf.log(1)"]},
+            {"cell_type": "code", "source": ["%matplotlib inline\n", TF]},
+            {"cell_type": "code", "source": "!pip install x\ntf.log(1)"},
+            {"cell_type": "code", "source": ["%%bash\n", "echo tf.exp(1)"]},
+            {"cell_type": "code", "source": ["print tf.to_float(1)"]},
+        ]
+        self.write(**{"a.ipynb": json.dumps({"cells": cells, "nbformat": 4})})
+        report = findings.scan(["a.ipynb"])
+        places = [(f.cell, f.line, f.entry.symbol) for f in report.findings]
+        self.assertEqual(places, [(2, 2, "tf.log"), (4, 1, "tf.to_float")])
+        self.assertEqual(report.unread, [])
+
+    @parameterized.expand(
+        [
+            ("no_json", "{"),
+            ("no_cells", "{}"),
+            ("a_list", "[1]"),
+            ("odd", '{"cells":[1]}'),
+        ]
+    )
+    def test_no_notebook(self, _, text):
+        self.write(**{"a.ipynb": text})
+        self.assertIn("it is no notebook", findings.scan(["."]).unread[0][1])
+
+
+class ProjectTest(ScanCase):
+    @parameterized.expand(
+        [
+            ("handed on", "from .common import tf", "tf.log(1)"),
+            ("by another name", "from .common import tf as t", "t.log(1)"),
+            ("absolute", "from pkg.common import tf", "tf.log(1)"),
+            ("a module", "import pkg.common as c", "c.tf.log(1)"),
+            ("a module, dotted", "import pkg.common", "pkg.common.tf.log(1)"),
+            ("a module, from", "from pkg import common", "common.tf.log(1)"),
+            ("beside it, as Python 2 did", "import common", "common.tf.log(1)"),
+            ("all of it", "from .common import *", "tf.log(1)"),
+            ("an alias of it", "from .common import lg", "lg(1)"),
+            ("twice handed on", "from .again import tf", "tf.log(1)"),
+            ("by the package", "from pkg import tf", "tf.log(1)"),
+        ]
+    )
+    def test_a_name_of_the_project(self, _, line, use):
+        self.write(
+            pkg__common=TF + "lg = tf.log",
+            pkg__again="from .common import tf",
+            pkg__a=f"{line}\n{use}",
+            **{"pkg/__init__": "from .common import tf"},
+        )
+        found = [
+            f.entry.symbol
+            for f in findings.scan(["."]).findings
+            if f.path.endswith("/a.py") and f.line == 2
+        ]
+        self.assertEqual(found, ["tf.log"])
+
+    def test_a_circle_ends(self):
+        self.write(a="from b import *\nx.log(1)", b="from a import *\nfrom a import x")
+        self.assertEqual(self.symbols(), [])
+
+    def test_several_processes_find_the_same(self):
+        self.write(**{f"m{n}": TF + "tf.log(1)\n" * n for n in range(12)})
+        alone, two = (findings.scan(["."], processes=n) for n in (1, 2))
+        self.assertEqual(alone, two)
+        self.assertEqual(len(two.findings), 66)
+
+
+class IgnoreTest(ScanCase):
+    @parameterized.expand(
+        [
+            ("all", "# tf1to2: ignore", 0),
+            ("symbol", "# tf1to2: ignore[tf.log]", 0),
+            ("verdict", "# tf1to2: ignore[renamed]", 0),
+            ("topic", "# tf1to2: ignore[numerical_stability]", 0),
+            ("several", "# tf1to2: ignore[tf.exp, tf.log]", 0),
+            ("another", "# tf1to2: ignore[tf.exp]", 1),
+        ]
+    )
+    def test_comment(self, _, comment, count):
+        self.write(a=f"{TF}tf.log(1)  {comment}")
+        report = findings.scan(["."])
+        self.assertEqual(len(report.findings), count)
+        self.assertEqual(report.unused, [("./a.py", None, 2)] * count)
+
+    def test_select_and_ignore(self):
+        self.write(a=TF + "tf.log(1)\ntf.contrib.slim.conv2d(1)\ntf.placeholder(1)")
+        self.assertEqual(self.symbols(select=["renamed"]), ["tf.log"])
+        self.assertEqual(
+            self.symbols(select=["tf.contrib"]), ["tf.contrib.slim.conv2d"]
+        )
+        self.assertEqual(len(self.symbols(ignore=["tf.log", "basics"])), 1)
+
+
+class BaselineTest(ScanCase):
+    def test_it_burns_down(self):
+        self.write(a=TF + "tf.log(1)\ntf.log(2)\ntf.placeholder(1)")
+        status, out, _ = self.run_it(".", "--write-baseline", "old.json")
+        self.assertEqual((status, out), (0, "old.json: 3 uses of TensorFlow 1\n"))
+        status, _, err = self.run_it(".", "--baseline", "old.json")
+        self.assertEqual((status, err), (0, "baseline: 3 of 3 uses left, 0 new\n"))
+        self.write(a="# moved\n" + TF + "tf.log(1)\ntf.to_float(2)")
+        status, out, err = self.run_it(".", "--baseline", "old.json")
+        self.assertEqual((status, err), (1, "baseline: 1 of 3 uses left, 1 new\n"))
+        self.assertIn("tf.to_float", out)
+        self.assertNotIn("tf.log", out)
+
+    def test_none_is_written_when_a_file_is_not_read(self):
+        self.write(a=b"\0")
+        self.assertEqual(self.run_it(".", "--write-baseline", "old.json")[0], 2)
+        self.assertFalse(os.path.exists("old.json"))
+
+    def test_a_file_that_is_none(self):
+        self.write(**{"a": TF, "old.json": "[1]"})
+        status, _, err = self.run_it(".", "--baseline", "old.json")
+        self.assertEqual(status, 2)
+        self.assertIn("old.json is no baseline", err)
+
+
+class SettingsTest(ScanCase):
+    @parameterized.expand(
+        [
+            ("setup.cfg", "[tf1to2]\nignore = tf.log, tf.exp\nexclude =\n    b.py\n"),
+            (
+                "pyproject.toml",
+                '[tool.tf1to2]\nignore = ["tf.log"]\nexclude = ["b.py"]\n',
+            ),
+        ]
+    )
+    def test_the_project_s_own(self, name, text):
+        if name.endswith("toml") and sys.version_info < (3, 11):
+            self.skipTest("Python 3.10 reads no TOML")
+        self.write(**{name: text, "a": TF + "tf.log(1)", "b": TF + "tf.placeholder(1)"})
+        self.assertEqual(self.run_it(".")[0], 0)
+        self.assertEqual(self.run_it(".", "--ignore", "")[0], 1)
+
+    def test_a_setting_that_there_is_not(self):
+        self.write(**{"setup.cfg": "[tf1to2]\nselekt = x\n", "a": TF})
+        status, _, err = self.run_it(".")
+        self.assertEqual(status, 2)
+        self.assertIn("there is no setting selekt", err)
+
+
+class ReportTest(ScanCase):
+    def setUp(self):
+        super().setUp()
+        self.write(**{"a b": TF + "tf.log(1)\nx = 1, tf.placeholder(1)", "c": b"\0"})
+
+    def test_json(self):
+        status, out, _ = self.run_it(".", "--format", "json")
+        report = json.loads(out)
+        self.assertEqual(status, 2)
+        self.assertEqual(report["files"], 2)
+        self.assertEqual([item["path"] for item in report["unread"]], ["./c.py"])
+        self.assertEqual(
+            report["findings"][1],
+            {
+                "path": "./a b.py",
+                "line": 3,
+                "column": 8,
+                "cell": None,
+                "symbol": "tf.placeholder",
+                "verdict": "rewrite",
+                "replacement": "an argument of a function",
+                "topic": "basics",
+                "pair": "basics.fed_batches",
+                "message": "tf.placeholder has no counterpart of its own; write an "
+                "argument of a function",
+            },
+        )
+
+    def test_github(self):
+        _, out, _ = self.run_it(".", "--format", "github")
+        self.assertIn(
+            "::warning file=./a b.py,line=2,col=1,endLine=2,endColumn=7,", out
+        )
+        self.assertIn("::error file=./c.py,title=tf1to2 not fully read::", out)
+
+    def test_statistics(self):
+        _, out, _ = self.run_it(".", "--statistics")
+        self.assertRegex(out, r"1 +tf\.log +renamed +tf\.math\.log")
+
+    def test_grouped_on_a_terminal(self):
+        from tf1to2.scan.reports import text
+
+        out = text.render(findings.scan(["."]), grouped=True)
+        self.assertIn("basics: 1 use\n  ./a b.py:3:8", out)
+        self.assertIn("2 uses of TensorFlow 1 in 1 of 2 files: 1 mechanical, 1 to", out)
+        self.assertIn("Next: tf1to2 diff basics", out)
+
+    def test_to_a_file(self):
+        _, out, _ = self.run_it(".", "--format", "sarif", "--output-file", "out.sarif")
+        self.assertEqual(out, "")
+        log = json.loads((self.folder / "out.sarif").read_text())
+        self.assertEqual(len(log["runs"][0]["results"]), 2)
+
+    def test_fingerprints_outlive_a_move(self):
+        def prints():
+            _, out, _ = self.run_it("a b.py", "--format", "sarif")
+            results = json.loads(out)["runs"][0]["results"]
+            return [r["partialFingerprints"]["tf1to2/v1"] for r in results]
+
+        before = prints()
+        self.write(**{"a b": "\n\n" + TF + "tf.log(1)\nx = 1, tf.placeholder(1)"})
+        self.assertEqual(prints(), before)
+        self.assertEqual(len(set(before)), 2)

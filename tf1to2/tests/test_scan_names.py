@@ -1,0 +1,282 @@
+"""Which names a file uses: no-op cases first, then every way to come by a name."""
+
+import unittest
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from parameterized import parameterized
+
+from tf1to2.scan import names
+
+
+def uses(text, **options):
+    module = names.read(text.encode(), **options)
+    return [use.origin.replace("tensorflow", "tf", 1) for use in module.uses]
+
+
+class NoUseTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("nothing", ""),
+            ("another library", "import numpy as tf\ntf.zeros(3)"),
+            ("only imported", "import tensorflow as tf"),
+            ("a parameter", "import tensorflow as tf\ndef f(tf):\n    tf.log(1)"),
+            (
+                "a local name",
+                "import tensorflow as tf\ndef f():\n  tf = g()\n  tf.log(1)",
+            ),
+            ("a lambda's", "import tensorflow as tf\nf = lambda tf: tf.log(1)"),
+            ("a comprehension's", "import tensorflow as tf\n[tf.log(1) for tf in x]"),
+            ("a string", "import tensorflow as tf\n'tf.log(1)'"),
+            ("a comment", "import tensorflow as tf\n# tf.log(1)"),
+            ("a keyword", "import tensorflow as tf\nf(tf=1)"),
+            ("an attribute", "import tensorflow as tf\nx.tf.log(1)"),
+            (
+                "guarded by the version",
+                "import tensorflow as tf\nif tf.__version__ < '2':\n    tf.log(1)",
+            ),
+            (
+                "guarded by a name for the version",
+                "import tensorflow as tf\nv2 = tf.VERSION > '2'\n"
+                "x = tf.math.log if v2 else tf.log",
+            ),
+            (
+                "guarded by hasattr",
+                "import tensorflow as tf\nif hasattr(tf, 'contrib'):\n    tf.contrib.x",
+            ),
+            (
+                "guarded by try",
+                "try:\n    from tensorflow.contrib import slim\n"
+                "except ImportError:\n    import tf_slim as slim\nslim.conv2d(1)",
+            ),
+            (
+                "an attribute tried",
+                "import tensorflow as tf\ntry:\n    x = tf.log\n"
+                "except AttributeError:\n    x = tf.math.log",
+            ),
+        ]
+    )
+    def test_is_left_alone(self, _, text):
+        found = uses(text)
+        self.assertEqual([name for name in found if name != "tf.VERSION"], [])
+
+
+class UseTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("import as", "import tensorflow as tf\ntf.log(1)", ["tf.log"]),
+            ("import", "import tensorflow\ntensorflow.log(1)", ["tf.log"]),
+            (
+                "compat.v1",
+                "import tensorflow.compat.v1 as tf\ntf.log(1)",
+                ["tf.compat.v1.log"],
+            ),
+            (
+                "a module",
+                "import tensorflow.contrib.slim as slim\nslim.conv2d(1)",
+                ["tf.contrib.slim", "tf.contrib.slim.conv2d"],
+            ),
+            (
+                "a module without as",
+                "import tensorflow.contrib.slim\ntensorflow.contrib.slim.conv2d(1)",
+                ["tf.contrib.slim", "tf.contrib.slim.conv2d"],
+            ),
+            (
+                "from",
+                "from tensorflow.contrib import rnn, slim as s\nrnn.GRUCell(1)",
+                ["tf.contrib.rnn", "tf.contrib.slim", "tf.contrib.rnn.GRUCell"],
+            ),
+            (
+                "from the root",
+                "from tensorflow import log\nlog(1)",
+                ["tf.log", "tf.log"],
+            ),
+            ("a wildcard", "from tensorflow import *\nlog(1)", ["*log"]),
+            ("an alias", "import tensorflow as tf\nl = tf.layers\nl.dense(1)", None),
+            (
+                "aliases of aliases",
+                "import tensorflow as t\ntf = t\nx = tf\nx.log",
+                None,
+            ),
+            (
+                "an alias in a function",
+                "import tensorflow as tf\ndef f():\n    lg = tf.log\n    lg(1)",
+                ["tf.log", "tf.log"],
+            ),
+            (
+                "an alias in a class",
+                "import tensorflow as tf\nclass A:\n    l = tf.layers\n"
+                "    def f(self):\n        self.l.dense(1)",
+                ["tf.layers", "tf.layers.dense"],
+            ),
+            (
+                "an alias in an object",
+                "import tensorflow as tf\nclass A:\n    def f(self):\n"
+                "        self.l = tf.layers\n        self.l.dense(1)",
+                ["tf.layers", "tf.layers", "tf.layers.dense"],
+            ),
+            (
+                "several at once",
+                "import tensorflow as tf\na, b = tf.log, tf.exp\nb(1)",
+                ["tf.log", "tf.exp", "tf.exp"],
+            ),
+            (
+                "an import that may fail",
+                "try:\n    import tensorflow as tf\n"
+                "except ImportError:\n    tf = None\ntf.log(1)",
+                ["tf.log"],
+            ),
+            (
+                "either of two",
+                "try:\n    import tensorflow.compat.v1 as tf\nexcept ImportError:\n"
+                "    import tensorflow as tf\ntf.log(1)",
+                ["tf.compat.v1.log"],
+            ),
+            (
+                "imported in a function",
+                "def f():\n    import tensorflow as tf\n    return tf.log(1)",
+                ["tf.log"],
+            ),
+            (
+                "declared global",
+                "def f():\n    global tf\n    import tensorflow as tf\ntf.log(1)",
+                ["tf.log"],
+            ),
+            (
+                "getattr",
+                "import tensorflow as tf\ngetattr(tf.train, 'Saver')()",
+                ["tf.train.Saver", "tf.train"],
+            ),
+            (
+                "import_module",
+                "import importlib\n"
+                "tf = importlib.import_module('tensorflow')\ntf.log(1)",
+                ["tf.log"],
+            ),
+            (
+                "over several lines",
+                "import tensorflow as tf\n(tf\n  .train  # here\n  .Saver())",
+                ["tf.train.Saver"],
+            ),
+            (
+                "a decorator",
+                "import tensorflow as tf\n@tf.x('y')\ndef f(): pass",
+                ["tf.x"],
+            ),
+            ("a default", "import tensorflow as tf\ndef f(a=tf.log): pass", ["tf.log"]),
+            (
+                "an annotation",
+                "import tensorflow as tf\ndef f(a: tf.log): pass",
+                ["tf.log"],
+            ),
+            (
+                "a base class",
+                "import tensorflow as tf\nclass A(tf.x.Y): pass",
+                ["tf.x.Y"],
+            ),
+            (
+                "within an f-string",
+                "import tensorflow as tf\nf'{tf.log(1)}'",
+                ["tf.log"],
+            ),
+            ("a method", "import tensorflow as tf\nx = tf.ones(3)\nx.eval()", None),
+            (
+                "a dimension",
+                "import tensorflow as tf\ny = x.shape[0].value",
+                [".value"],
+            ),
+            ("an iterator", "import tensorflow\nd.make_one_shot_iterator()", None),
+        ]
+    )
+    def test_is_found(self, _, text, wanted):
+        found = uses(text)
+        if wanted is None:
+            self.assertTrue(
+                found[-1].endswith(text.split(".")[-1].split("(")[0]), found
+            )
+        else:
+            self.assertEqual(found, wanted)
+
+    def test_the_place_is_in_characters(self):
+        (use,) = names.read("import tensorflow as tf\nä = 'ö', tf.log(1)".encode()).uses
+        self.assertEqual((use.line, use.column, use.end_column), (2, 10, 16))
+
+    def test_the_arguments(self):
+        text = b"import tensorflow as tf\ntf.x(1, *a, axis=2, **b)"
+        (use,) = names.read(text).uses
+        self.assertEqual(use.call, names.Call(1, ("axis",), True))
+
+
+class Python2Test(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("print", "print tf.log(1), 'x'"),
+            ("print to a file", "print >>f, tf.log(1)"),
+            ("except", "try:\n    tf.log(1)\nexcept ValueError, e:\n    pass"),
+            ("raise", "raise ValueError, tf.log(1)"),
+            ("unequal", "a <> tf.log(1)"),
+            ("literals", "x = 0777, ur'x', 10L, tf.log(1)"),
+            ("exec", "exec 'x' in tf.log(1)"),
+            ("an unpacked parameter", "def f(a, (b, c)):\n    return tf.log(1)"),
+        ]
+    )
+    def test_is_read(self, _, text):
+        module = names.read(b"import tensorflow as tf\n" + text.encode())
+        self.assertEqual([use.origin for use in module.uses], ["tensorflow.log"])
+        self.assertIsNone(module.broken)
+
+
+class BrokenTest(unittest.TestCase):
+    def test_what_is_whole_is_read_and_the_rest_named(self):
+        module = names.read(b"import tensorflow as tf\ntf.log(1)\nx = = 2\ntf.exp(1)\n")
+        self.assertEqual(len(module.uses), 2)
+        self.assertEqual(module.broken, 3)
+
+    @parameterized.expand(
+        [
+            ("brackets", b"import tensorflow as tf\n" + b"(" * 20000),
+            ("calls", b"import tensorflow as tf\ntf.x" + b".y()" * 20000),
+            ("attributes", b"import tensorflow as tf\ntf" + b".y" * 20000),
+            ("blocks", b"\n".join(b" " * n + b"if x:" for n in range(900))),
+            (
+                "a line",
+                b"import tensorflow as tf\nx = [" + b"tf.log(1)," * 20000 + b"]",
+            ),
+            ("names that go round", b"a = b\nb = a\na.x()\n"),
+        ]
+    )
+    def test_nothing_is_too_deep(self, _, text):
+        names.read(text)
+
+    @settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @given(st.binary(max_size=300))
+    def test_any_bytes(self, data):
+        names.read(b"import tensorflow as tf\n" + data)
+
+    @settings(max_examples=150, deadline=None, derandomize=True, database=None)
+    @given(st.data())
+    def test_any_damage(self, data):
+        text = SAMPLE
+        for _ in range(data.draw(st.integers(1, 4))):
+            start = data.draw(st.integers(0, len(text)))
+            stop = data.draw(st.integers(start, min(len(text), start + 40)))
+            text = text[:start] + data.draw(st.binary(max_size=8)) + text[stop:]
+        names.read(text)
+
+
+SAMPLE = b"""
+import tensorflow as tf
+from tensorflow.contrib import slim as s
+from .common import *
+class Net(object):
+    act = tf.nn.relu
+    def __init__(self, x=tf.zeros([2])):
+        self.x = tf.placeholder(tf.float32, [None, 3])
+        with tf.variable_scope("a"), tf.Session() as sess:
+            print sess.run(self.act(self.x)), self.x.eval()
+        try:
+            y = lambda tf: tf.x
+        except ValueError, e:
+            raise
+        z = [tf.log(v) for v in x if tf.__version__]
+"""
