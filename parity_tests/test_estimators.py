@@ -15,8 +15,10 @@ from v2_eager import estimators as v2
 
 ALONE = {"graph": "today's TensorFlow has no Estimator"}
 ROWS = np.random.RandomState(0).standard_normal((12, 3)).astype("f")
+NAN_ROW = np.where(np.arange(12) == 8, np.nan, 1).astype("f")[:, None]
 LABELS = ROWS.argmax(axis=1)
 DATA, EVAL_DATA = (ROWS[:7], LABELS[:7]), (ROWS[7:], LABELS[7:])
+OTHER = "hidden=[5,4],activation=tanh,rate=0.5,momentum=0.25,shuffle=False"
 FLAGS = ["--train_steps=5", "--hparams=rate=0.5", "--typo=1", "--noevaluate", "x"]
 
 
@@ -24,13 +26,13 @@ def program(name, slug, args, kwargs=(), **options):
     return Program(name, slug, args, dict(kwargs), skip=ALONE, **options)
 
 
-def refused(name, slug, args, match, error=ValueError, function=None):
+def refused(name, slug, args, match, error=ValueError, graph=None, function=None):
     return Raises(
         name,
         slug,
         args,
         of="program",
-        graph=error,
+        graph=graph or error,
         eager=error,
         function=function or error,
         match=match,
@@ -77,13 +79,13 @@ CASES = [
     program(
         "train",
         "stop and resume",
-        [DATA, [{"steps": 5}, {"max_steps": 5}, {"steps": 2}, {"max_steps": 10}]],
+        [DATA, [{"max_steps": 5}, {"max_steps": 5}, {"steps": 5}]],
     ),
     program(
         "train",
         "other hyperparameters",
         [DATA, [{"steps": 4}]],
-        {"hparams": "hidden=[5,4],activation=tanh,rate=0.5,momentum=0.25,shuffle=0"},
+        {"hparams": OTHER},
     ),
     refused("train", "no steps", [DATA, [{"steps": 0}]], "steps > 0"),
     refused("train", "both", [DATA, [{"steps": 1, "max_steps": 1}]], "both steps"),
@@ -92,6 +94,14 @@ CASES = [
         "a label that there is not",
         [(ROWS, LABELS + 1), [{"steps": 6}]],
         "label value of 3 which is outside the valid range",
+        error=tf.errors.InvalidArgumentError,
+    ),
+    refused(
+        "train",
+        "a loss that is not a number",
+        [(ROWS * NAN_ROW, LABELS), [{"steps": 6}], "hidden=[]"],
+        "NaN loss during training",
+        graph=tf.compat.v1.train.NanLossDuringTrainingError,
         error=tf.errors.InvalidArgumentError,
     ),
     program("evaluate", "all batches", [DATA, EVAL_DATA, 3]),
@@ -147,15 +157,6 @@ class EstimatorsTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
-
-
-HPARAMS, FLAT = v2.HParams(), v2.HParams(shuffle=False)
-batches = v2.train_batches
-
-
-class Doubled(v2.Classifier):
-    def __call__(self, x):
-        return 2 * super().__call__(x)
 
 
 class LegacyTest(unittest.TestCase):
@@ -262,6 +263,7 @@ class CheckpointTest(unittest.TestCase):
                 n: reader.get_tensor(n) for n in reader.get_variable_to_shape_map()
             }
         self.assertEqual(set(stored), set(saved))
+        self.assertEqual(fresh.trainable_variables, fresh.model.variables)
         for variable in fresh.variables:
             variable.assign(stored[variable.name[:-2]])
         for variable in fresh.variables:

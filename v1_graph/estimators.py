@@ -130,6 +130,7 @@ def train(data, runs, hparams=""):
 
     Raises:
         ValueError: a run with both numbers, or with 0 steps.
+        tf.train.NanLossDuringTrainingError: a loss is NaN.
     """
     hparams = default_hparams().parse(hparams)
     history, steps = History(), []

@@ -161,6 +161,9 @@ class Trainer(tf.Module):
             x, labels = next(batches)
             with tf.GradientTape() as tape:
                 loss = self._loss(self.model(x), labels)
+            # An Estimator looked at every loss, and stopped.
+            nan = tf.math.is_nan(loss)
+            tf.debugging.assert_equal(nan, False, "NaN loss during training.")
             gradients = tape.gradient(loss, variables)
             for variable, slot, gradient in zip(variables, self.slots, gradients):
                 slot.assign(self.hparams.momentum * slot + gradient)
@@ -216,6 +219,7 @@ def train(data, runs, hparams=""):
 
     Raises:
         ValueError: a run with both numbers, or with 0 steps.
+        tf.errors.InvalidArgumentError: a loss is NaN.
     """
     hparams = HParams.parse(hparams)
     losses, weights, steps = [], [], []
@@ -385,15 +389,16 @@ def train_and_evaluate(
         batches = train_batches(data, hparams)
         evaluation = eval_batches(eval_data, hparams)
         # --- loop
-        step, best, best_step = 0, float("inf"), 0
+        step, best = 0, None
         while step < max_steps:
             count = min(save_every, max_steps - step)
             trainer.train_steps(batches, tf.constant(count))
             step += count
             manager.save(step)
             metrics.append(as_numpy(trainer.evaluate(evaluation)))
-            if metrics[-1]["loss"] < best:
-                best, best_step = metrics[-1]["loss"], step
+            loss = metrics[-1]["loss"]
+            if best is None or loss < best:
+                best, best_step = loss, step
             if patience is not None and step - best_step >= patience:
                 break
         # --- checkpoints

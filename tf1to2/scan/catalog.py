@@ -35,8 +35,8 @@ MESSAGES = {
     "same": "is the same in TensorFlow 2",
     "renamed": "is {replacement} now",
     "changed": "has the same name and another meaning in TensorFlow 2",
-    "rewrite": "has no counterpart of its own; write {replacement}",
-    "removed": "has no successor in TensorFlow",
+    "rewrite": "becomes {replacement}",
+    "removed": "is gone; there is {replacement}",
     "private": "is not public: it may change in any release",
 }
 
@@ -71,7 +71,9 @@ class Entry:
         """The finding in one sentence."""
         if self.what:
             return f"{self.symbol}: {self.what}"
-        text = MESSAGES[self.verdict].format(replacement=self.replacement)
+        text = MESSAGES[self.verdict].format(
+            replacement=self.replacement or "nothing in its place"
+        )
         return f"{self.symbol} {text}"
 
 

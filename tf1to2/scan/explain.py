@@ -26,9 +26,8 @@ def render(text, width=terminal.WIDTH, colour=False):
         hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
         raise CommandError(f"TensorFlow 1.15 has no {text}; {hint}")
     lines = [f"{entry.symbol}: {entry.verdict}"]
-    if entry.what or entry.verdict != "rewrite":
-        lines.append("  " + entry.message)
-    if entry.replacement:
+    lines.append("  " + entry.message)
+    if entry.what and entry.replacement:
         lines.append(f"  write: {entry.replacement}")
     lines.append("")
     known = topics.topics()

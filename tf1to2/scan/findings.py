@@ -219,7 +219,12 @@ class _Project:
         """Yields the names in TensorFlow that `origin` may stand for."""
         if depth > 8:  # modules that import from one another in a circle
             return
-        if origin.startswith("*"):
+        if "|" in origin:
+            owner, _, method = origin.partition("|")
+            for name in self._origins(file, owner, depth + 1):
+                if names.public(name).startswith("tensorflow."):
+                    yield method
+        elif origin.startswith("*"):
             for star in file.module.stars:
                 joint = ":" if star.startswith("@") else "."
                 yield from self._origins(file, star + joint + origin[1:], depth + 1)

@@ -50,7 +50,7 @@ class Use:
         origin: the full dotted name: "tensorflow.nn.relu"; "@pkg.common:tf.nn.relu"
             where a module of the project hands it on; "*relu" where only a wildcard
             import can have brought it; ".eval" for a method or attribute of an object
-            that comes from TensorFlow.
+            that comes from TensorFlow, "@pkg.common:tf.ones|.eval" if that made it.
         line: where it starts, from 1.
         column: in characters, from 1.
         end_line: where it ends.
@@ -167,8 +167,9 @@ class _Reader:
         uses = [use for mention in self.mentions for use in self._uses(mention)]
         from_tensorflow = bool(uses or self.stars) or b"tensorflow" in self.source
         for scope, receiver, name, node, call in self.methods:
-            if from_tensorflow and self._is_method(scope, receiver, name, call):
-                uses.append(self._use("." + name, node, call))
+            origin = from_tensorflow and self._method(scope, receiver, name, call)
+            if origin:
+                uses.append(self._use(origin, node, call))
         uses.sort(key=lambda use: (use.line, use.column, use.end_line, use.end_column))
         exports = {}
         for name in self.top.bindings:
@@ -562,7 +563,7 @@ class _Reader:
                 if chain[0] == name and target.scope is scope:
                     continue  # tf = tf or …
                 origin, rest = self._follow(target.scope, chain)
-                if origin and isinstance(target, _Made) and origin[:1] not in "*(@":
+                if origin and isinstance(target, _Made) and origin[:1] != "(":
                     origin, rest = "()" + _joined(origin, rest), []
                 elif isinstance(target, _Made):
                     origin, rest = None, []
@@ -571,23 +572,23 @@ class _Reader:
         direct = [pair for pair in found if not pair[0].startswith("()")]
         return (direct or found or [(None, [])])[0]
 
-    def _is_method(self, scope, receiver, name, call):
-        if name in UNMISTAKABLE:
-            return True
-        if name == "eval":
-            keywords = set(call.keywords) if call else set()
-            if keywords & {"feed_dict", "session"}:
-                return True
+    def _method(self, scope, receiver, name, call):
+        """The origin of a method of what is no mere name; None if it is not ours."""
+        given = set(call.keywords) if call else set()
+        if name in UNMISTAKABLE or name == "eval" and given & {"feed_dict", "session"}:
+            return "." + name
         if receiver is None:
-            return False
+            return None
         if name == "value":  # x.shape[0].value
             text = self._text(receiver)
-            return bool(re.search(r"(\.shape|get_shape\(\))\s*\[[^\]]*\]$", text))
+            found = re.search(r"(\.shape|get_shape\(\))\s*\[[^\]]*\]$", text)
+            return ".value" if found else None
         if receiver.type == "call":
             chain = self._chain(receiver.child_by_field_name("function"))
-            origin = chain and self._follow(scope, chain)[0]
-            return bool(origin) and origin[:1] not in "*(@"
-        return False
+            origin, rest = self._follow(scope, chain) if chain else (None, [])
+            if origin and not origin.startswith("()"):
+                return _method(_joined(origin, rest), name)
+        return None
 
     def _use(self, origin, node, call, bare=False):
         (line, column), (end_line, end_column) = node.start_point, node.end_point
@@ -616,6 +617,11 @@ class _Reader:
             node = next((c for c in node.children if c.has_error or c.is_missing), None)
             if node is None:
                 return root.start_point[0] + 1
+
+
+def _method(owner, name):
+    """The origin of a method of what `owner` made, if that is TensorFlow's."""
+    return f"{owner}|.{name}" if owner.startswith(("@", "*")) else "." + name
 
 
 def _joined(origin, rest):

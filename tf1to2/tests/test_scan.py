@@ -193,6 +193,12 @@ class ProjectTest(ScanCase):
         ]
         self.assertEqual(found, ["tf.log"])
 
+    def test_a_method_of_what_a_name_of_the_project_made(self):
+        self.write(
+            a="from b import tf\nx = tf.ones(3)\nx.eval(), tf.ones(3).eval()", b=TF
+        )
+        self.assertEqual(self.symbols(), [".eval", ".eval"])
+
     def test_a_circle_ends(self):
         self.write(a="from b import *\nx.log(1)", b="from a import *\nfrom a import x")
         self.assertEqual(self.symbols(), [])
@@ -302,8 +308,7 @@ class ReportTest(ScanCase):
                 "replacement": "an argument of a function",
                 "topic": "basics",
                 "pair": "basics.fed_batches",
-                "message": "tf.placeholder has no counterpart of its own; write an "
-                "argument of a function",
+                "message": "tf.placeholder becomes an argument of a function",
             },
         )
 
