@@ -159,6 +159,15 @@ class EstimatorsTest(unittest.TestCase):
         check()
 
 
+HPARAMS, FLAT = v2.HParams(), v2.HParams(shuffle=False)
+batches = v2.train_batches
+
+
+class Doubled(v2.Classifier):
+    def __call__(self, x):
+        return 2 * super().__call__(x)
+
+
 class LegacyTest(unittest.TestCase):
     """Why the left page is skipped, and that its absence hides no broken right page."""
 

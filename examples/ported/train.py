@@ -4,7 +4,6 @@ import argparse
 
 import numpy as np
 import tensorflow as tf
-
 from net import Net, accuracy_of
 
 
