@@ -53,7 +53,8 @@ class Topic:
     def lesson(self):
         """The first line of the pages' docstrings, without the name of the topic."""
         line = (ast.get_docstring(self._tree) or "").partition("\n")[0]
-        return line.partition(": ")[2] or line
+        line = line.partition(": ")[2] or line
+        return line[:1].upper() + line[1:]
 
     @property
     def pairs(self):

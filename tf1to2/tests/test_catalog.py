@@ -16,21 +16,17 @@ from tf1to2.scan.names import Call
 # Topics that the catalog points to and that are still to be written.
 PENDING = {
     "checkpoints",
-    "data",
     "debugging",
     "layers",
     "losses",
     "metrics",
     "optimizers",
     "parallel",
-    "python_ops",
-    "queues",
     "randomness",
     "rnn",
     "saved_models",
     "summaries",
     "training_loops",
-    "variables",
 }
 
 

@@ -1,0 +1,470 @@
+"""Python in the graph: `py_func`, registered gradients → NumPy in a custom gradient."""
+
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "relu",
+    "quantize",
+    "binarize",
+    "saliency",
+    "newton_root",
+    "keep_boxes",
+    "repeat_rows",
+    "parse_quantities",
+    "log_steps",
+    "check_gradient",
+    "analytic_and_numeric",
+    "draw_labels",
+    "write_images",
+]
+
+
+def relu(x, chained=True):
+    """Computes max(x, 0), and its gradient, in NumPy.
+
+    Args:
+        x: float tensor.
+        chained: whether the gradient is multiplied by the one from above, as it must.
+
+    Returns:
+        Tensor like `x`.
+    """
+
+    # --- forward
+    def forward(x):
+        return np.maximum(x, 0, dtype=x.dtype)
+
+    def slope(x):
+        return (x > 0).astype(x.dtype)  # what Tout says, or a function refuses it
+
+    @tf.custom_gradient
+    def python_relu(x):
+        # --- gradient
+        def gradient(upstream):
+            slopes = tf.numpy_function(slope, [x], x.dtype)
+            slopes = tf.ensure_shape(slopes, x.shape)
+            return upstream * slopes if chained else slopes
+
+        # No name, no registry, no type of op: the gradient stands beside its function.
+        y = tf.numpy_function(forward, [x], x.dtype)
+        return tf.ensure_shape(y, x.shape), gradient
+
+    return python_relu(x)
+
+
+def quantize(x, bits):
+    """Rounds numbers in [0, 1] to 2**bits levels; gradients pass straight through.
+
+    Args:
+        x: float tensor.
+        bits: number of bits.
+
+    Returns:
+        Tensor like `x`.
+    """
+    levels = 2**bits - 1
+
+    # --- gradient
+    @tf.custom_gradient
+    def rounded(x):
+        return tf.round(x), lambda upstream: upstream
+
+    return rounded(x * levels) / levels
+
+
+def binarize(x):
+    """Takes the signs of numbers; gradients pass straight through.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        Tensor like `x`.
+    """
+
+    # --- gradient
+    @tf.custom_gradient
+    def signs(x):
+        return tf.sign(x), lambda upstream: upstream
+
+    return signs(x)
+
+
+@tf.custom_gradient
+def guided_relu(x):
+    """ReLU whose gradient lets pass what is positive, to where x was positive."""
+
+    def gradient(upstream):
+        return tf.nn.relu(upstream) * tf.cast(x > 0, upstream.dtype)
+
+    return tf.nn.relu(x), gradient
+
+
+def saliency(x, hidden, output, guided=True):
+    """Differentiates the largest logit of a network, by guided backpropagation or not.
+
+    Args:
+        x: [batch, n] float tensor.
+        hidden: [n, m] tensor of the same dtype, the first weights.
+        output: [m, classes] tensor of the same dtype, the last weights.
+        guided: whether ReLUs hold back negative gradients.
+
+    Returns:
+        [batch, n] tensor.
+    """
+
+    # --- network
+    # Nothing swaps the gradient of an op from outside: a network takes its activation.
+    def network(x, activation):
+        return tf.matmul(activation(tf.matmul(x, hidden)), output)
+
+    # --- gradient
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        logits = network(x, guided_relu if guided else tf.nn.relu)
+        largest = tf.reduce_max(logits, axis=1)
+    return tape.gradient(largest, x)
+
+
+def newton_root(x, tolerance=2.0**-10, limit=50):
+    """Solves y + y³ = x by Newton's method, in as many steps as it takes.
+
+    Args:
+        x: float tensor.
+        tolerance: of the largest residual before the last step.
+        limit: the most steps.
+
+    Returns:
+        Tensor like `x`, with the gradient of the steps that were taken.
+    """
+
+    # --- python
+    # Runs eagerly: tensors come in, Python decides, a tape follows every step.
+    def solve(x):
+        y = tf.zeros_like(x)  # not x itself: the slope would be that of x - x, too
+        for _ in range(limit):
+            with tf.GradientTape() as tape:
+                tape.watch(y)
+                residual = y + y * y * y - x
+            y = y - residual / tape.gradient(residual, y)
+            if np.abs(residual.numpy()).max(initial=0) <= tolerance:
+                break
+        return y
+
+    # --- op
+    y = tf.py_function(solve, [x], x.dtype)
+    return tf.ensure_shape(y, x.shape)
+
+
+def keep_boxes(boxes, scores, limit=0.5):
+    """Keeps boxes in the order of their scores, unless they overlap one that is kept.
+
+    Args:
+        boxes: [n, 4] float tensor of left, top, right, bottom.
+        scores: [n] tensor of the same dtype.
+        limit: the largest overlap, as intersection over union.
+
+    Returns:
+        [[k, 4] boxes, [k] int32 places of them, [k] largest overlap of each with those
+        before it].
+    """
+
+    # --- python
+    def suppress(boxes, scores):
+        kept, overlaps = [], []
+        areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+        for i in np.argsort(-scores, kind="mergesort"):
+            size = np.minimum(boxes[i, 2:], boxes[kept, 2:])
+            size = np.maximum(size - np.maximum(boxes[i, :2], boxes[kept, :2]), 0)
+            common = size[:, 0] * size[:, 1]
+            overlap = (common / (areas[i] + areas[kept] - common)).max(initial=0)
+            if overlap <= limit:
+                kept.append(i)
+                overlaps.append(overlap)
+        # One array for each of Tout. Of itself, NumPy would make int64 and float64.
+        return np.array(kept, np.int32), np.array(overlaps, boxes.dtype)
+
+    # --- op
+    dtypes = [tf.int32, boxes.dtype]
+    kept, overlaps = tf.numpy_function(suppress, [boxes, scores], dtypes)
+    kept = tf.ensure_shape(kept, [None])
+    overlaps = tf.ensure_shape(overlaps, [None])
+    # Out here, for the sake of the gradient: Python has none.
+    return [tf.gather(boxes, kept), kept, overlaps]
+
+
+def repeat_rows(x, shape, checked=True):
+    """Repeats every row in Python, and says what shape there will be.
+
+    Args:
+        x: [n, m] tensor.
+        shape: list of numbers and None, the shape that is promised.
+        checked: whether the promise is checked when the op has run.
+
+    Returns:
+        [[2n, m] tensor, its shape as the function knows it].
+
+    Raises:
+        InvalidArgumentError: the promise is checked, and not kept.
+    """
+    # --- op
+    y = tf.numpy_function(lambda x: np.repeat(x, 2, axis=0), [x], x.dtype)
+    # --- shape
+    # A function does not even know the rank; eagerly the tensor is there, and known.
+    if checked:
+        y = tf.ensure_shape(y, shape)
+    else:
+        y.set_shape(shape)
+    return [y, tf.shape(y)]
+
+
+def parse_quantities(texts, cast=True):
+    """Parses texts such as "1.5 µm" in Python: a number and what follows it.
+
+    Args:
+        texts: [n] string tensor, UTF-8.
+        cast: whether float64, which is what Python counts in, becomes float32.
+
+    Returns:
+        [[n] float32 numbers, [n] strings in upper case].
+
+    Raises:
+        ValueError: a text has no number, eagerly.
+        InvalidArgumentError: so it is, or there was no cast, in a function.
+    """
+
+    # --- python
+    def parse(texts):
+        numbers, units = [], []
+        for text in texts:  # of bytes
+            number, _, unit = text.decode("utf-8").partition(" ")
+            numbers.append(float(number))
+            units.append(unit.upper().encode("utf-8"))
+        numbers = np.array(numbers)
+        # An object array: with a fixed width NumPy cuts zero bytes off the end.
+        return numbers.astype(np.float32) if cast else numbers, np.array(units, object)
+
+    # --- op
+    numbers, units = tf.numpy_function(parse, [texts], [tf.float32, tf.string])
+    return [tf.ensure_shape(both, texts.shape) for both in (numbers, units)]
+
+
+def log_steps(xs):
+    """Squares numbers one by one; Python logs its calls, and the making of the step.
+
+    Args:
+        xs: [n] float array.
+
+    Returns:
+        ([n] list of squares, list of 1 + 2n lines).
+    """
+    log = []
+
+    def before(x):
+        log.append(f"before {x:g}")
+
+    def after(x):
+        log.append(f"after {x:g}")
+
+    @tf.function
+    def squares(xs):
+        found = tf.TensorArray(xs.dtype, len(xs))
+        for i in tf.range(len(xs)):
+            # --- step
+            log.append("made")
+            # Calls of Python run in the order of the lines; nobody has to fetch them.
+            tf.numpy_function(before, [xs[i]], [])
+            square = tf.square(xs[i])
+            tf.numpy_function(after, [square], [])
+            found = found.write(i, square)
+        return found.stack()
+
+    # --- run
+    return list(squares(tf.constant(xs)).numpy()), log
+
+
+def check_gradient(x, weights, chained=True, delta=1e-3):
+    """Compares the gradient of ReLUs written in Python with finite differences.
+
+    Args:
+        x: [n] float array.
+        weights: [m, n] array of the same dtype.
+        chained: whether `relu` has its gradient right.
+        delta: half the distance of the points where the difference is taken.
+
+    Returns:
+        dict of [n, m] arrays `analytic` and `numeric`, and `error`, their largest
+        distance.
+    """
+    # --- build
+    weights = tf.constant(weights)
+
+    def layer(x):
+        return relu(tf.tensordot(weights, x, 1), chained)
+
+    # --- run
+    # Of its own delta is 1/1024, and a Jacobian has the outputs in its rows.
+    analytic, numeric = tf.test.compute_gradient(layer, [x], delta)
+    analytic, numeric = analytic[0].T, numeric[0].T
+    error = np.abs(analytic - numeric).max()
+    return {"analytic": analytic, "numeric": numeric, "error": float(error)}
+
+
+def analytic_and_numeric(x, dx):
+    """Differentiates ReLU by its gradient, and by a difference quotient.
+
+    Args:
+        x: float tensor.
+        dx: scalar tensor of the same dtype.
+
+    Returns:
+        [gradient, quotient], tensors like `x`.
+    """
+    # --- analytic
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = relu(x)
+    gradient = tape.gradient(y, x)
+    # --- numeric
+    return [gradient, (relu(x + dx) - y) / dx]
+
+
+# Rows of three pixels, written in octal: 7 is a full row, 5 has a gap.
+DIGITS = "75557 26227 71747 71717 55711 74717 74757 71111 75757 75717".split()
+
+
+def paint(image, label):
+    """Draws a number on an image, in place: the same pixels everywhere."""
+    for i, digit in enumerate(str(label)):
+        bits = [f"{int(row):03b}" for row in DIGITS[int(digit)]]
+        ink = 255 * np.array([[int(bit) for bit in row] for row in bits], np.uint8)
+        image[1:6, 1 + 4 * i : 4 + 4 * i] = ink[:, :, np.newaxis]
+
+
+def plot(image, label):
+    """Draws an image and its label: more beautiful, and new pixels in every release."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    # No pyplot: it is not made for threads, and keeps every figure.
+    figure = Figure(figsize=(2, 1), dpi=80)
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.add_subplot(111)
+    axes.imshow(image)
+    axes.text(0, 0, str(label), color="white", verticalalignment="top")
+    canvas.draw()
+    return np.array(canvas.buffer_rgba())[:, :, :3]
+
+
+def draw_labels(images, labels, max_outputs=3, plotted=False):
+    """Draws labels on the first images of a batch.
+
+    Args:
+        images: [n, height, width, channels] uint8 tensor.
+        labels: [n] integer tensor, none of them negative.
+        max_outputs: how many images to draw, at most.
+        plotted: whether by matplotlib, on 80 x 160 pixels and 3 channels.
+
+    Returns:
+        [k, height, width, channels] uint8 tensor.
+    """
+
+    # --- python
+    def draw(images, labels):
+        if plotted:
+            return np.stack([plot(*both) for both in zip(images[:max_outputs], labels)])
+        drawn = images[:max_outputs].copy()  # the argument is the tensor's own memory
+        for image, label in zip(drawn, labels):
+            paint(image, label)
+        return drawn
+
+    # --- op
+    drawn = tf.numpy_function(draw, [images, labels], tf.uint8)
+    shape = [None, 80, 160, 3] if plotted else [None] + images.shape[1:].as_list()
+    return tf.ensure_shape(drawn, shape)
+
+
+def write_images(images, labels=None, name="images", max_outputs=3, plotted=False):
+    """Writes image summaries to an event file, and reads them back.
+
+    Args:
+        images: [steps, batch, height, width, channels] array, uint8 or float.
+        labels: [steps, batch] integer array to be drawn on the images, or None.
+        name: of the summary.
+        max_outputs: how many images of a batch to write, at most.
+        plotted: whether labels are drawn by matplotlib.
+
+    Returns:
+        List of dicts of `step`, `tag`, `size` and `pixels`, in the order of the file.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        # Where TensorBoard is installed, tf.summary.image does all of this.
+        writer = tf.raw_ops.SummaryWriter(shared_name=directory)
+        tf.raw_ops.CreateSummaryFileWriter(
+            writer=writer,
+            logdir=directory,
+            max_queue=10,
+            flush_millis=120_000,
+            filename_suffix="",
+        )
+
+        @tf.function
+        def write(images, labels):
+            for step in tf.range(len(images), dtype=tf.int64):
+                shown = images[step]
+                if labels is not None:
+                    shown = draw_labels(shown, labels[step], max_outputs, plotted)
+                tf.raw_ops.WriteImageSummary(
+                    writer=writer,
+                    step=step,
+                    tag=name,
+                    tensor=shown,
+                    bad_color=tf.constant([255, 0, 0, 255], tf.uint8),
+                    max_images=max_outputs,
+                )
+
+        # --- run
+        write(tf.constant(images), None if labels is None else tf.constant(labels))
+        tf.raw_ops.CloseSummaryWriter(writer=writer)
+        # --- read
+        return read_images(directory)
+
+
+def read_images(directory):
+    """The image summaries of an event file, which holds protocol buffers."""
+    found = []
+    for event in tf.data.TFRecordDataset(tf.io.gfile.glob(directory + "/events.*")):
+        step, summary = fields(event, "Event", step=tf.int64, summary=tf.string)
+        if summary[0] == b"":
+            continue  # the version of the file
+        (values,) = fields(summary[0], "Summary", value=tf.string)
+        for value in values:
+            tag, image = fields(value, "Summary.Value", tag=tf.string, image=tf.string)
+            height, width, png = fields(
+                image[0],
+                "Summary.Image",
+                height=tf.int32,
+                width=tf.int32,
+                encoded_image_string=tf.string,
+            )
+            found.append(
+                {
+                    "step": int(step[0]),
+                    "tag": tag[0].numpy().decode(),
+                    "size": [int(height[0]), int(width[0])],
+                    "pixels": tf.io.decode_png(png[0]).numpy(),
+                }
+            )
+    return found
+
+
+def fields(message, kind, **dtypes):
+    """The fields of a protocol buffer of TensorFlow's own, each of them a vector."""
+    _, values = tf.io.decode_proto(
+        message, "tensorflow." + kind, list(dtypes), list(dtypes.values())
+    )
+    return values

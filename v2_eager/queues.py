@@ -1,0 +1,294 @@
+"""Queues: threads and coordinators that fill queues in the graph → tf.data."""
+
+import math
+import os
+import tempfile
+
+import tensorflow as tf
+
+__all__ = [
+    "fifo_queue",
+    "random_queue",
+    "squares",
+    "produce_and_consume",
+    "read_lines",
+    "csv_batches",
+    "padded_batches",
+    "shuffled_slices",
+    "shuffle_batches",
+    "join_files",
+]
+
+
+def _write(directory, files):
+    paths = []
+    for name, text in files.items():
+        paths.append(os.path.join(directory, name))
+        if text is not None:
+            with open(paths[-1], "w") as file:
+                file.write(text)
+    return paths
+
+
+def fifo_queue(values, size, smaller=False):
+    """Fills a queue, closes it, and takes batches out of it until it is empty.
+
+    Args:
+        values: [n, ...] array.
+        size: elements per batch.
+        smaller: whether a last batch may be smaller; else the rest stays inside.
+
+    Returns:
+        (list of batches, number of elements left over).
+    """
+    # --- build
+    dataset = tf.data.Dataset.from_tensor_slices(values)
+    dataset = dataset.batch(size, drop_remainder=not smaller)
+    # --- run
+    batches = list(dataset.as_numpy_iterator())
+    return batches, len(values) - sum(map(len, batches))
+
+
+def random_queue(values, count, seed):
+    """Fills a queue that is drawn from at random, and then takes elements out of it.
+
+    Args:
+        values: [n] array.
+        count: how many to take.
+        seed: of the graph and of the queue.
+
+    Returns:
+        [count] array.
+
+    Raises:
+        tf.errors.OutOfRangeError: there are fewer.
+    """
+    # --- build
+    tf.random.set_seed(seed)
+    # The queues themselves are still there; only their runners and readers went.
+    queue = tf.queue.RandomShuffleQueue(len(values), 0, values.dtype, [[]], seed=seed)
+    # --- run
+    queue.enqueue_many([values])
+    queue.close()
+    return queue.dequeue_many(count).numpy()
+
+
+def squares(limit, capacity):
+    """Squares the numbers below a limit, computed ahead by a thread of their own.
+
+    Args:
+        limit: how many.
+        capacity: how many may be computed before they are asked for.
+
+    Returns:
+        List of `limit` int64 numbers.
+    """
+    # --- build
+    dataset = tf.data.Dataset.range(limit).map(tf.square).prefetch(capacity)
+    # --- run
+    return list(dataset.as_numpy_iterator())
+
+
+def produce_and_consume(numbers, capacity, limit):
+    """Takes square roots in one thread, and doubles them in another.
+
+    Args:
+        numbers: list of floats.
+        capacity: how many roots may wait.
+        limit: how many results are wanted, at most.
+
+    Returns:
+        List of float64 numbers.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a number is negative.
+    """
+
+    # --- build
+    def double(root):
+        return root * 2
+
+    # --- produce
+    def produce():
+        for number in numbers:
+            yield math.sqrt(number)
+
+    # --- consume
+    dataset = tf.data.Dataset.from_generator(
+        produce, output_signature=tf.TensorSpec([], tf.float64)
+    )
+    dataset = dataset.prefetch(capacity).map(double).take(limit)
+    return list(dataset.as_numpy_iterator())
+
+
+def read_lines(files, epochs, skip=0, initialized=True):
+    """Reads text files line by line, over and over.
+
+    Args:
+        files: {name: text} of the files, in order; a text of None is a missing file.
+        epochs: how often to read them.
+        skip: lines to skip at the beginning of each.
+        initialized: has no meaning any more: there is no count of epochs.
+
+    Returns:
+        List of (key, line) in bytes, a key being b"name:number of the line".
+
+    Raises:
+        tf.errors.NotFoundError: a file is missing.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        paths = _write(directory, files)
+
+        # --- build
+        def read(path):
+            name = tf.strings.split(path, os.sep)[-1]
+            lines = tf.data.TextLineDataset(path).enumerate(start=1).skip(skip)
+            return lines.map(lambda n, line: (_key(name, n), line))
+
+        dataset = tf.data.Dataset.from_tensor_slices(tf.constant(paths, tf.string))
+        dataset = dataset.repeat(epochs).flat_map(read)
+        # --- run
+        return list(dataset.as_numpy_iterator())
+
+
+def _key(name, number):
+    return tf.strings.join([name, tf.strings.as_string(number)], ":")
+
+
+def csv_batches(text, size, epochs, smaller=False):
+    """Decodes a file of comma-separated values into batches.
+
+    Args:
+        text: the file, a line per example: a float (else -1), an int and a word (else
+            "none").
+        size: examples per batch.
+        epochs: how often to read the file; batches straddle them.
+        smaller: whether a last batch may be smaller.
+
+    Returns:
+        List of (floats, ints, words), each [size].
+
+    Raises:
+        tf.errors.InvalidArgumentError: a field is missing or of another kind.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        paths = _write(directory, {"data.csv": text})
+
+        # --- build
+        def decode(lines):
+            # An empty default means: required.
+            return tf.io.decode_csv(
+                lines, [[-1.0], tf.constant([], tf.int64), ["none"]]
+            )
+
+        dataset = tf.data.TextLineDataset(paths).repeat(epochs)
+        # One op decodes the whole batch; on the left each line was decoded alone.
+        dataset = dataset.batch(size, drop_remainder=not smaller).map(decode)
+        # --- run
+        return list(dataset.as_numpy_iterator())
+
+
+def padded_batches(rows, size):
+    """Reads records of several lengths, and pads each batch to its longest.
+
+    Args:
+        rows: list of lists of ints: what the TFRecord file holds.
+        size: rows per batch; a last batch that is smaller is dropped.
+
+    Returns:
+        List of [size, longest] int64 arrays.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "rows.tfrecord")
+        # --- write
+        with tf.io.TFRecordWriter(path) as writer:
+            for row in rows:
+                values = tf.train.Feature(int64_list=tf.train.Int64List(value=row))
+                features = tf.train.Features(feature={"values": values})
+                writer.write(tf.train.Example(features=features).SerializeToString())
+
+        # --- build
+        def parse(serialized):
+            row = tf.io.parse_single_example(
+                serialized, {"values": tf.io.RaggedFeature(tf.int64)}
+            )
+            return row["values"]
+
+        dataset = tf.data.TFRecordDataset(path).map(parse)
+        dataset = dataset.padded_batch(size, drop_remainder=True)
+        # --- run
+        return list(dataset.as_numpy_iterator())
+
+
+def shuffled_slices(x, y, size, epochs, seed):
+    """Batches the rows of two arrays, every epoch in an order of its own.
+
+    Args:
+        x: [n, ...] array.
+        y: [n, ...] array.
+        size: rows per batch; a last batch that is smaller is dropped.
+        epochs: how often to take all rows.
+        seed: of the graph and of the shuffling; the order is that of TensorFlow 1.
+
+    Returns:
+        List of (rows of x, rows of y).
+    """
+    # --- build
+    tf.random.set_seed(seed)
+    x, y = tf.constant(x), tf.constant(y)
+
+    def epoch(_):
+        # What the producer did. Dataset.shuffle(len(x), seed) has another order.
+        order = tf.random.shuffle(tf.range(len(x)), seed=seed)
+        return tf.data.Dataset.from_tensor_slices(
+            (tf.gather(x, order), tf.gather(y, order))
+        )
+
+    dataset = tf.data.Dataset.range(epochs).flat_map(epoch)
+    dataset = dataset.batch(size, drop_remainder=True)
+    # --- run
+    return list(dataset.as_numpy_iterator())
+
+
+def shuffle_batches(x, size, min_after_dequeue, seed):
+    """Shuffles elements by a buffer, in an order that is another in every run.
+
+    Args:
+        x: [n] array.
+        size: elements per batch; a last batch that is smaller is dropped.
+        min_after_dequeue: how many elements stay to choose from, while there are more.
+        seed: of the shuffling, the same in every run now.
+
+    Returns:
+        (list of the sizes of batches, all their elements sorted, whether the order
+        is another than the given one).
+    """
+    # --- build
+    dataset = tf.data.Dataset.from_tensor_slices(x)
+    dataset = dataset.shuffle(min_after_dequeue + size, seed=seed)
+    dataset = dataset.batch(size, drop_remainder=True)
+    # --- run
+    batches = list(dataset.as_numpy_iterator())
+    elements = [element for batch in batches for element in batch]
+    return [len(batch) for batch in batches], sorted(elements), elements != list(x)
+
+
+def join_files(files, readers):
+    """Reads several files at once, and mixes their lines.
+
+    Args:
+        files: {name: text} of the files.
+        readers: how many to read at a time.
+
+    Returns:
+        The lines, sorted: with several readers the order is another in every run.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        paths = _write(directory, files)
+        # --- build
+        dataset = tf.data.Dataset.from_tensor_slices(paths)
+        dataset = dataset.interleave(
+            tf.data.TextLineDataset, cycle_length=readers, num_parallel_calls=readers
+        )
+        # --- run
+        return sorted(dataset.as_numpy_iterator())

@@ -1,0 +1,152 @@
+"""Records: TFRecord files parsed in a session → the same files, read by tf.data."""
+
+import os
+import tempfile
+
+import tensorflow as tf
+
+__all__ = [
+    "write_records",
+    "peek_records",
+    "read_records",
+    "parse_rows",
+    "decode_images",
+]
+
+
+def write_records(rows):
+    """Writes examples to a TFRecord file.
+
+    Args:
+        rows: list of dicts from feature name to a list of ints, floats or bytes.
+
+    Returns:
+        The bytes of the file, the same wherever they are written.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "rows.tfrecord")
+        # --- write
+        with tf.io.TFRecordWriter(path) as writer:
+            for row in rows:
+                features = tf.train.Features(
+                    feature={name: _feature(values) for name, values in row.items()}
+                )
+                example = tf.train.Example(features=features)
+                # A map has no order: without the flag every process has its own.
+                writer.write(example.SerializeToString(deterministic=True))
+        # --- read
+        with open(path, "rb") as file:
+            return file.read()
+
+
+def _feature(values):
+    if not values:  # nothing is of every kind
+        return tf.train.Feature()
+    if isinstance(values[0], bytes):
+        return tf.train.Feature(bytes_list=tf.train.BytesList(value=values))
+    if isinstance(values[0], float):
+        return tf.train.Feature(float_list=tf.train.FloatList(value=values))
+    return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+
+
+def _save(directory, data):
+    path = os.path.join(directory, "rows.tfrecord")
+    with open(path, "wb") as file:
+        file.write(data)
+    return path
+
+
+def peek_records(data):
+    """Looks into a TFRecord file of examples in Python, without parsing ops.
+
+    Args:
+        data: the bytes of the file.
+
+    Returns:
+        List of (size of the record, sorted names of its features).
+
+    Raises:
+        tf.errors.DataLossError: a record is damaged or cut off.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = _save(directory, data)
+        # --- read
+        records = tf.data.TFRecordDataset(path).as_numpy_iterator()
+        return [
+            (len(record), sorted(tf.train.Example.FromString(record).features.feature))
+            for record in records
+        ]
+
+
+def read_records(data):
+    """Reads a TFRecord file of examples and parses them.
+
+    Args:
+        data: the bytes of the file. Its examples have an int `id`, perhaps a text
+            `label`, else b"?", and any number of floats `values`.
+
+    Returns:
+        List of (id, label, values), values being a float32 vector.
+
+    Raises:
+        tf.errors.DataLossError: a record is damaged or cut off.
+        tf.errors.InvalidArgumentError: an example has no `id`, or is none.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = _save(directory, data)
+
+        # --- parse
+        def parse(serialized):
+            row = tf.io.parse_single_example(
+                serialized,
+                {
+                    "id": tf.io.FixedLenFeature([], tf.int64),
+                    "label": tf.io.FixedLenFeature([], tf.string, default_value="?"),
+                    "values": tf.io.RaggedFeature(tf.float32),
+                },
+            )
+            return row["id"], row["label"], row["values"]
+
+        # --- read
+        dataset = tf.data.TFRecordDataset(path).map(parse)
+        return list(dataset.as_numpy_iterator())
+
+
+def parse_rows(serialized):
+    """Parses a batch of serialized examples at once.
+
+    Args:
+        serialized: [n] string tensor of examples with two floats `x`, else [0, 0], and
+            any number of ints `ids`.
+
+    Returns:
+        ([n, 2] float32 tensor of `x`, [n, longest] int64 tensor of `ids`, padded with
+        -1).
+
+    Raises:
+        InvalidArgumentError: an example has another number of `x`, or is none.
+    """
+    features = {
+        "x": tf.io.FixedLenFeature([2], tf.float32, default_value=[0.0, 0.0]),
+        "ids": tf.io.RaggedFeature(tf.int64),
+    }
+    rows = tf.io.parse_example(serialized, features)
+    return rows["x"], rows["ids"].to_tensor(default_value=-1)
+
+
+def decode_images(raw, height, width):
+    """Decodes raw pixels to gray images in [0, 1).
+
+    Args:
+        raw: [n] string tensor, each of height · width bytes.
+        height: number of rows.
+        width: number of columns.
+
+    Returns:
+        [n, height, width] float32 tensor.
+
+    Raises:
+        InvalidArgumentError: the strings are not of one length, or not of this one.
+    """
+    pixels = tf.io.decode_raw(raw, tf.uint8)
+    return tf.cast(tf.reshape(pixels, [-1, height, width]), tf.float32) / 256
