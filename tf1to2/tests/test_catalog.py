@@ -18,7 +18,6 @@ PENDING = {
     "checkpoints",
     "debugging",
     "layers",
-    "losses",
     "metrics",
     "optimizers",
     "parallel",

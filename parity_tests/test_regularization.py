@@ -1,0 +1,227 @@
+import contextlib
+import unittest
+
+import numpy as np
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import proof
+from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises, dyadic, normal
+from tf1to2.parity.v1 import legacy
+from v1_graph import regularization as v1
+from v2_eager import regularization as v2
+
+F = np.float32
+INVALID = tf.errors.InvalidArgumentError
+X, W1, W2 = F([[1, 2]]), F([[1, 0, -1], [0, 1, -1]]), F([[1], [2], [4]])
+SIZES = [2, 10, 5, 3, 1]
+EAGER = {way: "another case of the pair" for way in ("function", "dynamic", "xla")}
+GENUINE = {"graph": "contrib is in 1.15 only"}
+
+
+def network(seed=0, dtype="f"):
+    """Initial kernels and biases of the classic network, a classic draw."""
+    random = np.random.RandomState(seed)
+    shapes = list(zip(SIZES, SIZES[1:]))
+    kernels = [random.normal(size=shape).astype(dtype) for shape in shapes]
+    return kernels, [np.full(size, 0.1, dtype) for size in SIZES[1:]]
+
+
+def data(samples, dtype="f"):
+    return [array.astype(dtype) for array in v2.points_on_a_disc(samples, seed=0)]
+
+
+def keras_l2(kernel, scale):
+    l1, l2 = tf.keras.regularizers.L1(scale), tf.keras.regularizers.L2(scale)
+    return [l1(kernel), l2(kernel), l1(kernel) + l2(kernel)]
+
+
+KERNELS, BIASES = network()
+CASES = [
+    Op("two_layers", "linear", [X, [W1, W2]], expect=[[-7]]),
+    Op("two_layers", "relu", [X, [W1, W2], [F([0, 1, 4]), F([-1])]], expect=[[10]]),
+    Op(
+        "two_layers",
+        "any",
+        [normal("n", 3), [normal(3, 4), normal(4, 2)], [normal(4), normal(2)]],
+        sizes=[{"n": 11}],
+        skip={"generated": "one size tells as much"},
+    ),
+    Op("penalties", "two", [F([3, -4]), 0.5], expect=[3.5, 6.25, 9.75]),
+    Op(
+        "penalties",
+        "any",
+        [dyadic("n", 3), 0.125],
+        sizes=[{"n": 11}],
+        skip={"generated": "one size tells as much"},
+    ),
+    FalseFriend(
+        "penalties",
+        "L2 of Keras",
+        [F([3, -4]), 0.5],
+        naive=keras_l2,
+        because="its L2 is the sum of squares, not half of it",
+        skip=EAGER,
+    ),
+    Op(
+        "contrib_penalties",
+        "two",
+        [F([3, -4]), 0.5],
+        expect=[3.5, 6.25, 9.75],
+        skip=GENUINE,
+    ),
+    Op("contrib_penalties", "any", [normal(3, 4), 0.003], skip={**GENUINE, **EAGER}),
+    Layer(
+        "make_classifier",
+        "two layers",
+        [normal(6, 2)],
+        factory={"units": [4, 1], "scale": 0.125},
+    ),
+    Program("points_on_a_disc", "the classic", [150, 0]),
+    Program("points_on_a_disc", "another seed", [4, 1]),
+    Program("train", "one step", [*data(8), KERNELS, BIASES, 1]),
+    Program("train", "regularized", [*data(40), KERNELS, BIASES, 20]),
+    Program(
+        "train",
+        "not regularized",
+        [*data(40), KERNELS, BIASES, 20],
+        {"regularized": False},
+    ),
+    Program(
+        "train", "harder, faster", [*data(20), KERNELS, BIASES, 3, 0.5], {"rate": 0.125}
+    ),
+    Program("decision_boundary", "untrained", [KERNELS, BIASES]),
+    Program(
+        "decision_boundary",
+        "a line",
+        [[F([[1], [0]])], [F([0.5625])], 0.75],
+        expect=(
+            [[np.expm1(-0.6375)] * 4, [0.1125] * 4, [0.8625] * 4, [1.6125] * 4],
+            [[v2.BLUE] * 4, [v2.BLUE] * 4, [v2.BLACK] * 4, [v2.RED] * 4],
+        ),
+    ),
+    Raises(
+        "two_layers",
+        "a kernel of another size",
+        [X, [W2, W1]],
+        graph=ValueError,
+        eager=INVALID,
+        function=ValueError,
+        match="must be equal|incompatible|Matrix size",
+    ),
+    Raises(
+        "penalties",
+        "an integer kernel",
+        [np.int32([1, 2]), 0.5],
+        graph=TypeError,
+        eager=TypeError,
+        function=TypeError,
+        match="int32",
+    ),
+    Raises(
+        "make_classifier",
+        "a batch of three dimensions",
+        [np.zeros([1, 1, 2], "f")],
+        of="layer",
+        factory={"units": [1], "scale": 0.5},
+        graph=ValueError,
+        eager=ValueError,
+        function=ValueError,
+        match="must be equal",
+    ),
+    Raises(
+        "train",
+        "points of three coordinates",
+        [np.zeros([2, 3], "f"), np.zeros([2, 1], "f"), KERNELS, BIASES, 1],
+        of="program",
+        graph=ValueError,
+        eager=INVALID,
+        function=ValueError,
+        match="must be equal|Matrix size",
+    ),
+    Raises(
+        "decision_boundary",
+        "a network of three inputs",
+        [[np.zeros([3, 1], "f")], [F([0])]],
+        of="program",
+        graph=ValueError,
+        eager=INVALID,
+        function=ValueError,
+        match="must be equal|Matrix size",
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class RegularizationTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+class PenaltyTest(unittest.TestCase):
+    """What penalties do, and who counts them."""
+
+    def test_regularization_makes_kernels_small(self):
+        points, labels = data(150)
+        sizes = []
+        for regularized in (False, True):
+            trained = v2.train(
+                points, labels, *network(), 60, 0.003, 0.0078125, regularized
+            )
+            sizes.append(sum(np.square(k).sum() for k in trained["kernels"]))
+            self.assertLess(trained["error"][-1], trained["error"][0])
+        self.assertLess(sizes[1], sizes[0])
+
+    def test_a_loss_and_its_penalties_are_what_is_reported(self):
+        points, labels = data(8)
+        trained = v2.train(points, labels, KERNELS, BIASES, 1, scale=0.5)
+        squares = sum(np.square(k.astype(float)).sum() for k in KERNELS)
+        penalty = float(trained["loss"][0]) - float(trained["error"][0])
+        self.assertEqual(f"{penalty:.3f}", f"{0.25 * squares:.3f}")
+
+    @parameterized.expand([("template", True, 1), ("calls", False, 2)])
+    def test_who_is_collected_twice(self, _, shared, expected):
+        tf1 = v1.tf
+
+        def by_hand(x):
+            with tf1.variable_scope("net", reuse=tf1.AUTO_REUSE):
+                kernel = tf1.get_variable("kernel", [2, 2])
+            tf1.losses.add_loss(
+                tf1.nn.l2_loss(kernel), tf1.GraphKeys.REGULARIZATION_LOSSES
+            )
+
+        def by_scope(x):
+            with tf1.variable_scope(
+                "net", reuse=tf1.AUTO_REUSE, regularizer=tf1.nn.l2_loss
+            ):
+                tf1.get_variable("kernel", [2, 2])
+
+        with legacy():
+            x = tf1.zeros([1, 2])
+            for _ in range(2):
+                (by_scope if shared else by_hand)(x)
+            self.assertEqual(len(tf1.losses.get_regularization_losses()), expected)
+            self.assertEqual(len(tf1.trainable_variables()), 1)
+
+    def test_a_scope_also_penalizes_biases_unless_told_not_to(self):
+        tf1 = v1.tf
+        with legacy(), tf1.variable_scope("net", regularizer=tf1.nn.l2_loss):
+            tf1.get_variable("kernel", [2, 2])
+            tf1.get_variable("bias", [2])
+            tf1.get_variable("free", [2], regularizer=tf1.no_regularizer)
+            names = [loss.name for loss in tf1.losses.get_regularization_losses()]
+        self.assertEqual(
+            names, [f"net/{n}/Regularizer/L2Loss:0" for n in ("kernel", "bias")]
+        )
+
+    def test_a_collection_remembers_the_model_before(self):
+        tf1 = v1.tf
+        with legacy():
+            for _ in range(2):  # a notebook's cell, run again
+                w = tf1.Variable([2.0])
+                tf1.add_to_collection("losses", tf1.nn.l2_loss(w))
+            with contextlib.closing(tf1.Session()) as sess:
+                total = tf1.add_n(tf1.get_collection("losses"))
+                sess.run(tf1.global_variables_initializer())
+                self.assertEqual(sess.run(total), 4)

@@ -1,0 +1,252 @@
+"""Regularization: penalties that a collection gathers → a sum of what a model has."""
+
+import functools
+import math
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "two_layers",
+    "penalties",
+    "contrib_penalties",
+    "make_classifier",
+    "points_on_a_disc",
+    "train",
+    "decision_boundary",
+]
+
+BLUE, RED, BLACK = [33, 102, 172], [178, 24, 43], [0, 0, 0]
+
+
+def two_layers(x, kernels, biases=None):
+    """Applies two layers: without biases linear, and no better than one; else ReLUs.
+
+    Args:
+        x: [batch, inputs] tensor.
+        kernels: [[inputs, hidden], [hidden, outputs]] tensors.
+        biases: None, or [[hidden], [outputs]] tensors.
+
+    Returns:
+        [batch, outputs] tensor.
+    """
+    if biases is None:
+        return tf.matmul(tf.matmul(x, kernels[0]), kernels[1])
+    hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernels[0]), biases[0]))
+    return tf.nn.relu(tf.nn.bias_add(tf.matmul(hidden, kernels[1]), biases[1]))
+
+
+def penalties(kernel, scale):
+    """Penalizes a kernel by its absolute values, by half its squares, and by both.
+
+    Args:
+        kernel: tensor of any shape.
+        scale: weight of the penalties, a number.
+
+    Returns:
+        List of three scalars: l1, l2 and their sum.
+    """
+    l1 = scale * tf.reduce_sum(tf.abs(kernel))
+    l2 = scale * tf.nn.l2_loss(kernel)  # half of the sum of squares, unlike Keras' L2
+    return [l1, l2, l1 + l2]
+
+
+def contrib_penalties(kernel, scale):
+    """Does the same by the regularizers that contrib had, and slim under its own name.
+
+    Args:
+        kernel: tensor of any shape.
+        scale: weight of the penalties, a positive float.
+
+    Returns:
+        List of three scalars: l1, l2 and their sum.
+    """
+    return penalties(kernel, scale)
+
+
+def make_classifier(units, scale, name="classifier"):
+    """Makes a network whose kernels are penalized, and whose biases are not.
+
+    Args:
+        units: list of the layers' sizes, ELU between them.
+        scale: weight of the l2 penalty.
+        name: scope of the variables `layer0/kernel`, `layer0/bias`, `layer1/kernel`, …
+
+    Returns:
+        Callable from a [batch, inputs] tensor to the [batch, units[-1]] logits and the
+        penalty, a scalar that does not grow when it is called again.
+    """
+    return Classifier(units, scale, name)
+
+
+class Classifier(tf.Module):
+    """Layers with variables under the names of v1, made by the first call."""
+
+    def __init__(self, units, scale, name):
+        super().__init__(name)
+        self.units, self.scale = units, scale
+        self.kernels, self.biases = [], []
+
+    def __call__(self, x):
+        # --- variables
+        if not self.kernels:
+            sizes = zip([x.shape[1], *self.units], self.units)
+            for i, shape in enumerate(sizes):
+                kernel = functools.partial(glorot_uniform, shape, 1 + i, x.dtype)
+                bias = functools.partial(tf.zeros, shape[1:], x.dtype)
+                name = f"{self.name}/layer{i}"
+                self.kernels.append(tf.Variable(kernel, name=f"{name}/kernel"))
+                self.biases.append(tf.Variable(bias, name=f"{name}/bias"))
+        # --- layers
+        for i, (kernel, bias) in enumerate(zip(self.kernels, self.biases)):
+            x = tf.nn.bias_add(tf.matmul(x, kernel), bias)
+            if i < len(self.units) - 1:
+                x = tf.nn.elu(x)
+        # --- penalty
+        # Nothing is collected: the model knows its kernels, and says so when asked.
+        return x, tf.add_n([self.scale * tf.nn.l2_loss(k) for k in self.kernels])
+
+
+def glorot_uniform(shape, seed, dtype):
+    """The draw of v1's initializer, whose op has this seed."""
+    limit = math.sqrt(6 / sum(shape))
+    return tf.random.uniform(shape, -limit, limit, dtype, seed=seed)
+
+
+def points_on_a_disc(samples, seed):
+    """Draws points in a rectangle, moves them a little, and labels those off the disc.
+
+    Args:
+        samples: how many.
+        seed: of NumPy's generator.
+
+    Returns:
+        ([samples, 2] array, [samples, 1] array of 0 within the unit circle, else 1).
+    """
+    random = np.random.RandomState(seed)
+    points, labels = [], []
+    for _ in range(samples):
+        x, y = random.uniform(-1, 1), random.uniform(0, 2)
+        labels.append(0 if x * x + y * y <= 1 else 1)
+        points.append([random.normal(x, 0.1), random.normal(y, 0.1)])
+    # Points and labels came as a flat list each, which hstack and reshape made columns.
+    return np.hstack(points).reshape(-1, 2), np.hstack(labels).reshape(-1, 1)
+
+
+def train(
+    points, labels, kernels, biases, steps, scale=0.003, rate=0.001, regularized=True
+):
+    """Trains a network of ELU layers by Adam, minimizing the penalties, too, or not.
+
+    Args:
+        points: [samples, inputs] float array.
+        labels: [samples, 1] array of the same dtype.
+        kernels: list of the initial kernels, arrays of the same dtype.
+        biases: list of the initial biases.
+        steps: how many steps to take.
+        scale: of the l2 penalties.
+        rate: learning rate.
+        regularized: whether to minimize the penalties, too.
+
+    Returns:
+        dict with the [steps] arrays `loss` and `error`, each before its step, and the
+        trained `kernels` and `biases`.
+    """
+    # --- build
+    x, y = tf.constant(points), tf.constant(labels)
+    weights = [tf.Variable(kernel) for kernel in kernels]
+    offsets = [tf.Variable(bias) for bias in biases]
+    adam = Adam([*weights, *offsets], rate)
+
+    # --- losses
+    def losses():
+        error = tf.reduce_sum(tf.square(y - forward(x, weights, offsets))) / len(points)
+        # The list that the collection was; no default graph remembers older models.
+        penalties = [scale * tf.nn.l2_loss(weight) for weight in weights]
+        return tf.add_n([*penalties, error]), error
+
+    # --- step
+    @tf.function
+    def run(steps):
+        history = tf.TensorArray(x.dtype, steps)
+        for i in tf.range(steps):
+            with tf.GradientTape() as tape:
+                loss, error = losses()
+            target = loss if regularized else error
+            adam.apply(tape.gradient(target, adam.variables_to_train))
+            history = history.write(i, [loss, error])
+        return history.stack()
+
+    # --- run
+    history = run(tf.constant(steps)).numpy()
+    return {
+        "loss": history[:, 0],
+        "error": history[:, 1],
+        "kernels": [weight.numpy() for weight in weights],
+        "biases": [offset.numpy() for offset in offsets],
+    }
+
+
+def forward(x, weights, offsets):
+    """The output of the network, [batch, 1]."""
+    for weight, offset in zip(weights, offsets):
+        x = tf.nn.elu(tf.nn.bias_add(tf.matmul(x, weight), offset))
+    return x
+
+
+class Adam(tf.Module):
+    """The kernel of `tf.train.AdamOptimizer`, whose numbers are float32 all."""
+
+    def __init__(self, variables, rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
+        super().__init__()
+        self.variables_to_train = variables
+        self.slots = [[tf.Variable(tf.zeros_like(v)) for _ in "mv"] for v in variables]
+        self.numbers = [tf.constant(n) for n in (rate, beta1, beta2, epsilon)]
+        self.powers = [tf.Variable(tf.constant(beta)) for beta in (beta1, beta2)]
+
+    def apply(self, gradients):
+        for v, (m, s), g in zip(self.variables_to_train, self.slots, gradients):
+            rate, beta1, beta2, epsilon = (tf.cast(n, g.dtype) for n in self.numbers)
+            tf.raw_ops.ResourceApplyAdam(
+                var=v.handle,
+                m=m.handle,
+                v=s.handle,
+                beta1_power=tf.cast(self.powers[0], g.dtype),
+                beta2_power=tf.cast(self.powers[1], g.dtype),
+                lr=rate,
+                beta1=beta1,
+                beta2=beta2,
+                epsilon=epsilon,
+                grad=g,
+            )
+        for power, beta in zip(self.powers, self.numbers[1:3]):
+            power.assign(power * beta)
+
+
+def decision_boundary(kernels, biases, spacing=0.1):
+    """Evaluates a trained network on a grid, and draws where its answer crosses 0.5.
+
+    Args:
+        kernels: list of arrays, see `train`.
+        biases: list of arrays.
+        spacing: of the grid on [-1.2, 1.2) x [-0.2, 2.2).
+
+    Returns:
+        ([n, n] predictions, [n, n, 3] picture of bytes: two colours and black between).
+    """
+    # --- grid
+    xx, yy = np.mgrid[-1.2:1.2:spacing, -0.2:2.2:spacing]
+    grid = np.c_[xx.ravel(), yy.ravel()].astype(kernels[0].dtype)
+    # --- evaluate
+    evaluate = tf.function(forward)
+    layer = evaluate(tf.constant(grid), kernels, biases)
+    predictions = layer.numpy().reshape(xx.shape)
+    # --- draw
+    inside = predictions > 0.5
+    picture = np.where(inside[..., None], RED, BLUE).astype(np.uint8)
+    edge = np.zeros_like(inside)
+    edge[1:] |= inside[1:] != inside[:-1]
+    edge[:, 1:] |= inside[:, 1:] != inside[:, :-1]
+    picture[edge] = BLACK
+    # The same by matplotlib: plt.contour(xx, yy, predictions, levels=[0.5])
+    return predictions, picture
