@@ -1,0 +1,471 @@
+"""Debugging: asserts, prints and traces in the graph → ordinary lines of a function."""
+
+import collections
+import contextlib
+import glob
+import io
+import linecache
+import os
+import re
+import sys
+import tempfile
+import traceback
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "add_vectors",
+    "checked_log",
+    "attend",
+    "finite_ratio",
+    "first_nonfinite",
+    "print_sums",
+    "print_twice",
+    "locate_error",
+    "look_inside",
+    "count_executed",
+    "count_flops",
+    "entropy_naive",
+    "entropy",
+    "check_entropy",
+    "maximize_entropy",
+]
+
+
+def add_vectors(a, b):
+    """Adds two vectors, and nothing that would broadcast to a matrix.
+
+    Args:
+        a: [n] tensor.
+        b: [n] tensor of the same dtype.
+
+    Returns:
+        [n] tensor.
+
+    Raises:
+        ValueError: one of them is no vector; InvalidArgumentError, if that is not known
+            before the graph runs.
+    """
+    # --- check
+    tf.debugging.assert_rank(a, 1)
+    tf.debugging.assert_rank(b, 1)
+    # --- compute
+    return a + b
+
+
+def checked_log(x):
+    """Takes the logarithm of what must be positive.
+
+    Args:
+        x: float tensor.
+
+    Returns:
+        Tensor like `x`.
+
+    Raises:
+        InvalidArgumentError: an element is not positive.
+    """
+    # --- check
+    tf.debugging.assert_positive(x, message="no logarithm", summarize=3)
+    # --- compute
+    return tf.math.log(x)
+
+
+def attend(queries, keys, values):
+    """Looks values up by the likeness of queries and keys.
+
+    Args:
+        queries: [batch, n, depth] float tensor.
+        keys: [batch, m, depth] tensor of the same dtype.
+        values: [batch, m, units] tensor of the same dtype.
+
+    Returns:
+        [batch, n, units] tensor.
+
+    Raises:
+        ValueError: sizes that go by one letter differ; InvalidArgumentError, if that is
+            not known before the graph runs.
+    """
+    # --- check
+    shapes = [(queries, "BND"), (keys, "BMD"), (values, "BMU")]
+    tf.debugging.assert_shapes(shapes, message="attend")
+    # --- compute
+    weights = tf.nn.softmax(tf.matmul(queries, keys, transpose_b=True))
+    return tf.matmul(weights, values)
+
+
+def finite_ratio(x, y):
+    """Divides, and refuses NaN and infinity, in the gradient as well.
+
+    Args:
+        x: float tensor.
+        y: tensor of the same dtype that broadcasts with `x`.
+
+    Returns:
+        x / y.
+
+    Raises:
+        InvalidArgumentError: an element is not finite.
+    """
+    return tf.debugging.check_numerics(x / y, "the ratio")
+
+
+def first_nonfinite(x):
+    """Sums the square roots of logarithms, or says which op first was not finite.
+
+    Args:
+        x: [n] float array.
+
+    Returns:
+        (the sum or None, type of the op at fault or None).
+    """
+
+    # --- build
+    @tf.function
+    def total(x):
+        return tf.reduce_sum(tf.sqrt(tf.math.log(x)))
+
+    # --- check
+    # Before the trace: of a function that was traced already only the results are
+    # checked, and the function is blamed as a whole.
+    tf.debugging.enable_check_numerics()
+    # --- run
+    try:
+        return total(tf.constant(x)).numpy(), None
+    except tf.errors.InvalidArgumentError as error:
+        found = re.search(r'Detected .* op "(\w+)"', error.message)
+        if not found:  # another error
+            raise
+        return None, found.group(1)
+    finally:
+        tf.debugging.disable_check_numerics()
+
+
+def print_sums(xs, message, first_n=-1, on_path=True):
+    """Sums the squares of vectors, and prints the sums and the vectors.
+
+    Args:
+        xs: [n, m] array.
+        message: what each line begins with.
+        first_n: how many lines to print; all, if negative.
+        on_path: whether the sum is taken from the op that prints.
+
+    Returns:
+        (list of n sums, text on the error stream: "message[sum][1 2 3]" lines).
+    """
+    # --- build
+    count = tf.Variable(0)
+
+    @tf.function
+    def step(x):
+        total = tf.reduce_sum(tf.square(x))
+        # --- print
+        # A print runs wherever it is written, so what shall not print is not written.
+        if on_path and first_n != 0:
+            if first_n < 0 or count.assign_add(1) <= first_n:
+                # The text of tf.Print. Of itself, tf.print cuts out the middle, and
+                # gives each row of a matrix a line.
+                tf.print(message, "[", total, "]", x, sep="", summarize=-1)
+        return total
+
+    # --- run
+    with captured_stderr() as text:
+        sums = [step(tf.constant(row)).numpy() for row in xs]
+    return sums, text[0]
+
+
+@contextlib.contextmanager
+def captured_stderr():
+    """A list that, afterwards, holds the text that arrived at file descriptor 2.
+
+    Kernels write there, past the `sys.stderr` that Python can redirect.
+    """
+    text = []
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield text
+        finally:
+            sys.stderr.flush()
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            text.append(file.read().decode())
+
+
+def print_twice(xs):
+    """Squares numbers, and prints them by Python and by an op.
+
+    Args:
+        xs: [n] array.
+
+    Returns:
+        (list of n squares, text by Python: one line, text by the op: n lines).
+    """
+
+    # --- build
+    @tf.function
+    def square(x):
+        print("Python:", x)  # when the function is traced: x has no value yet
+        tf.print("op:", x)
+        return tf.square(x)
+
+    with contextlib.redirect_stdout(io.StringIO()) as by_python:
+        # --- run
+        with captured_stderr() as by_op:
+            squares = [square(tf.constant(number)).numpy() for number in xs]
+    return squares, by_python.getvalue(), by_op[0]
+
+
+def locate_error(scores, place):
+    """Picks twice a score; if that fails, says why, and which line made the op.
+
+    Args:
+        scores: [n] float array.
+        place: int32 number.
+
+    Returns:
+        [the score] or [why, source line, name of the function that it is in].
+    """
+
+    # --- build
+    # The placeholders' shapes, which they checked as the signature does.
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec([None], scores.dtype),
+            tf.TensorSpec([], tf.int32),
+        ]
+    )
+    def pick(scores, place):
+        doubled = 2 * scores
+        return tf.gather(doubled, place)
+
+    # --- run
+    try:
+        return [pick(tf.constant(scores), tf.constant(place)).numpy()]
+    except tf.errors.InvalidArgumentError as error:
+        # --- locate
+        why = re.search(r"indices.*\)", error.message).group()
+        # A function's message names the lines that made the op; eagerly Python's own
+        # traceback does, as always.
+        stack = re.findall(r'File "(.+)", line (\d+), in (\w+)', error.message)
+        stack = stack or [
+            tuple(f)[:3] for f in traceback.extract_tb(error.__traceback__)
+        ]
+        file, line, function = [f for f in stack if f[0] == __file__][-1]
+        return [why, linecache.getline(file, int(line)).strip(), function]
+
+
+def look_inside(x, kernels):
+    """Runs a network, and looks at what each of its layers gives.
+
+    Args:
+        x: [batch, n] float array.
+        kernels: list of [n, n] arrays of the same dtype.
+
+    Returns:
+        (output, dict from "layer_0", … to its value).
+    """
+    # --- build
+    seen = {}
+
+    @tf.function
+    def network(h):
+        for i, kernel in enumerate(kernels):
+            h = tf.nn.relu(tf.matmul(h, kernel))
+            if tf.executing_eagerly():  # here a debugger may stop, too
+                seen[f"layer_{i}"] = h.numpy()
+        return h
+
+    # --- look
+    before = tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(True)
+    # --- run
+    try:
+        return network(tf.constant(x)).numpy(), seen
+    finally:
+        tf.config.run_functions_eagerly(before)
+
+
+def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
+    """Runs a network with a loop under the profiler, and counts the kernels that ran.
+
+    Args:
+        x: [batch, n] float array.
+        kernel: [n, n] array of the same dtype.
+        power: how often to multiply by it.
+        types: types of ops to count.
+
+    Returns:
+        (output, list of counts like `types`).
+    """
+
+    # --- build
+    @tf.function
+    def network(x, power):
+        h = tf.nn.relu(x)
+        for _ in tf.range(power):
+            h = tf.matmul(h, kernel)
+        return tf.nn.softmax(h)
+
+    # --- run
+    args = tf.constant(x), tf.constant(power)
+    network(*args)  # traced here, and not under the profiler
+    with tempfile.TemporaryDirectory() as logdir:
+        with tf.profiler.experimental.Profile(logdir):
+            output = network(*args).numpy()
+        # --- count
+        ran = executed_types(logdir)
+    return output, [ran[t] for t in types]
+
+
+def executed_types(logdir):
+    """Counts, by type of op, the events of a profile that TensorBoard would show."""
+    (path,) = glob.glob(logdir + "/**/*.xplane.pb", recursive=True)
+    with open(path, "rb") as file:
+        planes = proto_field([file.read()], "XSpace", "planes")
+    ran = collections.Counter()
+    for plane in planes:
+        entries = proto_field([plane], "XPlane", "event_metadata")
+        kinds = proto_field(entries, "XPlane.EventMetadataEntry", "value")
+        ids = proto_field(kinds, "XEventMetadata", "id", tf.int64)
+        names = dict(zip(ids, proto_field(kinds, "XEventMetadata", "name")))
+        lines = proto_field([plane], "XPlane", "lines")
+        events = proto_field(lines, "XLine", "events")
+        for i in proto_field(events, "XEvent", "metadata_id", tf.int64):
+            # "MatMul_1:MatMul", with oneDNN "…:_MklMatMul", eagerly "…: MatMul".
+            ran[re.sub(r".*: ?(_Mkl)?", "", names[i].decode())] += 1
+    return ran
+
+
+def proto_field(messages, message_type, name, dtype=tf.string):
+    """The values of one field, those of all messages in one list."""
+    if not messages:
+        return []
+    message_type = "tensorflow.profiler." + message_type
+    sizes, values = tf.io.decode_proto(messages, message_type, [name], [dtype])
+    rows = zip(sizes.numpy(), values[0].numpy())
+    return [value for (size,), row in rows for value in row[:size]]
+
+
+def count_flops(batch, features, classes, types=("MatMul", "BiasAdd", "Softmax")):
+    """Counts the floating-point operations of a linear classifier, without a run.
+
+    Args:
+        batch: int, or None where the batch size is left open.
+        features: int.
+        classes: int.
+        types: types of ops to count.
+
+    Returns:
+        List of counts like `types`; an op of open size counts as 0.
+    """
+    # --- build
+    kernel, bias = tf.zeros([features, classes]), tf.zeros([classes])
+
+    @tf.function(input_signature=[tf.TensorSpec([batch, features])])
+    def classify(x):
+        return tf.nn.softmax(tf.nn.bias_add(tf.matmul(x, kernel), bias))
+
+    # --- count
+    graph = classify.get_concrete_function().graph
+    counts = collections.Counter()
+    for op in graph.get_operations():
+        if op.type in FLOPS and op.outputs[0].shape.is_fully_defined():
+            counts[op.type] += FLOPS[op.type](op)
+    return [counts[t] for t in types]
+
+
+# Extend it as need be; the old table knew some forty types, and no ReLU.
+FLOPS = {
+    "MatMul": lambda op: 2 * op.outputs[0].shape.num_elements() * inner_size(op),
+    "BiasAdd": lambda op: op.outputs[0].shape.num_elements(),
+    "Softmax": lambda op: 5 * op.outputs[0].shape.num_elements(),
+}
+
+
+def inner_size(matmul):
+    return matmul.inputs[0].shape[0 if matmul.get_attr("transpose_a") else 1]
+
+
+def entropy_naive(logits):
+    """Computes the entropy of softmax in a way whose gradient is 0: do not train by it.
+
+    Args:
+        logits: [..., classes] float tensor.
+
+    Returns:
+        [...] tensor.
+    """
+    # What the old op did of itself, and the op that bears its name today does not.
+    probabilities = tf.stop_gradient(tf.nn.softmax(logits))
+    return tf.nn.softmax_cross_entropy_with_logits(probabilities, logits)
+
+
+def entropy(logits):
+    """Computes the entropy of softmax, with its gradient.
+
+    Args:
+        logits: [..., classes] float tensor.
+
+    Returns:
+        [...] tensor.
+    """
+    probabilities = tf.nn.softmax(logits)
+    return tf.nn.softmax_cross_entropy_with_logits(probabilities, logits)
+
+
+def check_entropy(logits, naive=False, tolerance=1e-3):
+    """Compares the gradient of an entropy with finite differences.
+
+    Args:
+        logits: [classes] float array.
+        naive: whether to check `entropy_naive`.
+        tolerance: the largest error that passes.
+
+    Returns:
+        dict of [classes] arrays `analytic` and `numeric`, and whether the check
+        `passes`: their largest distance is below the tolerance.
+    """
+    # --- build
+    f = entropy_naive if naive else entropy
+    # --- check
+    # Of itself delta is 1/1024; a Jacobian has the outputs in its rows.
+    (analytic,), (numeric,) = tf.test.compute_gradient(f, [logits], delta=1e-3)
+    error = np.abs(analytic - numeric).max()
+    return {
+        "analytic": analytic[0],
+        "numeric": numeric[0],
+        "passes": bool(error < tolerance),
+    }
+
+
+def maximize_entropy(logits, steps, rate=4.0, naive=False):
+    """Makes a distribution as uniform as can be, by gradient steps.
+
+    Args:
+        logits: [classes] float array to begin with.
+        steps: how many steps to take.
+        rate: learning rate.
+        naive: whether to go by `entropy_naive`.
+
+    Returns:
+        [classes] array of probabilities.
+    """
+    # --- build
+    w = tf.Variable(logits)
+
+    # --- step
+    @tf.function
+    def ascend(steps):
+        for _ in tf.range(steps):
+            with tf.GradientTape() as tape:
+                loss = -(entropy_naive if naive else entropy)(w)
+            w.assign_sub(rate * tape.gradient(loss, w))
+
+    # --- run
+    ascend(tf.constant(steps))
+    return tf.nn.softmax(w).numpy()
