@@ -15,12 +15,17 @@ SPREAD := -n $(JOBS) --dist loadfile
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
 
-demo: $(READY) ## prove two topics here and now, then show a pair side by side
-	@$(BIN)/tf1to2 topics
-	@echo
-	@$(BIN)/tf1to2 verify broadcasting scopes
-	@echo
-	@$(BIN)/tf1to2 diff execution_order.ordered_sum
+demo: $(READY) ## from a legacy program to its port: scan, explain, run both, verify
+	@echo '1. What is TensorFlow 1 in examples/legacy?'; echo
+	@$(BIN)/tf1to2 scan --exit-zero examples/legacy
+	@echo; echo '2. Its collection of penalties, for one:'; echo
+	@$(BIN)/tf1to2 explain tf.add_to_collection
+	@echo '3. The ported twin, beside what the original printed on TensorFlow 1.15.5:'; echo
+	@cd examples/ported && TF_CPP_MIN_LOG_LEVEL=3 ../../$(BIN)/python train.py 2>/dev/null \
+	  | paste ../legacy/printed.txt - | expand -t 48
+	@echo; echo '4. The pairs that it was ported by, proven here and now:'; echo
+	@$(BIN)/tf1to2 verify graphs.sum_of_collection scopes.make_siamese \
+	  learning_rates.exponential_decay variables.seen_by losses.sparse_softmax_cross_entropy
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/ruff check .

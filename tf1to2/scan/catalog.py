@@ -45,6 +45,9 @@ MESSAGES = {
 class Entry:
     """What there is to say of a name.
 
+    A `changed` name is a false friend in code that was written for TensorFlow 1, and in
+    other code just a name; all other verdicts but `same` betray TensorFlow 1.
+
     Attributes:
         symbol: the name, as in `tf.train.AdamOptimizer`; methods as in `.eval`.
         kind: "func", "class", "const", "module" or "method".
@@ -99,7 +102,7 @@ def lookup(symbol):
 
 
 def judge(symbol, call=None):
-    """As `lookup`; a call that TensorFlow 2 rejects or reads otherwise is `changed`.
+    """As `lookup`, but for a call that TensorFlow 2 rejects or takes for another.
 
     Args:
         symbol: the name.
@@ -111,29 +114,40 @@ def judge(symbol, call=None):
     row = _rows().get(entry.symbol)
     if row is None or not row.parameters_today or entry.symbol != symbol:
         return entry
-    now = row.parameters_today.split(",")
-    wrong = []
-    if not any(name.startswith("**") for name in now):
-        for keyword in call.keywords:
-            if keyword in row.parameters.split(",") and keyword not in now:
-                new = KEYWORDS.get(keyword)
-                wrong.append(
-                    f"write {new}= in place of {keyword}="
-                    if new in now
-                    else f"the argument {keyword} is gone"
-                )
-    before = row.parameters.split(",")[: call.positional]
-    if not any(name.startswith("*") for name in now):
-        for number, name in enumerate(before):
-            at = now[number] if number < len(now) else None
-            if at not in (name, KEYWORDS.get(name)):
-                wrong.append(
-                    f"argument {number + 1} was {name} and is {at or 'none'}: name it"
-                )
-                break
-    if not wrong:
+    before, now = row.parameters.split(","), row.parameters_today.split(",")
+    renamed, gone, moved = [], [], []
+    for keyword in call.keywords:
+        if (
+            keyword in before
+            and keyword not in now
+            and "**" not in row.parameters_today
+        ):
+            new = _successor(keyword, before, now)
+            if new:
+                renamed.append(f"write {new}= in place of {keyword}=")
+            else:
+                gone.append(f"the argument {keyword} is gone")
+    named = before[0] == "_sentinel"  # arguments came by name only
+    for number, name in enumerate([] if named else before[: call.positional]):
+        at = now[number] if number < len(now) else None
+        if at == name or any(n.startswith("*") for n in now[: number + 1]):
+            continue
+        if name in now or at is None or at in before:
+            moved.append(f"argument {number + 1} was {name} and is {at or 'none'}")
+            break
+    if not (renamed or gone or moved):
         return entry
-    return dataclasses.replace(entry, verdict="changed", what="; ".join(wrong))
+    verdict = "rewrite" if gone else "renamed" if renamed else "changed"
+    what = "; ".join([*renamed, *gone, *moved])
+    return dataclasses.replace(entry, verdict=verdict, what=what)
+
+
+def _successor(keyword, before, now):
+    """What a keyword is called now: by the table, or by its place in the signature."""
+    if KEYWORDS.get(keyword) in now:
+        return KEYWORDS[keyword]
+    at = before.index(keyword)
+    return now[at] if at < len(now) and now[at] not in before else None
 
 
 def near(symbol, count=3):

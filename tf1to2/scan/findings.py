@@ -128,7 +128,10 @@ def scan(paths, excludes=(), select=(), ignore=(), progress=None, processes=None
         if file.module is None:
             continue
         idle = set(file.ignores)
-        for use, entry in project.uses(file):
+        uses = list(project.uses(file))
+        if all(entry.verdict == "changed" for _, entry in uses) and not select:
+            uses = []  # nothing betrays TensorFlow 1, so these are TensorFlow 2's names
+        for use, entry in uses:
             finding = file.finding(use, entry)
             comments = {use.line, use.end_line} & set(file.ignores)
             comments = {

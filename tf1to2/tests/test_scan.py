@@ -103,6 +103,13 @@ class ExitTest(ScanCase):
         self.assertEqual(out.stdout.splitlines()[-1], "set()")
 
 
+class FalseFriendTest(ScanCase):
+    def test_a_false_friend_counts_beside_tensorflow_1(self):
+        self.write(a=TF + "tf.where(p, x, y)", b=TF + "tf.where(p, x, y), tf.log(x)")
+        self.assertEqual(self.symbols(), ["tf.where", "tf.log"])
+        self.assertEqual(self.symbols(select=["changed"]), ["tf.where"] * 2)
+
+
 class FilesTest(ScanCase):
     def test_what_is_left_out(self):
         for name in ("a", "venv__b", "x__node_modules__c", ".git__d", "build__e"):
