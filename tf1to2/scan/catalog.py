@@ -93,10 +93,11 @@ def lookup(symbol):
     """
     if symbol.startswith(PRIVATE):
         return _entry("tensorflow" + symbol[2:], "module", "private")
+    asked = symbol
     while symbol and symbol != "tf":
         entry = _known(symbol)
-        if entry:
-            return entry
+        if entry:  # what a module did not have then is new, and not for us to judge
+            return entry if symbol == asked or entry.kind != "module" else None
         symbol = symbol.rpartition(".")[0]
     return None
 
@@ -210,7 +211,12 @@ def _modules():
 def _known(symbol):
     exact, wild = _verdicts()
     row = _rows().get(symbol)
-    kind = row.kind if row else "method" if symbol.startswith(".") else "module"
+    if row:
+        kind = row.kind
+    elif symbol.startswith("."):
+        kind = "method"
+    else:
+        kind = "module" if symbol in _modules() else "func"
     if symbol in exact:
         return _entry(symbol, kind, *exact[symbol])
     if row is None and symbol not in _modules():

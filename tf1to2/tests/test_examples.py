@@ -22,6 +22,14 @@ class ExamplesTest(unittest.TestCase):
     def test_the_ported_twin_is_clean(self):
         self.assertEqual(findings.scan([str(EXAMPLES / "ported")]).findings, [])
 
+    def test_every_left_page_is_found_out_and_every_right_page_is_clean(self):
+        left, right = (
+            findings.scan([str(EXAMPLES.parent / name)])
+            for name in ("v1_graph", "v2_eager")
+        )
+        self.assertEqual(len({f.path for f in left.findings}), left.files - 1)
+        self.assertEqual(right.findings, [])
+
     def test_it_prints_what_the_original_printed_on_1_15_5(self):
         out = subprocess.run(
             [sys.executable, "train.py"],
