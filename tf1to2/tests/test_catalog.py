@@ -24,7 +24,6 @@ PENDING = {
     "rnn",
     "saved_models",
     "summaries",
-    "training_loops",
 }
 
 

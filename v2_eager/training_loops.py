@@ -1,0 +1,531 @@
+"""Training loops: sessions, hooks and supervisors → a step function in a plain loop."""
+
+import contextlib
+import functools
+import io
+import math
+import os
+import pathlib
+import tempfile
+
+import tensorflow as tf
+
+__all__ = [
+    "feed_loop",
+    "epoch_loop",
+    "monitored_loop",
+    "stop_and_resume",
+    "warm_start",
+    "nan_guard",
+    "early_stopping",
+    "supervised_loop",
+]
+
+
+def feed_loop(batches, start, steps, print_every=2):
+    """Fits a line by gradient descent, fed batch by batch, and prints as it goes.
+
+    Args:
+        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        steps: how many steps to take.
+        print_every: number of steps from one line to the next.
+
+    Returns:
+        dict with the `losses` of all steps, the final `weights` [kernel, bias], the
+        `global_step` and what was `printed`.
+    """
+    printed = io.StringIO()
+    # --- build
+    weights = [tf.Variable(s) for s in start]
+    global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+
+    # The signature of the placeholders: batches of any size share a trace.
+    @tf.function(
+        input_signature=[tf.TensorSpec([None, b.shape[2]], b.dtype) for b in batches]
+    )
+    def train_step(features, targets):
+        with tf.GradientTape() as tape:
+            outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
+            loss = tf.reduce_mean(tf.square(outputs - targets))
+        # --- step
+        rate = tf.cast(decayed_rate(global_step), loss.dtype)
+        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+            weight.assign_sub(rate * gradient)
+        global_step.assign_add(1)
+        return loss
+
+    # --- run
+    losses = []
+    for i in range(steps):
+        loss = train_step(*[b[i % len(b)] for b in batches]).numpy()
+        losses.append(loss)
+        step = global_step.numpy()  # after the step, since it is written after it
+        if step % print_every == 0:
+            print(f"step {step}: loss {loss:.4f}", file=printed)
+    return {
+        "losses": losses,
+        "weights": [w.numpy() for w in weights],
+        "global_step": global_step.numpy(),
+        "printed": printed.getvalue(),
+    }
+
+
+def decayed_rate(global_step):
+    """0.125, halved every four steps."""
+    return 0.125 * tf.pow(0.5, tf.cast(global_step // 4, tf.float32))
+
+
+def epoch_loop(data, start, epochs, batch_size=2):
+    """Fits a line to a dataset, epoch after epoch, until it ends.
+
+    Args:
+        data: (x, y), float arrays [n, features] and [n, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        epochs: how often to go through the rows.
+        batch_size: rows of a batch; the last one of an epoch may have fewer.
+
+    Returns:
+        (losses of all steps, final weights [kernel, bias], global step).
+    """
+    # --- build
+    dataset = tf.data.Dataset.from_tensor_slices(data)
+    dataset = dataset.batch(batch_size).repeat(epochs)
+    weights = [tf.Variable(s) for s in start]
+    global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+
+    @tf.function
+    def train(dataset):
+        losses = tf.TensorArray(data[0].dtype, 0, dynamic_size=True, element_shape=[])
+        for features, targets in dataset:  # in the graph: Python sees the end only
+            with tf.GradientTape() as tape:
+                outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
+                loss = tf.reduce_mean(tf.square(outputs - targets))
+            losses = losses.write(losses.size(), loss)
+            # --- step
+            for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+                weight.assign_sub(0.125 * gradient)
+            global_step.assign_add(1)
+        return losses.stack()
+
+    # --- run
+    losses = list(train(dataset).numpy())
+    return losses, [w.numpy() for w in weights], global_step.numpy()
+
+
+class Trainer(tf.Module):
+    """The model, its optimizer and the step: all that a checkpoint must hold."""
+
+    def __init__(self, start):
+        super().__init__()
+        self.weights = [
+            tf.Variable(start[0], name="kernel"),
+            tf.Variable(start[1], name="bias"),
+        ]
+        self.adam = Adam(self.weights)
+        self.global_step = tf.Variable(
+            0, trainable=False, dtype=tf.int64, name="global_step"
+        )
+        self.loss_of = tf.function(self._loss_of)
+        self.step = tf.function(self._step)
+        self.steps = tf.function(self._steps)
+
+    def _loss_of(self, x, y):
+        outputs = tf.nn.bias_add(tf.matmul(x, self.weights[0]), self.weights[1])
+        return tf.reduce_mean(tf.square(outputs - y))
+
+    def _step(self, x, y):
+        """Takes a step; returns the loss before it, and its rate."""
+        # A resumed run goes on with the batch that is due, not with the first one.
+        batch = self.global_step % x.shape[0]
+        rate = decayed_rate(self.global_step)
+        with tf.GradientTape() as tape:
+            loss = self._loss_of(tf.gather(x, batch), tf.gather(y, batch))
+        self.adam.apply(tape.gradient(loss, self.weights), rate)
+        self.global_step.assign_add(1)
+        return loss, rate
+
+    def _steps(self, x, y, count):
+        """Takes `count` steps, a tensor, without Python; returns their losses."""
+        losses = tf.TensorArray(x.dtype, count, element_shape=[])
+        for i in tf.range(count):
+            losses = losses.write(i, self._step(x, y)[0])
+        return losses.stack()
+
+    def fit(self, batches, last_step, manager):
+        """Trains up to `last_step`, from the newest checkpoint on if there is one.
+
+        Yields:
+            (global step before the step, loss, rate) of each step.
+
+        Raises:
+            FloatingPointError: the loss is NaN.
+            AssertionError: the checkpoint lacks a variable.
+        """
+        path = manager.restore_or_initialize()
+        if path:  # the manager does not tell which variables were left as they are
+            manager.checkpoint.restore(path).assert_existing_objects_matched()
+        manager.save(self.global_step)
+        batches = [tf.constant(b) for b in batches]
+        for step in range(self.global_step.numpy(), last_step):
+            loss, rate = self.step(*batches)
+            if math.isnan(loss):  # before the save: what is on disk is good
+                raise FloatingPointError(f"NaN loss during training, step {step}")
+            yield step, loss.numpy(), rate.numpy()
+            manager.save(self.global_step)
+        manager.save(self.global_step, check_interval=False)
+
+    def manager(self, directory, save_every, max_to_keep=5, init_fn=None):
+        """A manager that saves every few steps, numbers included, as the hook did."""
+        return tf.train.CheckpointManager(
+            tf.train.Checkpoint(trainer=self),
+            directory,
+            max_to_keep,
+            step_counter=self.global_step,
+            checkpoint_interval=save_every,
+            init_fn=init_fn,
+        )
+
+
+class Adam(tf.Module):
+    """The kernel of `tf.train.AdamOptimizer`, its names, and its float32 numbers."""
+
+    def __init__(self, weights, beta1=0.9, beta2=0.999, epsilon=1e-8):
+        super().__init__()
+
+        def slot(weight, suffix):
+            name = weight.name[:-2] + suffix
+            return tf.Variable(tf.zeros_like(weight), trainable=False, name=name)
+
+        self.weights = weights
+        self.betas, self.epsilon = tf.constant([beta1, beta2]), tf.constant(epsilon)
+        self.slots = [[slot(w, "/Adam"), slot(w, "/Adam_1")] for w in weights]
+        self.powers = [
+            tf.Variable(beta, trainable=False, name=f"beta{i}_power")
+            for i, beta in enumerate([beta1, beta2], 1)
+        ]
+
+    def apply(self, gradients, rate):
+        """Moves the weights against their gradients."""
+        for weight, (m, v), gradient in zip(self.weights, self.slots, gradients):
+            cast = functools.partial(tf.cast, dtype=weight.dtype)
+            tf.raw_ops.ResourceApplyAdam(
+                var=weight.handle,
+                m=m.handle,
+                v=v.handle,
+                beta1_power=cast(self.powers[0]),
+                beta2_power=cast(self.powers[1]),
+                lr=cast(rate),
+                beta1=cast(self.betas[0]),
+                beta2=cast(self.betas[1]),
+                epsilon=cast(self.epsilon),
+                grad=gradient,
+            )
+        for power, beta in zip(self.powers, tf.unstack(self.betas)):
+            power.assign(power * beta)
+
+
+class ScalarWriter:
+    """Writes the records of `tf.summary.FileWriter`, without TensorBoard.
+
+    Where TensorBoard is installed, use `tf.summary.create_file_writer` and
+    `tf.summary.scalar`, which raises where it is not.
+    """
+
+    def __init__(self, directory, suffix=""):
+        self.writer = tf.raw_ops.SummaryWriter(shared_name=directory + suffix)
+        tf.raw_ops.CreateSummaryFileWriter(
+            writer=self.writer,
+            logdir=directory,
+            max_queue=10,
+            flush_millis=120_000,
+            filename_suffix=suffix,
+        )
+
+    def write(self, step, **scalars):
+        """Writes the values under their keywords, for the given step."""
+        for tag, value in scalars.items():
+            tf.raw_ops.WriteScalarSummary(
+                writer=self.writer, step=step, tag=tag, value=value
+            )
+
+    def close(self):
+        """Closes the file."""
+        tf.raw_ops.CloseSummaryWriter(writer=self.writer)
+
+
+def saved_steps(directory):
+    """The global steps of the checkpoints in a directory."""
+    paths = pathlib.Path(directory).glob("*.index")
+    return sorted(int(path.stem.rpartition("-")[2]) for path in paths)
+
+
+def read_scalars(directory):
+    """[(step, tag, value)] of the event files in a directory."""
+
+    def decode(message, kind, **fields):
+        names, dtypes = list(fields), list(fields.values())
+        return tf.io.decode_proto(message, "tensorflow." + kind, names, dtypes)
+
+    scalars = []
+    files = tf.io.gfile.glob(os.path.join(directory, "events.*"))
+    for event in tf.data.TFRecordDataset(files):
+        _, (step, summary) = decode(event, "Event", step=tf.int64, summary=tf.string)
+        _, (values,) = decode(summary[0], "Summary", value=tf.string)
+        found, (tags, numbers) = decode(
+            values, "Summary.Value", tag=tf.string, simple_value=tf.float32
+        )
+        for i in range(len(tags)):
+            if found[i, 1]:
+                tag = tags[i, 0].numpy().decode()
+                scalars.append((int(step[0]), tag, float(numbers[i, 0])))
+    return sorted(scalars)
+
+
+def monitored_loop(
+    batches,
+    start,
+    last_step=None,
+    num_steps=None,
+    log_every=3,
+    save_every=4,
+    summary_every=5,
+):
+    """Trains with all that hooks do: stop, log, watch for NaN, save, summarize.
+
+    Args:
+        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        last_step: the global step to end at, or None for `num_steps`.
+        num_steps: how many steps to take, or None for `last_step`.
+        log_every: number of steps from one line of the log to the next.
+        save_every: number of steps from one checkpoint to the next.
+        summary_every: number of steps from one summary to the next.
+
+    Returns:
+        dict with `losses`, `weights`, `global_step`, the lines `logged`, the steps of
+        the checkpoints `saved`, and the `summaries` [(step, tag, value)].
+
+    Raises:
+        ValueError: none or both of `last_step` and `num_steps` are given.
+    """
+    if (last_step is None) == (num_steps is None):
+        raise ValueError("give either num_steps or last_step")
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        trainer = Trainer(start)
+        manager = trainer.manager(directory, save_every)
+        if last_step is None:
+            last_step = num_steps  # of a fresh run
+        # --- hooks
+        losses, logged = [], []
+        with contextlib.closing(ScalarWriter(directory)) as writer:
+            # --- run
+            for step, loss, rate in trainer.fit(batches, last_step, manager):
+                losses.append(loss)
+                if step % log_every == 0:
+                    logged.append(f"step {step}: loss {loss:.4f}")
+                if step % summary_every == 0:
+                    # Bears the number after the step, though the loss is from before.
+                    writer.write(step + 1, loss=loss, rate=rate)
+        # --- results
+        return {
+            "losses": losses,
+            "weights": [w.numpy() for w in trainer.weights],
+            "global_step": trainer.global_step.numpy(),
+            "logged": logged,
+            "saved": saved_steps(directory),
+            "summaries": read_scalars(directory),
+        }
+
+
+def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
+    """Trains in several runs, each of which goes on where the one before stopped.
+
+    Args:
+        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        stops: the global steps that the runs end at.
+        save_every: number of steps from one checkpoint to the next.
+        max_to_keep: how many checkpoints to keep.
+
+    Returns:
+        dict with lists, one item per run: `losses`, and the steps `saved` in the
+        directory; and the `variables` in the end, by name, slots included.
+    """
+    losses, saved = [], []
+    with tempfile.TemporaryDirectory() as directory:
+        for last_step in stops:
+            # --- build
+            trainer = Trainer(start)
+            manager = trainer.manager(directory, save_every, max_to_keep)
+            # --- run
+            losses.append([])
+            for _, loss, _ in trainer.fit(batches, last_step, manager):
+                losses[-1].append(loss)
+            saved.append(saved_steps(directory))
+        # --- results
+        variables = {v.name[:-2]: v.numpy() for v in trainer.variables}
+    return {"losses": losses, "saved": saved, "variables": variables}
+
+
+def warm_start(batches, start, pretrained, stops):
+    """Starts from a pretrained kernel, unless there is a checkpoint to go on from.
+
+    Args:
+        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        pretrained: [features, units] array, the kernel to start from.
+        stops: the global steps that the runs end at.
+
+    Returns:
+        (list of the losses of each run, list of how many rows each run has seen, final
+        weights [kernel, bias]).
+
+    Raises:
+        ValueError: `pretrained` does not have the shape of `kernel`.
+    """
+    losses, seen = [], []
+    with tempfile.TemporaryDirectory() as directory:
+        for last_step in stops:
+            # --- build
+            trainer = Trainer(start)
+            total = 0  # no variable of the trainer: not saved
+            # --- start
+            manager = trainer.manager(
+                directory,
+                save_every=100,
+                max_to_keep=1,
+                init_fn=functools.partial(trainer.weights[0].assign, pretrained),
+            )
+            # --- run
+            losses.append([])
+            for _, loss, _ in trainer.fit(batches, last_step, manager):
+                losses[-1].append(loss)
+                total += batches[0].shape[1]
+            seen.append(total)
+        # --- results
+        return losses, seen, [w.numpy() for w in trainer.weights]
+
+
+def nan_guard(batches, start, last_step, save_every=2, recover=False):
+    """Stops at the first loss that is NaN, with the last good weights on disk.
+
+    Args:
+        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        last_step: the global step to end at.
+        save_every: number of steps from one checkpoint to the next.
+        recover: whether to return what is left instead of raising.
+
+    Returns:
+        dict with the `losses` before the NaN, the steps of the checkpoints `saved`, and
+        the `weights` [kernel, bias] and the `global_step` of the last one.
+
+    Raises:
+        FloatingPointError: a loss is NaN, and `recover` is false. In TensorFlow 1:
+            NanLossDuringTrainingError.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        trainer = Trainer(start)
+        manager = trainer.manager(directory, save_every)
+        # --- run
+        losses = []
+        try:
+            for _, loss, _ in trainer.fit(batches, last_step, manager):
+                losses.append(loss)
+        except FloatingPointError:
+            if not recover:
+                raise
+        # --- results
+        manager.restore_or_initialize()
+        return {
+            "losses": losses,
+            "saved": saved_steps(directory),
+            "weights": [w.numpy() for w in trainer.weights],
+            "global_step": trainer.global_step.numpy(),
+        }
+
+
+def early_stopping(batches, start, validation, last_step, every=2, patience=4):
+    """Stops when the validation loss falls no more, and returns to the best weights.
+
+    Args:
+        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        validation: (x, y), float arrays [n, features] and [n, units], to evaluate.
+        last_step: the global step to end at, at the latest; a multiple of `every`.
+        every: number of steps from one evaluation to the next.
+        patience: how many steps to go on without a lower validation loss.
+
+    Returns:
+        dict with `losses`, the `validations` [(step, loss)], the `best_step`, and the
+        `weights` [kernel, bias] at that step.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        trainer = Trainer(start)
+        manager = tf.train.CheckpointManager(
+            tf.train.Checkpoint(trainer=trainer), directory, max_to_keep=1
+        )
+        losses, validations = [], []
+        best, best_step = math.inf, 0
+        # --- run
+        while trainer.global_step < last_step:
+            losses.extend(trainer.steps(*batches, tf.constant(every)).numpy())
+            step = trainer.global_step.numpy()
+            loss = trainer.loss_of(*validation).numpy()
+            validations.append((step, loss))
+            if loss < best:
+                best, best_step = loss, step
+                manager.save(step)
+            elif step - best_step >= patience:
+                break
+        # --- best
+        manager.restore_or_initialize()
+        return {
+            "losses": losses,
+            "validations": validations,
+            "best_step": best_step,
+            "weights": [w.numpy() for w in trainer.weights],
+        }
+
+
+def supervised_loop(batches, start, stops):
+    """Trains in several runs, summarizing every step and saving in the end.
+
+    Args:
+        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        stops: the global steps that the runs end at.
+
+    Returns:
+        dict with the `losses` of each run, the steps of the checkpoints `saved`, and
+        the `summaries` [(step, tag, value)].
+    """
+    losses = []
+    with tempfile.TemporaryDirectory() as directory:
+        for run, last_step in enumerate(stops):
+            # --- build
+            trainer = Trainer(start)
+            manager = tf.train.CheckpointManager(
+                tf.train.Checkpoint(trainer=trainer), directory, max_to_keep=5
+            )
+            manager.restore_or_initialize()
+            # --- run
+            first = trainer.global_step.numpy()
+            count = tf.constant(last_step - first, tf.int32)
+            losses.append(list(trainer.steps(*batches, count).numpy()))
+            # A file of the same second would be overwritten, but for the suffix.
+            with contextlib.closing(ScalarWriter(directory, f".{run}")) as writer:
+                for step, loss in enumerate(losses[-1], first + 1):
+                    writer.write(step, loss=loss)
+            # --- end
+            manager.save(trainer.global_step)
+        # --- results
+        return {
+            "losses": losses,
+            "saved": saved_steps(directory),
+            "summaries": read_scalars(directory),
+        }
