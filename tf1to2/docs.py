@@ -17,6 +17,7 @@ import sys
 import numpy as np
 
 from tf1to2 import topics
+from tf1to2.scan import catalog
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -108,7 +109,12 @@ def _shown(array):
 
 def tables(found):
     """{name: the text of the table}, from what `proofs` found."""
-    return {"topics": _topics(found), "false friends": _false_friends(found)}
+    return {
+        "topics": _topics(found),
+        "false friends": _false_friends(found),
+        "symbols": _symbols(),
+        "same": _same(),
+    }
 
 
 def _topics(found):
@@ -139,6 +145,38 @@ def _false_friends(found):
                 for friend in pair["false friends"]
             ]
     return "\n".join(rows)
+
+
+def _symbols():
+    """Every name outside contrib that is not the same, and contrib as it is decided."""
+    exact, wild = catalog._verdicts()
+    rows = ["| name | verdict | write | pair |", "|---|---|---|---|"]
+    names = [
+        n for n in catalog.symbols() if not n.startswith("tf.contrib") or n in exact
+    ]
+    for name in names:
+        entry = catalog.lookup(name)
+        if entry.verdict != "same":
+            rows.append(_symbol_row(f"`{name}`", entry))
+    for prefix in sorted(p for p in wild if p.startswith("tf.contrib")):
+        entry = catalog.Entry(prefix, "module", *wild[prefix])
+        rows.append(_symbol_row(f"`{prefix}.*`", entry))
+    return "\n".join(rows)
+
+
+def _symbol_row(name, entry):
+    known = topics.topics()
+    pair = entry.pair if entry.topic in known else ""
+    link = f"[{pair}](#{entry.topic})" if pair else ""
+    write = entry.replacement or entry.what
+    return (
+        f"| {name} | {entry.verdict} | {write.replace('|', chr(92) + '|')} | {link} |"
+    )
+
+
+def _same():
+    names = [n for n in catalog.symbols() if catalog.lookup(n).verdict == "same"]
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def written(found):

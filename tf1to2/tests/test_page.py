@@ -120,5 +120,5 @@ class MarkdownTest(unittest.TestCase):
 class SymbolsTest(unittest.TestCase):
     def test_they_are_json_that_no_tag_ends(self):
         text = page.build()
-        data = re.search(r'id="symbols">(.*?)</script>', text, re.DOTALL)[1]
+        data = re.search(r'id="symbol-index">(.*?)</script>', text, re.DOTALL)[1]
         json.loads(data)

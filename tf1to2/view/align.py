@@ -118,13 +118,16 @@ def _align_changed(left, right, ours, theirs):
             Row(None, n, False) for n in theirs
         ]
 
-    def alike(x, y):
-        a, b = left[x - 1].strip(), right[y - 1].strip()
-        return difflib.SequenceMatcher(None, a, b, False).ratio()
-
     # The best total likeness of ours[i:] and theirs[k:], filled from the end.
     best = [[0.0] * (len(theirs) + 1) for _ in range(len(ours) + 1)]
-    likeness = [[alike(x, y) for y in theirs] for x in ours]
+    likeness = [[0.0] * len(theirs) for _ in ours]
+    matcher = difflib.SequenceMatcher(None, autojunk=False)
+    for k, y in enumerate(theirs):
+        matcher.set_seq2(right[y - 1].strip())
+        for i, x in enumerate(ours):
+            matcher.set_seq1(left[x - 1].strip())
+            if matcher.real_quick_ratio() > 0.4 and matcher.quick_ratio() > 0.4:
+                likeness[i][k] = matcher.ratio()
     for i in reversed(range(len(ours))):
         for k in reversed(range(len(theirs))):
             together = max(likeness[i][k] - 0.4, 0) + best[i + 1][k + 1]

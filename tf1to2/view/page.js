@@ -2,7 +2,7 @@
 const input = document.getElementById("filter");
 const found = document.getElementById("found");
 const hits = document.getElementById("hits");
-const symbols = JSON.parse(document.getElementById("symbols").textContent);
+const symbols = JSON.parse(document.getElementById("symbol-index").textContent);
 const names = Object.keys(symbols);
 const sections = [...document.querySelectorAll("main > section")];
 const entries = new Map();
