@@ -29,13 +29,12 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/ruff check .
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'not slow' -k 'not generated'
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'not slow'
 
 test-slow: $(READY) ## the rest: float64 recipe, XLA, generated sizes, default settings
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) parity_tests -k generated
 	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
-	  -k 'test_parity and not generated'
+	  -m 'not slow' -k test_parity
 
 record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
 	$(BIN)/python -m tf1to2.parity.record
