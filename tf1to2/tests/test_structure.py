@@ -71,6 +71,24 @@ class FourPlacesTest(unittest.TestCase):
 
 
 class DocsTest(unittest.TestCase):
+    @parameterized.expand(["README.md", "MIGRATION.md"])
+    def test_links_lead_somewhere(self, name):
+        text = (ROOT / name).read_text("utf-8")
+        links = re.findall(
+            r"\[[^\]]*\]\(([^)\s]+)\)", re.sub(r"(?s)```.*?```", "", text)
+        )
+        self.assertTrue(links)
+        for link in sorted(set(links)):
+            path, _, anchor = link.partition("#")
+            target = ROOT / (path or name)
+            self.assertTrue(target.exists(), link)
+            if anchor:
+                titles = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.M)
+                slugs = {
+                    re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles
+                }
+                self.assertIn(anchor, slugs, link)
+
     def test_what_is_made_is_up_to_date(self):
         for path, text in docs.written(docs.proofs()).items():
             self.assertEqual(path.read_text("utf-8"), text, f"{path.name}: make docs")
