@@ -71,7 +71,8 @@ class Case:
     @property
     def ways(self):
         ways = [way for way in RUNGS[self.kind] if way != "gradient"]
-        if "generated" not in self.skip and self.letters and self.kind != "program":
+        both = not {"graph", "generated"} & set(self.skip)
+        if both and self.letters and self.kind != "program":
             ways.append("generated")
         return [way for way in ways if way not in self.skip]
 

@@ -1,0 +1,548 @@
+"""Layers: `tf.layers`, variables made in scopes → small modules that own them."""
+
+import functools
+import math
+
+import tensorflow as tf
+
+__all__ = [
+    "make_dense_layers",
+    "make_conv1d",
+    "make_conv2d",
+    "make_conv2d_transpose",
+    "make_separable_conv2d",
+    "pool_and_flatten",
+    "dropout",
+    "make_embedding",
+    "make_batch_norm",
+    "make_layer_norm",
+    "train",
+]
+
+
+def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
+    """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted.
+
+    Args:
+        units: list of the layers' sizes.
+        use_bias: whether the layers have one.
+        scale: weight of an l2 penalty on the kernels, or None.
+        name: scope of the variables `dense/kernel`, `dense/bias`, `dense_1/kernel`, …
+
+    Returns:
+        Callable from a [..., features] float tensor to the [..., units[-1]] tensor and
+        the penalty, a scalar.
+
+    Raises:
+        ValueError: of the callable: no rank of 2 or more, or unknown features.
+    """
+    return DenseLayers(units, use_bias, scale, name)
+
+
+class DenseLayers(tf.Module):
+    def __init__(self, units, use_bias, scale, name):
+        super().__init__(name)
+        self.scale = scale
+        self.layers = []
+        for i, size in enumerate(units):
+            # What TensorFlow 1 counted is spelled out here, and cannot shift.
+            path = f"{name}/dense_{i}" if i else f"{name}/dense"
+            activation = tf.nn.relu if i < len(units) - 1 else None
+            self.layers.append(Dense(size, activation, use_bias, seed=i, path=path))
+
+    def __call__(self, x):
+        # --- layers
+        for layer in self.layers:
+            x = layer(x)
+        # --- penalty
+        if self.scale is None:
+            return x, tf.zeros([], x.dtype)
+        penalties = [tf.nn.l2_loss(layer.kernel) for layer in self.layers]
+        return x, tf.add_n([self.scale * penalty for penalty in penalties])
+
+
+class Dense(tf.Module):
+    """What `tf.layers.dense` is: a product with the last axis, a bias, a function."""
+
+    def __init__(self, units, activation=None, use_bias=True, seed=1, path="dense"):
+        super().__init__()
+        self.units, self.activation, self.use_bias = units, activation, use_bias
+        self.seed, self.path = seed, path
+        self.kernel = self.bias = None
+
+    def __call__(self, x):
+        if x.shape.rank < 2:
+            raise ValueError(f"expected min_ndim=2, found ndim={x.shape.rank}")
+        if self.kernel is None:
+            shape = [channels(x), self.units]
+            self.kernel = glorot_uniform(shape, self.seed, x.dtype, self.path)
+            if self.use_bias:
+                self.bias = zeros(self.units, x.dtype, self.path)
+        # With the last axis of x; of a matrix it is tf.matmul.
+        y = tf.tensordot(x, self.kernel, 1)
+        return finished(y, self.bias, self.activation)
+
+
+def channels(x):
+    """The size of the last axis, which the shape of a kernel needs."""
+    if x.shape[-1] is None:
+        raise ValueError("the last dimension, that of the channels, must be defined")
+    return x.shape[-1]
+
+
+def glorot_uniform(shape, seed, dtype, path, name="kernel"):
+    """A variable with the draw of v1's initializer, whose op had this seed."""
+    *window, inputs, outputs = shape
+    limit = math.sqrt(6 / (math.prod(window) * (inputs + outputs)))
+    # Called, not given: in a `tf.function`, too, the draw is made once, outside of it.
+    draw = functools.partial(tf.random.uniform, shape, -limit, limit, dtype, seed)
+    return tf.Variable(draw, name=f"{path}/{name}")
+
+
+def zeros(size, dtype, path, name="bias", trainable=True):
+    return tf.Variable(tf.zeros(size, dtype), trainable, name=f"{path}/{name}")
+
+
+def finished(y, bias, activation):
+    """The end of every layer."""
+    if bias is not None:
+        y = tf.nn.bias_add(y, bias)
+    return activation(y) if activation else y
+
+
+def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
+    """Makes a convolution over time.
+
+    Args:
+        filters: number of output channels.
+        size: of the kernel.
+        stride: step between outputs; 1 where `dilation` is not.
+        padding: "valid" or "same".
+        dilation: step between the inputs of one output.
+        name: scope of the variables `kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, steps, channels] float tensor to [batch, new steps,
+        filters].
+    """
+
+    def convolve(x, kernel):
+        return tf.nn.convolution(x, kernel, stride, padding.upper(), None, dilation)
+
+    return Convolution(convolve, [size], filters, name)
+
+
+def make_conv2d(
+    filters,
+    size,
+    strides=(1, 1),
+    padding="valid",
+    activation=None,
+    use_bias=True,
+    name="conv2d",
+):
+    """Makes a convolution over images.
+
+    Args:
+        filters: number of output channels.
+        size: (height, width) of the kernel.
+        strides: (down, right) between outputs.
+        padding: "valid" or "same".
+        activation: name of a function of `tf.nn`, or None.
+        use_bias: whether there is one.
+        name: scope of the variables `kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, height, width, channels] float tensor to [batch, new
+        height, new width, filters].
+
+    Raises:
+        ValueError: another padding; of the callable: not four dimensions, or unknown
+            channels.
+    """
+    if padding not in ("valid", "same"):
+        raise ValueError(f"padding must be valid or same, not {padding!r}")
+
+    def convolve(x, kernel):
+        return tf.nn.conv2d(x, kernel, strides, padding.upper())
+
+    function = activation and getattr(tf.nn, activation)
+    return Convolution(convolve, size, filters, name, function, use_bias)
+
+
+class Convolution(tf.Module):
+    """Variables made by the first call, and the function that they are used by."""
+
+    def __init__(
+        self,
+        convolve,
+        size,
+        filters,
+        path,
+        activation=None,
+        use_bias=True,
+        transposed=False,
+        seed=1,
+    ):
+        super().__init__()
+        self.convolve, self.size, self.filters = convolve, tuple(size), filters
+        self.path, self.seed, self.activation = path, seed, activation
+        self.use_bias, self.transposed = use_bias, transposed
+        self.kernel = self.bias = None
+
+    def __call__(self, x):
+        check_rank(x, 2 + len(self.size))
+        if self.kernel is None:
+            shape = [channels(x), self.filters]
+            shape = [*self.size, *(reversed(shape) if self.transposed else shape)]
+            self.kernel = glorot_uniform(shape, self.seed, x.dtype, self.path)
+            if self.use_bias:
+                self.bias = zeros(self.filters, x.dtype, self.path)
+        y = self.convolve(x, self.kernel)
+        return finished(y, self.bias, self.activation)
+
+
+def check_rank(x, rank):
+    if x.shape.rank != rank:
+        raise ValueError(f"expected ndim={rank}, found ndim={x.shape.rank}")
+
+
+def make_conv2d_transpose(
+    filters, size, strides=(1, 1), padding="valid", name="conv2d_transpose"
+):
+    """Makes a transposed convolution, which enlarges images.
+
+    Args:
+        filters: number of output channels.
+        size: (height, width) of the kernel.
+        strides: (down, right): how much larger the output is.
+        padding: "valid" or "same".
+        name: scope of the variables `kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, height, width, channels] float tensor to [batch, new
+        height, new width, filters].
+    """
+
+    def convolve(x, kernel):
+        # The kernel wants to know the size, which its inverse would round away.
+        shape = tf.shape(x)
+        sides = [
+            shape[1 + i] * strides[i]
+            + (max(size[i] - strides[i], 0) if padding == "valid" else 0)
+            for i in range(2)
+        ]
+        shape = tf.stack([shape[0], *sides, filters])
+        return tf.nn.conv2d_transpose(x, kernel, shape, strides, padding.upper())
+
+    # [height, width, filters, channels]: the kernel of the convolution that it undoes.
+    return Convolution(convolve, size, filters, name, transposed=True)
+
+
+def make_separable_conv2d(
+    filters, size, strides=(1, 1), padding="valid", multiplier=1, name="separable"
+):
+    """Makes a convolution of every channel on its own, and one that mixes them.
+
+    Args:
+        filters: number of output channels.
+        size: (height, width) of the kernel.
+        strides: (down, right) between outputs, both the same.
+        padding: "valid" or "same".
+        multiplier: how many channels the first one makes of each.
+        name: scope of the variables `depthwise_kernel`, `pointwise_kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, height, width, channels] float tensor to [batch, new
+        height, new width, filters].
+    """
+    return SeparableConvolution(filters, size, strides, padding, multiplier, name)
+
+
+class SeparableConvolution(tf.Module):
+    def __init__(self, filters, size, strides, padding, multiplier, path):
+        super().__init__()
+        self.filters, self.size, self.multiplier = filters, tuple(size), multiplier
+        self.strides, self.padding = (1, *strides, 1), padding.upper()
+        self.path, self.depthwise_kernel = path, None
+
+    def __call__(self, x):
+        check_rank(x, 4)
+        if self.depthwise_kernel is None:
+            shapes = [
+                [*self.size, channels(x), self.multiplier],
+                [1, 1, channels(x) * self.multiplier, self.filters],
+            ]
+            self.depthwise_kernel, self.pointwise_kernel = [
+                glorot_uniform(shape, seed, x.dtype, self.path, f"{name}_kernel")
+                for seed, (name, shape) in enumerate(
+                    zip(["depthwise", "pointwise"], shapes), 1
+                )
+            ]
+            self.bias = zeros(self.filters, x.dtype, self.path)
+        kernels = self.depthwise_kernel, self.pointwise_kernel
+        y = tf.nn.separable_conv2d(x, *kernels, self.strides, self.padding)
+        return tf.nn.bias_add(y, self.bias)
+
+
+def pool_and_flatten(x, size, strides, padding="valid"):
+    """Pools images by the maximum and by the average, and flattens the first.
+
+    Args:
+        x: [batch, height, width, channels] float tensor.
+        size: of the windows, a number.
+        strides: between windows, a number.
+        padding: "valid" or "same".
+
+    Returns:
+        (averages [batch, new height, new width, channels], maxima [batch, features]).
+    """
+    maxima = tf.nn.max_pool2d(x, size, strides, padding.upper())
+    averages = tf.nn.avg_pool2d(x, size, strides, padding.upper())
+    # The batch may be unknown, the rest may not: else -1 would stand here twice.
+    return averages, tf.reshape(maxima, [-1, math.prod(maxima.shape[1:])])
+
+
+def dropout(x, rate, seed, training=True, noise_shape=None, draws=2):
+    """Sets a share of the elements to zero in training, and scales the others up.
+
+    Args:
+        x: float array.
+        rate: the share, in [0, 1).
+        seed: of the op; that of the graph is 7.
+        training: whether to drop anything.
+        noise_shape: list, 1 where a draw is for all, None for the size that x has; or
+            None for a draw of every element.
+        draws: how often to do it.
+
+    Returns:
+        List of arrays like x.
+
+    Raises:
+        ValueError: a rate outside of [0, 1).
+    """
+    # --- build
+    tf.random.set_seed(7)
+    x = tf.constant(x)
+
+    @tf.function
+    def draw():
+        return tf.nn.dropout(x, rate, noise_shape, seed) if training else x
+
+    # --- run
+    return [draw().numpy() for _ in range(draws)]
+
+
+def make_embedding(classes, size, name="embedding"):
+    """Makes a table of vectors, to be looked up by number.
+
+    Args:
+        classes: number of rows.
+        size: of a vector.
+        name: scope of the variable `table`.
+
+    Returns:
+        Callable from an int tensor of any shape to float32 [..., size].
+
+    Raises:
+        tf.errors.InvalidArgumentError: of the callable, on a CPU: no such row.
+    """
+    return Embedding(classes, size, name)
+
+
+class Embedding(tf.Module):
+    def __init__(self, classes, size, name):
+        super().__init__(name)
+        table = tf.random.normal([classes, size], stddev=0.125, seed=1)
+        self.table = tf.Variable(table, name=f"{name}/table")
+
+    def __call__(self, ids):
+        return tf.nn.embedding_lookup(self.table, ids)
+
+
+def make_batch_norm(
+    momentum=0.99, epsilon=0.001, fused=False, update=True, name="normalized"
+):
+    """Makes batch normalization, with its updates remembered or forgotten.
+
+    Args:
+        momentum: share of the moving statistics that an update keeps.
+        epsilon: added to the variance.
+        fused: whether one kernel does it all, in float32; only for four dimensions.
+        update: whether training updates the moving statistics.
+        name: scope of the variables `batch_normalization/gamma`, `…/beta`,
+            `…/moving_mean` and `…/moving_variance`.
+
+    Returns:
+        Callable from a [..., channels] float tensor and `training`, a bool, to a tensor
+        of the same shape.
+
+    Raises:
+        TypeError: of the callable: `fused` and float64.
+    """
+    path = f"{name}/batch_normalization"
+    return BatchNorm(momentum, epsilon, fused, update, path)
+
+
+class BatchNorm(tf.Module):
+    """`tf.layers.batch_normalization` with the updates that nobody had to collect."""
+
+    def __init__(self, momentum, epsilon, fused, update, path):
+        super().__init__()
+        self.momentum, self.epsilon = momentum, epsilon
+        self.fused, self.update, self.path = fused, update, path
+        self.gamma = None
+
+    def __call__(self, x, training):
+        if self.gamma is None:
+            size, dtype = channels(x), x.dtype
+            ones, path = tf.ones(size, dtype), self.path
+            self.gamma = tf.Variable(ones, name=f"{path}/gamma")
+            self.beta = zeros(size, dtype, path, "beta")
+            self.moving_mean = zeros(size, dtype, path, "moving_mean", False)
+            self.moving_variance = tf.Variable(
+                ones, False, name=f"{path}/moving_variance"
+            )
+        # --- normalize
+        fused = self.fused and x.shape.rank == 4  # else ignored, as it was
+        normalize = self.normalize_fused if fused else self.normalize
+        y, mean, variance = normalize(x, training)
+        # --- update
+        if training and self.update:
+            # float32 in v1, whatever x is, and rounded at another place where fused.
+            momentum = tf.constant(self.momentum, tf.float32)
+            rate = 1 - momentum if fused else tf.constant(1 - self.momentum)
+            rate = tf.cast(rate, x.dtype)
+            self.moving_mean.assign_sub((self.moving_mean - mean) * rate)
+            self.moving_variance.assign_sub((self.moving_variance - variance) * rate)
+        return y
+
+    def normalize(self, x, training):
+        mean, variance = self.moving_mean, self.moving_variance
+        if training:
+            # tf.nn.moments, but for the identity: x has three gradients, and to v1's
+            # bits they add up only where that of the mean comes last.
+            axes = list(range(x.shape.rank - 1))
+            mean = tf.reduce_mean(x, axes)
+            x = tf.identity(x)
+            squares = tf.math.squared_difference(x, tf.stop_gradient(mean))
+            variance = tf.reduce_mean(squares, axes)
+        y = tf.nn.batch_normalization(
+            x, mean, variance, self.beta, self.gamma, self.epsilon
+        )
+        return y, mean, variance
+
+    def normalize_fused(self, x, training):
+        """By one kernel, which answers with the unbiased variance."""
+        return tf.raw_ops.FusedBatchNormV3(
+            x=x,
+            scale=self.gamma,
+            offset=self.beta,
+            mean=[] if training else self.moving_mean,
+            variance=[] if training else self.moving_variance,
+            epsilon=max(self.epsilon, 1.001e-5),  # as 1.15 did of itself
+            is_training=training,
+        )[:3]
+
+
+def make_layer_norm(begin_axis=1, name="normalized"):
+    """Makes layer normalization, over all axes of an example and not just the last.
+
+    Args:
+        begin_axis: first of the axes to normalize over.
+        name: scope of the variables `LayerNorm/beta` and `LayerNorm/gamma`, [channels].
+
+    Returns:
+        Callable from a [batch, ..., channels] float tensor to one of the same shape.
+
+    Raises:
+        ValueError: of the callable: an axis that there is not, or unknown channels.
+    """
+    return LayerNorm(begin_axis, name)
+
+
+class LayerNorm(tf.Module):
+    def __init__(self, begin_axis, name):
+        super().__init__(name)
+        self.begin_axis, self.path = begin_axis, f"{name}/LayerNorm"
+        self.gamma = None
+
+    def __call__(self, x):
+        if self.begin_axis >= x.shape.rank:
+            raise ValueError(f"begin_axis must be < rank, which is {x.shape.rank}")
+        if self.gamma is None:
+            ones = tf.ones(channels(x), x.dtype)
+            self.gamma = tf.Variable(ones, name=f"{self.path}/gamma")
+            self.beta = zeros(channels(x), x.dtype, self.path, "beta")
+        axes = list(range(self.begin_axis, x.shape.rank))
+        mean, variance = tf.nn.moments(x, axes, keepdims=True)
+        return tf.nn.batch_normalization(
+            x, mean, variance, self.beta, self.gamma, 1e-12
+        )
+
+
+def train(images, labels, steps, rate=0.125, update=True):
+    """Trains a small convolutional network with batch normalization and dropout.
+
+    Args:
+        images: [n, height, width, channels] float array.
+        labels: [n] int array, classes below 3.
+        steps: how many steps to take, all on the same images.
+        rate: learning rate.
+        update: whether the moving statistics are updated: forgotten often enough.
+
+    Returns:
+        dict with the `losses` before every step, and the `variables` by name and the
+        `logits` of inference in the end.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a label that is no class.
+    """
+    # --- model
+    tf.random.set_seed(7)
+    x, y = tf.constant(images), tf.constant(labels)
+    network = Network(update)
+    network(x, training=False)  # makes the variables
+
+    # --- step
+    @tf.function
+    def train_steps(steps):
+        losses = tf.TensorArray(x.dtype, steps)
+        for i in tf.range(steps):
+            with tf.GradientTape() as tape:
+                logits = network(x, training=True)
+                loss = tf.reduce_mean(
+                    tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)
+                )
+            weights = network.trainable_variables
+            for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+                weight.assign_sub(rate * gradient)
+            losses = losses.write(i, loss)
+        return losses.stack()
+
+    # --- run
+    losses = list(train_steps(tf.constant(steps)).numpy())
+    variables = {v.name[:-2]: v.numpy() for v in network.variables}
+    inferred = network(x, training=False).numpy()
+    return {"losses": losses, "variables": variables, "logits": inferred}
+
+
+class Network(tf.Module):
+    def __init__(self, update):
+        super().__init__()
+
+        def convolve(x, kernel):
+            return tf.nn.conv2d(x, kernel, 1, "SAME")
+
+        self.convolution = Convolution(convolve, (3, 3), 4, "conv2d", use_bias=False)
+        self.norm = BatchNorm(0.75, 0.001, False, update, "batch_normalization")
+        self.hidden = Dense(5, tf.nn.relu, seed=2, path="dense")
+        self.scores = Dense(3, seed=3, path="dense_1")
+
+    def __call__(self, x, training):
+        x = tf.nn.relu(self.norm(self.convolution(x), training))
+        x = tf.nn.max_pool2d(x, 2, 2, "VALID")
+        x = tf.reshape(x, [-1, math.prod(x.shape[1:])])
+        if training:
+            x = tf.nn.dropout(x, 0.25, seed=4)
+        return self.scores(self.hidden(x))
