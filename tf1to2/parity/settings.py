@@ -51,6 +51,9 @@ def apply():
         warnings.simplefilter("ignore")  # what others import is not on trial
         import tensorflow as tf
 
+        (cpu,) = tf.config.list_physical_devices("CPU")
+        two = [tf.config.LogicalDeviceConfiguration()] * 2  # for what runs in parallel
+        tf.config.set_logical_device_configuration(cpu, two)
         if current() == "strict":
             tf.config.optimizer.set_experimental_options(
                 {"disable_meta_optimizer": True}

@@ -17,8 +17,6 @@ from tf1to2.scan.names import Call
 PENDING = {
     "checkpoints",
     "metrics",
-    "optimizers",
-    "parallel",
     "randomness",
     "rnn",
     "saved_models",

@@ -94,6 +94,46 @@ class DocsTest(unittest.TestCase):
             self.assertEqual(path.read_text("utf-8"), text, f"{path.name}: make docs")
 
 
+class ClassicExamplesTest(unittest.TestCase):
+    """MIGRATION.md ends with what became of every example of the classic texts."""
+
+    TEXTS = {"ETF2": range(1, 37), "ETF1": range(1, 93), "TVA": range(1, 32)}
+    TEXTS["WAY"] = range(1, 39)
+    TEXTS["ETF1b"] = (19, 20, 69, 83, 84, 85, 87, 90, 91)
+    # Shell commands and captions: what there is to say of them instead of a proof.
+    UNPROVEN = {("ETF2", 1), ("WAY", 38)}
+
+    @classmethod
+    def setUpClass(cls):
+        guide = (ROOT / "MIGRATION.md").read_text()
+        table = guide.split("\n## Classic examples → pairs\n")[1]
+        cls.rows = re.findall(
+            r"^\| (ETF2|ETF1b?|TVA|WAY) (\d+) \| .+ \| (.+) \|$", table, re.M
+        )
+
+    def test_no_number_is_missing_and_none_comes_twice(self):
+        numbers = [(text, int(number)) for text, number, _ in self.rows]
+        wanted = [(text, n) for text, numbers in self.TEXTS.items() for n in numbers]
+        self.assertEqual(sorted(numbers), sorted(wanted))
+
+    def test_every_row_leads_to_a_proven_pair(self):
+        for text, number, target in self.rows:
+            with self.subTest(example=f"{text} {number}"):
+                if (text, int(number)) in self.UNPROVEN:
+                    self.assertEqual(target, "none: there is nothing to prove")
+                    continue
+                link = re.fullmatch(
+                    r"\[(\w+)\.(\w+)\]\(parity_tests/test_\1\.py\)", target
+                )
+                self.assertIsNotNone(link, target)
+                proven = {
+                    case.name
+                    for case in test_module(link[1]).PROOF.cases
+                    if not isinstance(case, Raises)
+                }
+                self.assertIn(link[2], proven)
+
+
 class PairTest(unittest.TestCase):
     @parameterized.expand(BY_TOPIC)
     def test_same_names_in_the_same_order(self, name, topic):

@@ -1,0 +1,472 @@
+import os
+import re
+import tempfile
+import unittest
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import proof
+from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity.v1 import legacy
+from v1_graph import optimizers as v1
+from v2_eager import optimizers as v2
+
+RANDOM = np.random.RandomState(7)
+
+
+def drawn(*shape):
+    return RANDOM.standard_normal(shape).astype("f")
+
+
+DATA, START = (drawn(8, 3), drawn(8, 2)), (drawn(3, 2), drawn(2))
+TABLE, TARGETS = drawn(5, 2), drawn(3, 3, 2)
+IDS = np.int32([[3, 0, 3], [1, 0, 1], [3, 3, 2]])  # twice in a step; never 4
+# The proximal ones take no float64 weight beside a Python rate: an array it is.
+PROXIMAL = {
+    "learning_rate": np.float32(1 / 64),
+    "l1_regularization_strength": np.float32(1 / 32),
+    "l2_regularization_strength": np.float32(1 / 8),
+}
+OPTIMIZERS = {
+    "gradient descent": ("GradientDescent", {"learning_rate": 0.01}),
+    "momentum": ("Momentum", {"learning_rate": 0.001, "momentum": 0.9}),
+    "Nesterov": (
+        "Momentum",
+        {"learning_rate": 0.001, "momentum": 0.9, "use_nesterov": True},
+    ),
+    "Adagrad": ("Adagrad", {"learning_rate": 0.1}),
+    "Adadelta": ("Adadelta", {"learning_rate": 1.0}),
+    "RMSProp": ("RMSProp", {"learning_rate": 0.0001}),
+    "centered RMSProp": (
+        "RMSProp",
+        {"learning_rate": 0.0001, "epsilon": 0.01, "centered": True},
+    ),
+    "Adam": ("Adam", {"learning_rate": 0.001}),
+    "Ftrl": ("Ftrl", {"learning_rate": 0.1}),
+    "Ftrl with penalties": (
+        "Ftrl",
+        {
+            "learning_rate": 0.1,
+            "l1_regularization_strength": 0.01,
+            "l2_regularization_strength": 0.1,
+        },
+    ),
+    "proximal gradient descent": ("ProximalGradientDescent", PROXIMAL),
+    "proximal Adagrad": ("ProximalAdagrad", PROXIMAL),
+}
+RATE = {"learning_rate": 0.5}
+WIDE_DATA, WIDE_START = (
+    tuple(a.astype("float64") for a in arrays) for arrays in (DATA, START)
+)
+keras = tf.keras.optimizers
+LONG = {"eager": "a thousand steps one by one take seconds; ten are proven"}
+SAME = {"eager": "the same kernels called one by one: proven with Adam's"}
+
+
+def skip(slug):
+    return {} if slug in ("gradient descent", "Adam") else SAME
+
+
+def keras_weights(optimizer, stops):
+    weights, loss = v2.line(DATA, START)
+
+    @tf.function
+    def train(steps):
+        for _ in tf.range(steps):
+            with tf.GradientTape() as tape:
+                error = loss()
+            gradients = tape.gradient(error, weights)
+            optimizer.apply_gradients(zip(gradients, weights))
+
+    optimizer.build(weights)
+    return v2.states(train, weights, stops)
+
+
+def fit_by_keras(data, start, name, hyper, stops):
+    make = {"RMSProp": keras.RMSprop, "Adadelta": keras.Adadelta}[name]
+    weights = keras_weights(make(**hyper), stops)
+    states = v2.fit(data, start, name, hyper, stops)
+    return {stop: {**states[stop], **weights[stop]} for stop in stops}
+
+
+def fit_embedding_unsummed(*arguments):
+    with mock.patch.object(v2, "summed", lambda slices: slices):
+        return v2.fit_embedding(*arguments)
+
+
+def fit_at_an_attribute(data, start, rates):
+    weights, loss = v2.line(data, start)
+    adam = v2.Adam(weights)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            error = loss()
+        adam.apply(tape.gradient(error, weights))
+
+    for rate in rates.tolist():
+        adam.hyper["lr"] = rate
+        step()
+    return v2.named_values(*adam.variables)
+
+
+FRIENDS = {
+    "RMSProp": (fit_by_keras, "the mean square begins at one in v1, at zero in Keras"),
+    "Adadelta": (fit_by_keras, "epsilon is 1e-8 in v1, 1e-7 in Keras"),
+}
+
+
+def ten_steps(slug):
+    arguments = "fit", f"ten steps of {slug}", [DATA, START, *OPTIMIZERS[slug], [1, 10]]
+    if slug not in FRIENDS:
+        return Program(*arguments, skip=skip(slug))
+    naive, because = FRIENDS[slug]
+    return FalseFriend(
+        *arguments, of="program", naive=naive, because=because, skip=skip(slug)
+    )
+
+
+def rows(slug):
+    arguments = "fit_embedding", slug, [TABLE, IDS, TARGETS, *OPTIMIZERS[slug]]
+    if slug != "Adagrad":
+        return Program(*arguments, skip=skip(slug))
+    return FalseFriend(
+        *arguments,
+        of="program",
+        naive=fit_embedding_unsummed,
+        because="a row looked up twice takes two steps, not one by the sum",
+    )
+
+
+def refused(name, slug, args, match, error=ValueError, kwargs=(), **errors):
+    errors = {"graph": error, "eager": error, "function": error, **errors}
+    return Raises(name, slug, args, dict(kwargs), of="program", match=match, **errors)
+
+
+CASES = [
+    *[ten_steps(slug) for slug in OPTIMIZERS if slug not in ("momentum", "Ftrl")],
+    *[
+        Program(
+            "fit",
+            f"a thousand steps of {slug}",
+            [DATA, START, *OPTIMIZERS[slug], [0, 10, 1000]],
+            skip=LONG,
+        )
+        for slug in ("momentum", "RMSProp", "Adam", "Ftrl")
+    ],
+    Program(
+        "fit",
+        "on paper, (kernel + bias)² from 5 + 0",
+        [
+            (np.float32([[1]]), np.float32([[0]])),
+            (np.float32([[5]]), np.float32([0])),
+            "Momentum",
+            {"learning_rate": 0.5, "momentum": 0.5},
+            [0, 1, 2],
+        ],
+        exact=True,
+        skip=SAME,
+        expect={
+            0: {
+                "kernel": [[5]],
+                "bias": [0],
+                "kernel/Momentum": [[0]],
+                "bias/Momentum": [0],
+                "global_step": 0,
+            },
+            1: {
+                "kernel": [[0]],
+                "bias": [-5],
+                "kernel/Momentum": [[10]],
+                "bias/Momentum": [10],
+                "global_step": 1,
+            },
+            2: {
+                "kernel": [[2.5]],
+                "bias": [-2.5],
+                "kernel/Momentum": [[-5]],
+                "bias/Momentum": [-5],
+                "global_step": 2,
+            },
+        },
+    ),
+    *[
+        rows(slug)
+        for slug in OPTIMIZERS
+        if slug not in ("Nesterov", "Ftrl with penalties")
+    ],
+    Program("fit_clipped", "clipped", [DATA, START, 0.5, [1, 10]]),
+    Program("fit_clipped", "within the limit", [DATA, START, 100.0, [1, 3]]),
+    Program(
+        "fit_clipped",
+        "a frozen kernel",
+        [DATA, START, 0.5, [2]],
+        {"frozen": ["kernel"], "rate": 0.25},
+    ),
+    FalseFriend(
+        "fit_at_rates",
+        "falling",
+        [DATA, START, np.float32([0.5, 0.5, 0.125, 0.0])],
+        of="program",
+        naive=fit_at_an_attribute,
+        because="a rate that is a Python number stays what it was in the trace",
+    ),
+    Program(
+        "fit_in_turns",
+        "three turns",
+        [drawn(6, 3) + 2, drawn(6, 2), drawn(2, 3), drawn(3, 1), 3],
+    ),
+    Program("fit_with_decay", "not of the bias", [DATA, START, [1, 10]]),
+    Program(
+        "fit_with_decay",
+        "of all",
+        [DATA, START, [2]],
+        {"exclude": (), "rate": 0.25, "decay": 0.5},
+    ),
+    refused(
+        "fit",
+        "integers have no gradients",
+        [
+            (np.int32([[1, 2]]), np.int32([[3]])),
+            (np.int32([[1], [2]]), np.int32([3])),
+            "GradientDescent",
+            {"learning_rate": 0.5},
+            [1],
+        ],
+        "Invalid type",
+    ),
+    refused(
+        "fit",
+        "an accumulator of zero",
+        [DATA, START, "Adagrad", {**RATE, "initial_accumulator_value": 0.0}, [1]],
+        "initial_accumulator_value must be positive",
+    ),
+    refused(
+        "fit",
+        "the rate under its Keras name",
+        [DATA, START, "Adam", {"lr": 0.5}, [1]],
+        "unexpected keyword argument 'lr'",
+        TypeError,
+    ),
+    refused(
+        "fit",
+        "a negative penalty",
+        [DATA, START, "Ftrl", {**RATE, "l1_regularization_strength": -1.0}, [1]],
+        "needs to be positive or zero",
+    ),
+    refused(
+        "fit",
+        "a Python rate for float64, which works here",
+        [WIDE_DATA, WIDE_START, "ProximalAdagrad", RATE, [1]],
+        "float64",
+        graph=TypeError,
+        eager=None,
+        function=None,
+    ),
+    refused(
+        "fit_embedding",
+        "an id that is no row",
+        [TABLE, IDS + 2, TARGETS, "Adam", RATE],
+        r"is not in \[0, 5\)",
+        tf.errors.InvalidArgumentError,
+    ),
+    refused(
+        "fit_clipped",
+        "all weights frozen",
+        [DATA, START, 0.5, [1]],
+        "No variables to optimize",
+        kwargs={"frozen": ["kernel", "bias"]},
+    ),
+    refused(
+        "fit_at_rates",
+        "a rate for each weight",
+        [DATA, START, np.float32([[0.5, 0.25]])],
+        "[Ss]hape",
+    ),
+    refused(
+        "fit_in_turns",
+        "noise of another width",
+        [drawn(6, 3), drawn(6, 4), drawn(2, 3), drawn(3, 1), 1],
+        "Dimensions must be equal|Matrix size-incompatible",
+        eager=tf.errors.InvalidArgumentError,
+    ),
+    refused(
+        "fit_with_decay",
+        "a pattern that is none",
+        [DATA, START, [1]],
+        "unterminated subpattern",
+        re.error,
+        kwargs={"exclude": ["("]},
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class OptimizersTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+def largest(one, other):
+    return max(np.abs(one[n] - other[n]).max() for n in ("kernel", "bias"))
+
+
+BETAS = [float(np.float32(beta)) for beta in (0.9, 0.999)]
+
+
+class KerasTest(unittest.TestCase):
+    """The optimizers of Keras 3: how far off, and what closes the distance."""
+
+    @parameterized.expand(
+        [
+            ("gradient descent", keras.SGD(0.01)),
+            ("momentum", keras.SGD(0.001, momentum=0.9)),
+            ("Nesterov", keras.SGD(0.001, momentum=0.9, nesterov=True)),
+            ("Adagrad", keras.Adagrad(0.1, epsilon=0)),
+            ("Adadelta", keras.Adadelta(1.0, epsilon=1e-8)),
+            ("RMSProp", keras.RMSprop(0.0001, epsilon=1e-10), True),
+            ("centered RMSProp", keras.RMSprop(0.0001, 0.9, 0, 0.01, True), True),
+            ("Adam", keras.Adam(0.001, *BETAS, epsilon=1e-8)),
+            ("Ftrl", keras.Ftrl(0.1)),
+        ]
+    )
+    def test_closed_they_are_a_rounding_apart(self, slug, optimizer, ones=False):
+        build = optimizer.build
+
+        def build_with_ones(variables):
+            build(variables)
+            for slot in optimizer._velocities:
+                slot.assign(tf.ones_like(slot))
+
+        if ones:
+            optimizer.build = build_with_ones
+        ours = v2.fit(DATA, START, *OPTIMIZERS[slug], [1, 10])
+        theirs = keras_weights(optimizer, [1, 10])
+        self.assertLess(largest(ours[1], theirs[1]), 1e-7)
+        self.assertLess(largest(ours[10], theirs[10]), 3e-7)
+        self.assertGreater(largest(ours[10], ours[1]), 1e-4)
+
+    @parameterized.expand(
+        [
+            ("Adadelta", keras.Adadelta(1.0), "1e-03 1e-02 9e-01"),
+            ("RMSProp", keras.RMSprop(0.0001), "3e-04 1e-03 3e-03"),
+        ]
+    )
+    def test_by_default_they_are_not(self, slug, optimizer, expected):
+        stops = [1, 10, 1000]
+        ours = v2.fit(DATA, START, *OPTIMIZERS[slug], stops)
+        theirs = keras_weights(optimizer, stops)
+        distances = [f"{largest(ours[n], theirs[n]):.0e}" for n in stops]
+        self.assertEqual(" ".join(distances), expected)
+
+    @parameterized.expand(
+        [
+            ("Adagrad", keras.Adagrad, {}, "5e-02"),
+            ("Adam", keras.Adam, {"epsilon": 1e-8}, "9e-04"),
+            ("Adadelta", keras.Adadelta, {"epsilon": 1e-8}, "3e-04", "8e-06"),
+            ("momentum", keras.SGD, {"momentum": 0.9}, "4e-03", "4e-03"),
+            ("Ftrl", keras.Ftrl, {}, "2e+00", "2e+00"),
+        ]
+    )
+    def test_sparse_gradients(self, slug, make, hyper, expected, after=None):
+        name, given = OPTIMIZERS[slug]
+        ours = v2.fit_embedding(TABLE, IDS, TARGETS, name, given)["table"]
+        distances = []
+        for summed in (False, True):
+            table = tf.Variable(TABLE)
+            optimizer = make(given["learning_rate"], **hyper)
+            for ids, targets in zip(IDS, TARGETS):
+                with tf.GradientTape() as tape:
+                    looked_up = tf.nn.embedding_lookup(table, ids)
+                    loss = tf.reduce_sum(tf.square(looked_up - targets)) / 2
+                gradient = tape.gradient(loss, table)
+                if summed:
+                    gradient = v2.summed(gradient)
+                optimizer.apply_gradients([(gradient, table)])
+            distances.append(np.abs(ours - table.numpy()).max())
+        self.assertEqual(f"{distances[0]:.0e}", expected)
+        if after is None:
+            self.assertLess(distances[1], 1e-6)
+        else:  # rows that are not looked up move there, and not in v1
+            self.assertEqual(f"{distances[1]:.0e}", after)
+
+
+class SparseTest(unittest.TestCase):
+    @parameterized.expand([("Adam", True), ("momentum", False), ("RMSProp", False)])
+    def test_only_adam_moves_rows_that_were_not_looked_up(self, slug, moves):
+        # Row 0 is looked up in the first two steps, and not in the third.
+        first, all_three = (
+            v2.fit_embedding(TABLE, IDS[:n], TARGETS[:n], *OPTIMIZERS[slug])["table"]
+            for n in (2, 3)
+        )
+        self.assertTrue((first[0] != TABLE[0]).all())
+        self.assertEqual((first[0] != all_three[0]).all(), moves)
+        self.assertEqual((first[0] == all_three[0]).all(), not moves)
+        np.testing.assert_array_equal(all_three[4], TABLE[4])
+
+
+class NumbersTest(unittest.TestCase):
+    def test_hyper_parameters_are_float32_even_for_float64(self):
+        arguments = WIDE_DATA, WIDE_START, *OPTIMIZERS["gradient descent"], [1]
+        with legacy():
+            left = v1.fit(*arguments)[1]["kernel"]
+        right = v2.fit(*arguments)[1]["kernel"]
+        np.testing.assert_array_equal(left, right)
+        exact = v2.fit(*arguments[:3], {"learning_rate": np.float64(0.01)}, [1])
+        self.assertTrue((exact[1]["kernel"] != right).all())
+
+    def test_no_gradient_at_all_is_refused_one_is_left_out(self):
+        a, b = tf.Variable([2.0], name="a"), tf.Variable([3.0], name="b")
+        optimizer = v2.Momentum([a, b], 0.5, 0.5)
+        with self.assertRaisesRegex(ValueError, "No gradients provided"):
+            optimizer.apply([None, None])
+        optimizer.apply([None, tf.constant([2.0])])
+        self.assertEqual([a.numpy(), b.numpy()], [2, 2])
+
+
+class CheckpointTest(unittest.TestCase):
+    def test_a_saver_s_file_goes_on_by_name(self):
+        with legacy(), v1.tf.Session() as sess, tempfile.TemporaryDirectory() as path:
+            step = v1.tf.train.AdamOptimizer(0.125).minimize(v1.line_loss(DATA, START))
+            sess.run(v1.tf.global_variables_initializer())
+            sess.run(step)
+            file = v1.tf.train.Saver().save(sess, os.path.join(path, "model"))
+            sess.run(step)
+            expected = {v.op.name: sess.run(v) for v in v1.tf.global_variables()}
+            reader = tf.train.load_checkpoint(file)
+            stored = {
+                n: reader.get_tensor(n) for n in reader.get_variable_to_shape_map()
+            }
+        weights, loss = v2.line(DATA, START)
+        adam = v2.Adam(weights, 0.125)
+        variables = [*weights, *adam.variables]
+        self.assertEqual({v.name[:-2] for v in variables}, set(stored))
+        for variable in variables:
+            variable.assign(stored[variable.name[:-2]])
+        with tf.GradientTape() as tape:
+            error = loss()
+        adam.apply(tape.gradient(error, weights))
+        for name, value in v2.named_values(*variables).items():
+            np.testing.assert_array_equal(value, expected[name])
+
+    def test_a_native_checkpoint_holds_the_slots(self):
+        file = []
+        with tempfile.TemporaryDirectory() as path:
+            for start in (2.0, 0.0):
+                w = tf.Variable([start], name="w")
+                adam = v2.Adam([w], 0.5)
+                checkpoint = tf.train.Checkpoint(optimizer=adam)
+                if file:
+                    checkpoint.read(file.pop()).assert_consumed()
+                else:
+                    adam.apply([tf.constant([4.0])])
+                    saved = v2.named_values(*adam.variables)
+                    file.append(checkpoint.write(os.path.join(path, "model")))
+        self.assertEqual(v2.named_values(*adam.variables), saved)
+        names = ["beta1_power", "beta2_power", "w", "w/Adam", "w/Adam_1"]
+        self.assertEqual(sorted(saved), names)
+        self.assertEqual(adam.trainable_variables, (w,))

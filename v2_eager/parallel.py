@@ -1,0 +1,419 @@
+"""Devices: tf.device, towers, averaged gradients → tf.device and MirroredStrategy."""
+
+import tensorflow as tf
+
+from v2_eager.basics import Adam, polynomial
+
+__all__ = [
+    "processors",
+    "add",
+    "nested_devices",
+    "device_function",
+    "add_in_halves",
+    "add_in_parallel",
+    "losses_and_gradient",
+    "fit",
+    "fit_towers",
+    "feed_towers",
+    "center",
+]
+
+
+def processors(count):
+    """Divides the processor into devices that stand in for as many GPUs.
+
+    Args:
+        count: how many.
+
+    Returns:
+        List of names such as "CPU:0".
+
+    Raises:
+        RuntimeError: TensorFlow has started with another number.
+    """
+    # --- configure
+    # Of the whole process, before its first op. Saying the same again is no error.
+    (processor,) = tf.config.list_physical_devices("CPU")
+    parts = [tf.config.LogicalDeviceConfiguration()] * count
+    tf.config.set_logical_device_configuration(processor, parts)
+    # --- look
+    return [short(device.name) for device in tf.config.list_logical_devices("CPU")]
+
+
+def device(index):
+    """The name of a device: with device_type="GPU", one that is worth the trouble."""
+    return tf.DeviceSpec(device_type="CPU", device_index=index)
+
+
+def short(name):
+    """A device's name without job, replica and task; the first one's if it has none."""
+    spec = tf.DeviceSpec.from_string(name)
+    return f"{spec.device_type or 'CPU'}:{spec.device_index or 0}"
+
+
+def locate(*tensors):
+    """Where each tensor is; in a `tf.function`, where it was asked for."""
+    return [short(tensor.device) for tensor in tensors]
+
+
+def add(a, b, index):
+    """Adds two arrays on a device, and tells where the sum was made.
+
+    Args:
+        a: array.
+        b: array of the same dtype that broadcasts with `a`.
+        index: which device.
+
+    Returns:
+        (array, name such as "CPU:1").
+    """
+    processors(2)  # first of all; on a machine with two GPUs there is no need
+    # --- build
+    with tf.device(device(index)):
+        c = tf.constant(a) + tf.constant(b)
+    # --- run
+    return c.numpy(), short(c.device)
+
+
+def nested_devices(x):
+    """Computes in a block, in one inside of it, beside a tensor, and where it may.
+
+    Args:
+        x: numeric array.
+
+    Returns:
+        ([x², -x, x² + 1, |x|], the names of their devices).
+    """
+    processors(2)
+    x = tf.constant(x)
+    # --- blocks
+    with tf.device("/cpu:1"):
+        outer = tf.square(x)
+        with tf.device("/cpu:0"):
+            inner = tf.negative(x)
+            # --- beside
+            with tf.device(outer.device):
+                beside = outer + 1
+        # --- anywhere
+        with tf.device(None):
+            anywhere = tf.abs(x)
+    # --- run
+    tensors = [outer, inner, beside, anywhere]
+    return [tensor.numpy() for tensor in tensors], locate(*tensors)
+
+
+def device_function(x, kernel):
+    """Keeps the variable on the first device, and computes on the second.
+
+    Args:
+        x: [n, features] float array.
+        kernel: [features, units] array of the same dtype.
+
+    Returns:
+        ([n, units] product, the names of the devices of kernel and product).
+    """
+    processors(2)
+    # --- rule
+    # tf.device takes no function: a variable stays where it is made, and ops go by
+    # the block that they are in, not by the place of the variables that they read.
+    with tf.device(device(0)):
+        weights = tf.Variable(kernel, name="kernel")
+    # --- build
+    with tf.device(device(1)):
+        y = tf.matmul(tf.constant(x), weights)
+    # --- run
+    return y.numpy(), locate(weights, y)
+
+
+def add_in_halves(a, b):
+    """Adds one half of two arrays on each device.
+
+    Args:
+        a: [n, ...] array, n even.
+        b: array like `a`.
+
+    Returns:
+        (array like `a`, the names of the devices of both halves of the sum).
+
+    Raises:
+        ValueError: n is odd, or the shapes differ; seen while a graph is made.
+        tf.errors.InvalidArgumentError: the same, seen when run.
+    """
+    processors(2)
+    where = []
+
+    @tf.function
+    def add(a, b):
+        # --- split
+        split_a, split_b = tf.split(a, 2), tf.split(b, 2)
+        # --- add
+        split_c = []
+        for i in range(2):
+            with tf.device(device(i)):
+                split_c.append(split_a[i] + split_b[i])
+        where.extend(locate(*split_c))
+        return tf.concat(split_c, axis=0)
+
+    # --- run
+    return add(tf.constant(a), tf.constant(b)).numpy(), where
+
+
+def make_parallel(fn, num_devices, **kwargs):
+    """Applies `fn` to a part of a batch on each device, with shared variables.
+
+    Args:
+        fn: function of tensors, the batch first, to one tensor, the batch first.
+        num_devices: number of devices, a divisor of the size of the batch.
+        **kwargs: the tensors.
+
+    Returns:
+        What `fn` returns for the whole batch.
+    """
+    in_splits = {k: tf.split(v, num_devices) for k, v in kwargs.items()}
+    out_splits = []
+    for i in range(num_devices):
+        with tf.device(device(i)):
+            # Variables are objects that `fn` holds: nothing is to be found by name.
+            parts = {k: v[i] for k, v in in_splits.items()}
+            out_splits.append(fn(**parts))
+    return tf.concat(out_splits, axis=0)
+
+
+def add_in_parallel(a, b, num_devices):
+    """Adds a part of two arrays on each device, by a function that does so for any.
+
+    Args:
+        a: [n, ...] array, n a multiple of `num_devices`.
+        b: array like `a`.
+        num_devices: number of devices, 1 or 2.
+
+    Returns:
+        Array like `a`.
+
+    Raises:
+        ValueError: n is no such multiple; seen while a graph is made.
+        tf.errors.InvalidArgumentError: the same, seen when run.
+    """
+    processors(2)
+
+    # --- build
+    def model(a, b):
+        return a + b
+
+    # A function hands both devices their work at once; eagerly it is op after op.
+    @tf.function
+    def run(a, b):
+        return make_parallel(model, num_devices, a=a, b=b)
+
+    # --- run
+    return run(tf.constant(a), tf.constant(b)).numpy()
+
+
+def losses_and_gradient(x, y, w, num_devices, colocate=True):
+    """Computes the squared errors of a polynomial, and the gradient of their mean.
+
+    Args:
+        x: [n] float array, n a multiple of `num_devices`.
+        y: [n] array of the same dtype.
+        w: [3, 1] array, the coefficients.
+        num_devices: number of devices, 1 or 2.
+        colocate: whether a device computes the gradients of its own part.
+
+    Returns:
+        ([n] losses, [3, 1] gradient, the names of the devices of its parts).
+
+    Raises:
+        ValueError: n is no such multiple; seen while a graph is made.
+        tf.errors.InvalidArgumentError: the same, seen when run.
+    """
+    processors(2)
+    # --- build
+    weights = tf.Variable(w)
+    where = []
+
+    @tf.function
+    def run(x, y):
+        # --- gradient
+        losses, parts = parallel_gradients(x, y, weights, num_devices, colocate)
+        where.extend(locate(*parts))
+        return losses, tf.add_n(parts)
+
+    # --- run
+    losses, gradient = run(tf.constant(x), tf.constant(y))
+    return losses.numpy(), gradient.numpy(), where
+
+
+def parallel_gradients(x, y, weights, num_devices, colocate=True):
+    """The losses of a batch, and the part of each device in the gradient of their mean.
+
+    A tape does not place what it computes: outside of a block that is the first
+    device, whichever computed the loss. So the gradients are asked for in the block.
+    """
+    losses, gradients = [], []
+    parts = zip(tf.split(x, num_devices), tf.split(y, num_devices))
+    for i, (x_part, y_part) in enumerate(parts):
+        with tf.device(device(i)):
+            with tf.GradientTape() as tape:
+                losses.append(tf.square(polynomial(x_part, weights) - y_part))
+            share = tf.ones_like(losses[i]) / len(x)  # of each loss in their mean
+            if colocate:
+                gradients.append(tape.gradient(losses[i], weights, share))
+        if not colocate:
+            gradients.append(tape.gradient(losses[i], weights, share))
+    return tf.concat(losses, axis=0), gradients
+
+
+def fit(x, y, w, num_devices, learning_rate=0.1):
+    """Fits a polynomial by Adam, every batch divided among devices that share it.
+
+    Args:
+        x: [steps, n] float array, n a multiple of `num_devices`.
+        y: [steps, n] array of the same dtype.
+        w: [3, 1] array, the coefficients to begin with.
+        num_devices: number of devices, 1 or 2.
+        learning_rate: of Adam.
+
+    Returns:
+        ([3, 1] coefficients, [steps] mean losses, each before its update).
+
+    Raises:
+        ValueError: n is no such multiple; seen while a graph is made.
+        tf.errors.InvalidArgumentError: the same, seen when run.
+    """
+    processors(2)
+    # --- build
+    weights = tf.Variable(w)
+    adam = Adam(weights, learning_rate)
+
+    @tf.function
+    def train(x, y):
+        # --- step
+        history = tf.TensorArray(x.dtype, size=len(x))
+        for step in tf.range(len(x)):
+            losses, parts = parallel_gradients(x[step], y[step], weights, num_devices)
+            adam.apply(tf.add_n(parts))
+            history = history.write(step, tf.reduce_mean(losses))
+        return history.stack()
+
+    # --- run
+    history = train(tf.constant(x), tf.constant(y))
+    return weights.numpy(), history.numpy()
+
+
+def mirrored():
+    """A strategy of one replica on each device; on GPUs no argument is needed."""
+    processors(2)
+    return tf.distribute.MirroredStrategy(
+        [device(0).to_string(), device(1).to_string()],
+        cross_device_ops=tf.distribute.ReductionToOneDevice(),
+    )
+
+
+def fit_towers(x, y, w, learning_rate=0.0625):
+    """Fits a polynomial by gradient descent, its gradients averaged over two devices.
+
+    Args:
+        x: [steps, n] float array, n even.
+        y: [steps, n] array of the same dtype.
+        w: [3, 1] array, the coefficients to begin with.
+        learning_rate: of the descent.
+
+    Returns:
+        ([3, 1] coefficients, [steps] mean losses, each before its update).
+    """
+    # --- build
+    strategy = mirrored()
+    with strategy.scope():
+        weights = tf.Variable(w, name="w")  # a copy on each device
+    dataset = tf.data.Dataset.from_tensor_slices((x, y))
+    batches = iter(strategy.experimental_distribute_dataset(dataset))
+
+    # --- tower
+    def tower(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(polynomial(x, weights) - y))
+        return loss, tape.gradient(loss, weights)
+
+    @tf.function
+    def train(batches, steps):
+        history = tf.TensorArray(w.dtype, size=steps)
+        for step in tf.range(steps):
+            # --- step
+            losses, gradients = strategy.run(tower, next(batches))
+            loss = strategy.reduce("MEAN", losses, axis=None)
+            gradient = strategy.reduce("MEAN", gradients, axis=None)
+            # Out here an assignment reaches every copy. In the tower it would reach
+            # the tower's own, and nobody would notice that they drift apart.
+            weights.assign_sub(learning_rate * gradient)
+            history = history.write(step, loss)
+        return history.stack()
+
+    # --- run
+    history = train(batches, tf.constant(len(x)))
+    return weights.numpy(), history.numpy()
+
+
+def feed_towers(x, batch):
+    """Divides the batches of a dataset between two devices.
+
+    Args:
+        x: [n, ...] float array.
+        batch: size of a batch, even; what is left over is dropped.
+
+    Returns:
+        List of [part of the first device, part of the second], one for each batch.
+    """
+    strategy = mirrored()
+    # --- dataset
+    # The batch of both devices together, as it was.
+    dataset = tf.data.Dataset.from_tensor_slices(x)
+    dataset = dataset.batch(batch, drop_remainder=True)
+    # --- divide
+    # Without drop_remainder the last batch may leave a device nothing: a loss of NaN.
+    batches = strategy.experimental_distribute_dataset(dataset)
+    # --- run
+    parts = [strategy.experimental_local_results(values) for values in batches]
+    return [[part.numpy() for part in pair] for pair in parts]
+
+
+def center(x):
+    """Subtracts the mean of a batch from both of its halves, each on its device.
+
+    Args:
+        x: [n, ...] float array, n even.
+
+    Returns:
+        Array like `x`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: n is odd.
+    """
+    strategy = mirrored()
+
+    # --- split
+    def half(context):
+        return tf.split(tf.constant(x), 2)[context.replica_id_in_sync_group]
+
+    halves = strategy.experimental_distribute_values_from_function(half)
+
+    def replica(part):
+        # --- means
+        mean = tf.reduce_mean(part, axis=0)
+
+        # --- meet
+        # Replicas run apart; in a merge_call they wait for one another, and one goes on
+        # with the values of all. For this much, context.all_reduce("MEAN", mean) is it.
+        def meet(strategy, means):
+            return strategy.reduce("MEAN", means, axis=None)
+
+        context = tf.distribute.get_replica_context()
+        mean = context.merge_call(meet, args=(mean,))
+        # --- subtract
+        return part - mean
+
+    @tf.function
+    def run(halves):
+        return strategy.gather(strategy.run(replica, (halves,)), axis=0)
+
+    # --- run
+    return run(halves).numpy()
