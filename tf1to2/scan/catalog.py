@@ -13,23 +13,19 @@ import pathlib
 
 VERDICTS = ("same", "renamed", "changed", "rewrite", "removed", "private")
 FOLDER = pathlib.Path(__file__).parent
-# Keywords that have another name now, wherever both signatures bear it out.
-KEYWORDS = {
-    "keep_dims": "keepdims",
-    "reduction_indices": "axis",
-    "squeeze_dims": "axis",
-    "dimension": "axis",
-    "dim": "axis",
-    "keep_prob": "rate",
-    "fn1": "true_fn",
-    "fn2": "false_fn",
-    "targets": "labels",
-    "filter": "filters",
-    "seq_dim": "seq_axis",
-    "batch_dim": "batch_axis",
-    "concat_dim": "axis",
-    "split_dim": "axis",
-    "preferred_dtype": "dtype_hint",
+# Parameters that have another name now, wherever both signatures bear it out.
+RENAMED = {
+    tuple(pair.split("="))
+    for pair in """
+    keep_dims=keepdims reduction_indices=axis squeeze_dims=axis dimension=axis dim=axis
+    reduction_axes=axis concat_dim=axis split_dim=axis seq_dim=seq_axis
+    batch_dim=batch_axis keep_prob=rate fn1=true_fn fn2=false_fn targets=labels
+    filter=filters kernel=filters preferred_dtype=dtype_hint tensor=input value=input
+    string_tensor=input input_tensor=input t=input text=input_text l=l1 l=l2
+    alpha=negative_slope instance=obj y=x algorithm=alg Targmax=output_dtype
+    value_structure=element_spec virtual_devices=logical_devices rate=dilations
+    rates=dilations
+    """.split()
 }
 MESSAGES = {
     "same": "is the same in TensorFlow 2",
@@ -123,17 +119,18 @@ def judge(symbol, call=None):
             and keyword not in now
             and "**" not in row.parameters_today
         ):
-            new = _successor(keyword, before, now)
+            new = next((name for name in now if (keyword, name) in RENAMED), None)
             if new:
                 renamed.append(f"write {new}= in place of {keyword}=")
             else:
                 gone.append(f"the argument {keyword} is gone")
-    named = before[0] == "_sentinel"  # arguments came by name only
-    for number, name in enumerate([] if named else before[: call.positional]):
+    for number, name in enumerate(before[: call.positional]):
         at = now[number] if number < len(now) else None
+        if not name or name.startswith(("*", "_")):
+            break  # the signature does not say what it takes
         if at == name or any(n.startswith("*") for n in now[: number + 1]):
             continue
-        if name in now or at is None or at in before:
+        if (name, at) not in RENAMED:
             moved.append(f"argument {number + 1} was {name} and is {at or 'none'}")
             break
     if not (renamed or gone or moved):
@@ -141,14 +138,6 @@ def judge(symbol, call=None):
     verdict = "rewrite" if gone else "renamed" if renamed else "changed"
     what = "; ".join([*renamed, *gone, *moved])
     return dataclasses.replace(entry, verdict=verdict, what=what)
-
-
-def _successor(keyword, before, now):
-    """What a keyword is called now: by the table, or by its place in the signature."""
-    if KEYWORDS.get(keyword) in now:
-        return KEYWORDS[keyword]
-    at = before.index(keyword)
-    return now[at] if at < len(now) and now[at] not in before else None
 
 
 def near(symbol, count=3):

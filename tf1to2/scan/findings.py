@@ -108,7 +108,9 @@ def scan(paths, excludes=(), select=(), ignore=(), progress=None, processes=None
         FileNotFoundError: a path does not exist.
     """
     found = sources.find(paths, excludes)
-    jobs = [(path, _package(path, paths)) for path in found]
+    folders = {os.path.dirname(path) for path in found}
+    packages = {folder: _package(folder, paths) for folder in folders}
+    jobs = [(path, packages[os.path.dirname(path)]) for path in found]
     local = frozenset(
         name
         for path in found
@@ -189,11 +191,11 @@ def _read(job, local):
     return _File(path, package, module, reason, text.without_source(), shown, ignores)
 
 
-def _package(path, roots):
-    """The dotted name of the directory of `path`, from the root that was named."""
+def _package(folder, roots):
+    """The dotted name of a directory, from the root that was named."""
     for root in roots:
-        if path.startswith(os.path.join(root, "")):
-            return ".".join(pathlib.PurePath(path).relative_to(root).parent.parts)
+        if os.path.join(folder, "").startswith(os.path.join(root, "")):
+            return ".".join(pathlib.PurePath(folder).relative_to(root).parts)
     return ""
 
 
@@ -210,8 +212,11 @@ class _Project:
 
     def uses(self, file):
         """Yields (use, entry) of all that is not the same in TensorFlow 2."""
+        known = {}
         for use in file.module.uses:
-            for origin in self._origins(file, use.origin):
+            if use.origin not in known:
+                known[use.origin] = list(self._origins(file, use.origin))
+            for origin in known[use.origin]:
                 entry = _entry(origin, use)
                 if entry is not None:
                     if entry.verdict != "same":

@@ -3,11 +3,17 @@
 The file is parsed by tree-sitter, so Python 2 and half-broken files are read too. One
 walk notes what every scope binds and which dotted names it mentions; after it, each
 mention is followed from binding to binding until it reaches an import.
+
+Most of a file has nothing to do with TensorFlow, so the walk enters only what holds a
+word that may: first `import`, then the names that imports and aliases have bound.
 """
 
+import bisect
 import collections
 import dataclasses
+import functools
 import re
+import typing
 
 import tree_sitter
 import tree_sitter_python
@@ -17,18 +23,34 @@ LANGUAGE = tree_sitter.Language(tree_sitter_python.language())
 ROOTS = re.compile(r"tensorflow_core\b|tensorflow(\.compat\.v1)+\b")
 # Attributes of tensors, variables and datasets that TensorFlow 2 has not; they count
 # where the object is known to come from TensorFlow, or the name leaves no doubt.
-METHODS = {"eval", "initializer", "value", "op", "get_shape"}
+METHODS = {"eval", "initializer", "value"}
 UNMISTAKABLE = {
     "make_one_shot_iterator",
     "make_initializable_iterator",
     "initialized_value",
     "get_shape",
 }
-VERSION = rb"__version__|\bhasattr\(\s*(?:tf|tensorflow)\b|\bTF_?2\b|tf_?2_?enabled"
+PLAIN = re.compile(rb"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+# Around a word that matters: the object of a method; `x = tf.nn`, not `x = tf.ones(3)`.
+OBJECT = re.compile(rb"(?<![\w.])(?:self\.|cls\.)?(\w+)[\w.]*$")
+LEFT = re.compile(rb"^\s*(?:self\.|cls\.)?(\w+)\s*=[\s(\\]*(?:self\.|cls\.)?$")
+RIGHT = re.compile(rb"[\w.]+(?![\w.]|[ \t]*[(\[])")
+DIMENSION = re.compile(
+    r"(shape\w*|get_shape\(\)|\.dims)(\.dims|\.with_rank\w*\([^()]*\))?\s*\[[^\]]*\]$"
+)
+# A name for the version.
+NAMED = re.compile(
+    rb"(?m)^\s*(\w+)\s*=[^=\n]*\b(?:tf|tensorflow)\.(?:__version__|VERSION)\b"
+)
+# A condition that tells TensorFlow 1.4 from 1.5 guards nothing in TensorFlow 2.
+EARLIER = re.compile(rb"""["'](0\.\d|1\.\d\b|1\.1[0-2]\b)""")
+GUARD = re.compile(
+    rb"__version__|\bTF_?2\b|tf_?2_?enabled"
+    rb"|\bhasattr\(\s*(?:tf|tensorflow)[\w.]*\s*,\s*[\"']"
+)
 
 
-@dataclasses.dataclass(frozen=True)
-class Call:
+class Call(typing.NamedTuple):
     """The arguments of a call.
 
     Attributes:
@@ -42,8 +64,7 @@ class Call:
     starred: bool
 
 
-@dataclasses.dataclass(frozen=True)
-class Use:
+class Use(typing.NamedTuple):
     """One mention of a name.
 
     Attributes:
@@ -89,12 +110,13 @@ class Module:
 class _Scope:
     """A module, class, function or comprehension, and what it binds."""
 
-    __slots__ = ("parent", "kind", "bindings", "outer")
+    __slots__ = ("parent", "kind", "bindings", "outer", "bound")
 
     def __init__(self, parent, kind):
         self.parent, self.kind = parent, kind
         self.bindings = {}  # {name: [_Import | _Alias | _Made | None]}
         self.outer = set()  # names declared global
+        self.bound = parent.bound if parent else []  # (name, target) of all scopes
 
     def bind(self, name, target):
         scope = self
@@ -104,6 +126,7 @@ class _Scope:
             while scope.parent:
                 scope = scope.parent
         scope.bindings.setdefault(name, []).append(target)
+        self.bound.append((name, target))
 
     def enclosing(self, kind):
         scope = self
@@ -115,7 +138,7 @@ class _Scope:
 _Import = collections.namedtuple("_Import", "origin guarded")
 _Alias = collections.namedtuple("_Alias", "scope chain")  # x = tf.nn
 _Made = collections.namedtuple("_Made", "scope chain")  # x = tf.zeros([3])
-_Mention = collections.namedtuple("_Mention", "scope chain node call")
+_Mention = collections.namedtuple("_Mention", "scope chain node arguments")
 
 
 def read(source, package="", local=frozenset()):
@@ -136,34 +159,19 @@ def read(source, package="", local=frozenset()):
 class _Reader:
     def __init__(self, source, package, local):
         self.source, self.package, self.local = source, package, local
-        self.top = _Scope(None, "module")
-        self.mentions, self.methods, self.stars = [], [], []
-        self.known = {}
-        versions = re.findall(
-            rb"(?m)^\s*(\w+)\s*=[^=\n]*\b(?:tf|tensorflow)\.(?:__version__|VERSION)\b",
-            source,
-        )
-        names = b"".join(rb"|\b%s\b" % name for name in set(versions))
-        self.guard = re.compile(VERSION + names)
-        self.visitors = {
-            kind: getattr(self, name)
-            for name in dir(type(self))
-            if name.startswith("_on_")
-            for kind in getattr(type(self), name).__doc__.split()
-        }
+        self.known, self.everything = {}, False
+        self.guard = GUARD
+        if b"__version__" in source or b".VERSION" in source:
+            names = b"".join(rb"|\b%s\b" % name for name in set(NAMED.findall(source)))
+            self.guard = re.compile(GUARD.pattern + names)
+        self.visitors = _visitors()
 
     def module(self):
-        root = tree_sitter.Parser(LANGUAGE).parse(self.source).root_node
-        visitors = self.visitors
-        # A stack, not recursion: nesting may be deeper than Python's own limit.
-        self.stack = stack = [(root, self.top, False)]
-        while stack:
-            node, scope, guarded = stack.pop()
-            visit = visitors.get(node.type)
-            if visit:
-                visit(node, scope, guarded)
-            else:
-                self._into(node, scope, guarded)
+        root = _parsed(self.source)
+        if root.has_error and b"async" in self.source:  # a mere name before Python 3.7
+            self.source = re.sub(rb"\basync(?=\s*[=,)])", b"_sync", self.source)
+            root = _parsed(self.source)
+        self._walk_what_matters(root)
         uses = [use for mention in self.mentions for use in self._uses(mention)]
         from_tensorflow = bool(uses or self.stars) or b"tensorflow" in self.source
         for scope, receiver, name, node, call in self.methods:
@@ -178,13 +186,97 @@ class _Reader:
                 exports[name] = _joined(origin, rest)
         return Module(uses, exports, self.stars, self._broken(root))
 
+    def _walk_what_matters(self, root):
+        self.words, self.places = set(), []
+        self._matter({"import", "import_module"})
+        self._walk(root)
+        self.everything = bool(self.stars)  # a wildcard may have brought any word
+        self._matter(self._leading() | self._objects())
+        while True:
+            self._walk(root)
+            new = self._leading() - self.words
+            if self.everything or not new:
+                break
+            self._matter(new)
+
+    def _matter(self, words):
+        """Adds words, and what the file evidently makes other names of them."""
+        new = words - self.words
+        while new:
+            word = new.pop()
+            self.words.add(word)
+            for start, _ in self._places(word.encode()):
+                self.places.append(start)
+                line = self.source.rfind(b"\n", 0, start) + 1
+                left = LEFT.match(self.source[line:start])
+                if left and RIGHT.match(self.source, start):
+                    new |= {left[1].decode()} - self.words
+        self.places.sort()
+
+    def _places(self, word):
+        """Yields where a word starts and ends."""
+        source, end = self.source, 0
+        while (start := source.find(word, end)) >= 0:
+            end = start + len(word)
+            if not _in_word(source[end : end + 1]):
+                if not start or not _in_word(source[start - 1 : start]):
+                    yield start, end
+
+    def _objects(self):
+        """The names before what may be a method of TensorFlow's."""
+        found = set()
+        for method in METHODS | UNMISTAKABLE:
+            for start, _ in self._places(method.encode()):
+                self.places.append(start)
+                if self.source[start - 1 : start] == b".":
+                    before = self.source[max(0, start - 81) : start - 1]
+                    if name := OBJECT.search(before):
+                        found.add(name[1].decode())
+        return found
+
+    def _leading(self):
+        """Names that an import or an alias has bound to what may be TensorFlow's."""
+        return {
+            name
+            for name, target in self.top.bound
+            if isinstance(target, _Import)
+            and target.origin
+            or isinstance(target, _Alias)
+            and not self.words.isdisjoint(target.chain[:2])
+        }
+
+    def _walk(self, root):
+        self.top = _Scope(None, "module")
+        self.mentions, self.methods, self.stars = [], [], []
+        self.ahead = [0] if self.everything else [*self.places, len(self.source) + 1]
+        visitors = self.visitors
+        # A stack, not recursion: nesting may be deeper than Python's own limit.
+        self.stack = stack = [(root, self.top, False)]
+        while stack:
+            node, scope, guarded = stack.pop()
+            visit = visitors.get(node.type)
+            if visit:
+                visit(self, node, scope, guarded)
+            else:
+                self._push(scope, guarded, *node.named_children)
+
     def _into(self, node, scope, guarded):
-        self.stack.extend(
-            (child, scope, guarded) for child in reversed(node.named_children)
-        )
+        self._push(scope, guarded, *node.named_children)
 
     def _push(self, scope, guarded, *nodes):
-        self.stack.extend((node, scope, guarded) for node in reversed(nodes) if node)
+        """Has the walk visit those nodes that hold a word that matters."""
+        ahead, place, those = self.ahead, -1, []
+        if self.everything:
+            those = [(node, scope, guarded) for node in nodes if node]
+        else:
+            for node in nodes:
+                if node and node.end_byte > place:
+                    if node.start_byte > place:
+                        place = ahead[bisect.bisect_left(ahead, node.start_byte)]
+                    if node.end_byte > place:
+                        those.append((node, scope, guarded))
+        those.reverse()
+        self.stack += those
 
     def _text(self, node):
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -383,39 +475,67 @@ class _Reader:
             condition = node.named_children[1]
         if condition is not None:
             text = self.source[condition.start_byte : condition.end_byte]
-            guarded = guarded or bool(self.guard.search(text))
+            guarded = guarded or bool(
+                self.guard.search(text) and not EARLIER.search(text)
+            )
         self._into(node, scope, guarded)
 
     def _on_try(self, node, scope, guarded):
         """try_statement"""
-        if not guarded:
+        body = node.child_by_field_name("body")
+        if not guarded and body is not None:
             guarded = any(
-                child.type == "except_clause" and self._is_alternative(child)
+                child.type == "except_clause" and self._is_alternative(child, body)
                 for child in node.named_children
             )
         self._into(node, scope, guarded)
 
-    def _is_alternative(self, clause):
-        """Whether a handler does without what its `try` did not find."""
+    def _is_alternative(self, clause, body):
+        """Whether a handler does without what the body of its `try` did not find."""
         head = self.source[clause.start_byte : clause.end_byte].partition(b":")[0]
-        if not re.search(rb"ImportError|AttributeError|NotFound|except\s*$", head):
+        if not re.search(rb"\b(Import|ModuleNotFound|Attribute)Error|except\s*$", head):
             return False
         block = clause.named_children[-1] if clause.named_children else None
-        return block is not None and any(
-            statement.type.startswith("import_")
-            or statement.type == "return_statement"
-            or b"=" in self.source[statement.start_byte : statement.end_byte]
-            for statement in block.named_children
-        )
+        instead = self._settled(block)
+        if instead & self._settled(body):
+            return True
+        only_imports = all(s.type.startswith("import_") for s in body.named_children)
+        tried = self.source[body.start_byte : body.end_byte]
+        return bool(instead) and only_imports and b"tensorflow" in tried
+
+    def _settled(self, block):
+        """What the statements of a block bind; "return" stands for a value returned."""
+        found = set()
+        for statement in block.named_children if block else ():
+            if statement.type.startswith("import_"):
+                for name in statement.children_by_field_name("name"):
+                    dotted, alias = self._imported(name)
+                    found.add(alias or dotted.partition(".")[0])
+            elif statement.type == "return_statement":
+                found.add("return")
+            elif statement.type == "expression_statement":
+                found.update(
+                    self._text(part.child_by_field_name("left"))
+                    for part in statement.named_children
+                    if part.type == "assignment"
+                )
+            elif name := statement.child_by_field_name("name"):
+                found.add(self._text(name))
+        return found
 
     # What mentions names.
 
-    def _on_name(self, node, scope, guarded, call=None):
+    def _on_name(self, node, scope, guarded, arguments=None):
         """identifier attribute"""
         chain = self._chain(node)
         if chain:
-            if not guarded:
-                self.mentions.append(_Mention(scope, chain, node, call))
+            if not guarded and (
+                self.everything
+                or chain[0] in self.words
+                or chain[0] in ("self", "cls")
+                or chain[-1] in UNMISTAKABLE
+            ):
+                self.mentions.append(_Mention(scope, chain, node, arguments))
             return
         receiver = node.child_by_field_name("object")
         name = node.child_by_field_name("attribute")
@@ -424,7 +544,7 @@ class _Reader:
             return
         name = self._text(name)
         if not guarded and (name in METHODS or name in UNMISTAKABLE):
-            self.methods.append((scope, receiver, name, node, call))
+            self.methods.append((scope, receiver, name, node, self._call(arguments)))
         self._push(scope, guarded, receiver)
 
     def _on_call(self, node, scope, guarded):
@@ -435,7 +555,7 @@ class _Reader:
         if named and not guarded:
             self.mentions.append(_Mention(scope, named, node, None))
         if function is not None and function.type in ("identifier", "attribute"):
-            self._on_name(function, scope, guarded, self._call(arguments))
+            self._on_name(function, scope, guarded, arguments)
         else:
             self._push(scope, guarded, function)
         self._push(scope, guarded, arguments)
@@ -457,7 +577,9 @@ class _Reader:
         """comment integer float true false none future_import_statement"""
 
     def _call(self, arguments):
-        if arguments is None or arguments.type != "argument_list":
+        if arguments is None:
+            return None
+        if arguments.type != "argument_list":
             return Call(1, (), False)
         positional, keywords, starred = 0, [], False
         for argument in arguments.named_children:
@@ -490,6 +612,11 @@ class _Reader:
 
     def _chain(self, node):
         """("tf", "nn", "relu") of a dotted name; None for anything else."""
+        if node is None:
+            return None
+        text = self.source[node.start_byte : node.end_byte]
+        if PLAIN.fullmatch(text):
+            return tuple(text.decode().split("."))
         root = node
         while root is not None and root.type == "attribute":
             root = root.child_by_field_name("object")
@@ -503,26 +630,24 @@ class _Reader:
     # From a mention to the import behind it.
 
     def _uses(self, mention):
-        scope, chain, node, call = mention
+        scope, chain, node, arguments = mention
         if scope is None:
-            return [self._use(chain[0], node, call)]
+            return [self._use(chain[0], node, None)]
         origin, rest = self._follow(scope, chain)
-        if origin is None:
-            if chain[-1] in UNMISTAKABLE and len(chain) > 1:
-                self.methods.append((scope, None, chain[-1], node, call))
-            elif chain[-1] == "eval" and len(chain) > 1:
-                self.methods.append((scope, None, "eval", node, call))
-            return []
-        if origin.startswith("()"):
-            if rest and rest[0] in METHODS | UNMISTAKABLE:
-                return [
-                    self._use("." + rest[0], node, call if len(rest) == 1 else None)
-                ]
+        if origin is None or origin.startswith("()"):
+            if origin is None and chain[-1] not in METHODS | UNMISTAKABLE:
+                return []
+            name, call = chain[-1], self._call(arguments)
+            if len(chain) > 1 and (name in UNMISTAKABLE or _is_run(name, call)):
+                self.methods.append((scope, None, name, node, call))
+            elif rest[:1] == ["initializer"] or rest == ["eval"] and call:
+                if origin:
+                    return [self._use(_method(origin[2:], rest[0]), node, call)]
             return []
         full = _joined(origin, rest)
         if public(full) == "tensorflow":
             return []
-        return [self._use(full, node, call, bare=len(chain) == 1)]
+        return [self._use(full, node, self._call(arguments), bare=len(chain) == 1)]
 
     def _follow(self, scope, chain):
         """(origin, the rest of the chain); an origin of "()…" is what a call made."""
@@ -574,14 +699,14 @@ class _Reader:
 
     def _method(self, scope, receiver, name, call):
         """The origin of a method of what is no mere name; None if it is not ours."""
-        given = set(call.keywords) if call else set()
-        if name in UNMISTAKABLE or name == "eval" and given & {"feed_dict", "session"}:
+        if name in UNMISTAKABLE:  # a function of that name takes an argument
+            return None if call and (call.positional or call.starred) else "." + name
+        if _is_run(name, call):
             return "." + name
         if receiver is None:
             return None
         if name == "value":  # x.shape[0].value
-            text = self._text(receiver)
-            found = re.search(r"(\.shape|get_shape\(\))\s*\[[^\]]*\]$", text)
+            found = call is None and DIMENSION.search(self._text(receiver))
             return ".value" if found else None
         if receiver.type == "call":
             chain = self._chain(receiver.child_by_field_name("function"))
@@ -617,6 +742,30 @@ class _Reader:
             node = next((c for c in node.children if c.has_error or c.is_missing), None)
             if node is None:
                 return root.start_point[0] + 1
+
+
+@functools.cache
+def _visitors():
+    """{type of node: method}, by the docstrings of the methods."""
+    return {
+        kind: method
+        for name, method in vars(_Reader).items()
+        if name.startswith("_on_")
+        for kind in method.__doc__.split()
+    }
+
+
+def _in_word(byte):
+    return byte.isalnum() or byte == b"_"
+
+
+def _parsed(source):
+    return tree_sitter.Parser(LANGUAGE).parse(source).root_node
+
+
+def _is_run(name, call):
+    """Whether `x.eval(session=…)`, which nothing else is."""
+    return name == "eval" and call and {"feed_dict", "session"} & set(call.keywords)
 
 
 def _method(owner, name):

@@ -156,6 +156,20 @@ class LookupTest(unittest.TestCase):
                 "rewrite",
                 "the argument verify_shape is gone",
             ),
+            (
+                "another argument in the same place",
+                "tf.constant_initializer",
+                Call(2, (), False),
+                "changed",
+                "argument 2 was dtype and is support_partition",
+            ),
+            (
+                "a signature that 1.15 did not tell",
+                "tf.keras.utils.custom_object_scope",
+                Call(1, (), False),
+                "same",
+                "",
+            ),
             ("names apart", "tf.zeros_like", Call(1, (), False), "same", ""),
             (
                 "labels, which came by name only",
