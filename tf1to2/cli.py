@@ -62,6 +62,14 @@ def _parser():
     diff.add_argument("--unified", action="store_true", help="plain diff -u")
     diff.set_defaults(run=_diff)
 
+    convert = commands.add_parser(
+        "convert-checkpoint", help="rename and carry over the tensors of a checkpoint"
+    )
+    from tf1to2 import checkpoint
+
+    checkpoint.add_arguments(convert)
+    convert.set_defaults(run=checkpoint.run)
+
     page = commands.add_parser("page", help="build the site: one HTML file, offline")
     page.add_argument(
         "-o", "--output", metavar="DIR", default="site", help="%(default)s"

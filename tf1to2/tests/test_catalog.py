@@ -15,7 +15,6 @@ from tf1to2.scan.names import Call
 
 # Topics that the catalog points to and that are still to be written.
 PENDING = {
-    "checkpoints",
     "metrics",
     "randomness",
     "rnn",

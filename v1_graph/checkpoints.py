@@ -1,0 +1,263 @@
+"""Checkpoints: a Saver that goes by names → objects that go by attributes, or names."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "train",
+    "stop_and_resume",
+    "restore_part",
+    "start_from",
+    "inspect",
+    "keep",
+]
+
+
+def train(x, y, weights, steps, files=None, rate=0.125):
+    """Trains by Adam, from a checkpoint of TensorFlow 1 if given, and writes another.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
+        steps: how many steps to take.
+        files: {suffix: bytes as a uint8 array}, the files of a checkpoint, or None.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step, the `state` by the names of the
+        checkpoint, and its `files`.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint lacks a variable.
+        tf.errors.InvalidArgumentError: it holds one of another dtype, or (in TensorFlow
+            2 a ValueError) of another shape.
+    """
+    with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
+        # --- build
+        step, loss = _regression(x, y, weights, rate)
+        saver = tf.train.Saver()
+        with tf.Session() as sess:
+            # --- restore
+            if files is None:
+                sess.run(tf.global_variables_initializer())
+            else:
+                saver.restore(sess, _unpack(files, folder))
+            # --- step
+            losses = [sess.run([loss, step])[0] for _ in range(steps)]
+            losses = np.array(losses, x.dtype)
+            # --- save
+            path = os.path.join(folder, "model.ckpt")
+            saver.save(sess, path, write_meta_graph=False, write_state=False)
+            state = {v.op.name: sess.run(v) for v in tf.global_variables()}
+            return {"losses": losses, "state": state, "files": _pack(path)}
+
+
+def _regression(x, y, weights, rate):
+    """The graph of a linear regression.
+
+    Returns:
+        (op of one step of Adam, tensor of the loss before it).
+    """
+    kernel = tf.get_variable("kernel", initializer=weights["kernel"])
+    bias = tf.get_variable("bias", initializer=weights["bias"])
+    global_step = tf.train.get_or_create_global_step()
+    outputs = tf.nn.bias_add(tf.matmul(tf.constant(x), kernel), bias)
+    loss = tf.reduce_mean(tf.square(outputs - tf.constant(y)))
+    optimizer = tf.train.AdamOptimizer(rate)
+    gradients = optimizer.compute_gradients(loss, [kernel, bias])
+    # Without this line the loss may be that of the old or of the new weights.
+    with tf.control_dependencies([loss]):
+        return optimizer.apply_gradients(gradients, global_step), loss
+
+
+def _pack(path):
+    suffixes = [".index", ".data-00000-of-00001"]
+    return {suffix: np.fromfile(path + suffix, np.uint8) for suffix in suffixes}
+
+
+def _unpack(files, folder):
+    path = os.path.join(folder, "given.ckpt")
+    for suffix, content in files.items():
+        content.tofile(path + suffix)
+    return path
+
+
+def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
+    """Trains, stops, and goes on in a fresh program from the latest checkpoint.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
+        stop: how many steps the first program takes.
+        steps: how many steps the second one takes.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step, the `state` by variable names, and the
+        name of the `latest` checkpoint.
+    """
+    losses = []
+    with tempfile.TemporaryDirectory() as folder:
+        for count in (stop, steps):
+            with tf.Graph().as_default(), tf.Session() as sess:
+                # --- build
+                step, loss = _regression(x, y, weights, rate)
+                saver = tf.train.Saver()
+                # --- restore
+                latest = tf.train.latest_checkpoint(folder)
+                if latest is None:
+                    sess.run(tf.global_variables_initializer())
+                else:
+                    saver.restore(sess, latest)
+                # --- step
+                losses += [sess.run([loss, step])[0] for _ in range(count)]
+                # --- save
+                global_step = tf.train.get_global_step()
+                saver.save(sess, os.path.join(folder, "model.ckpt"), global_step)
+                state = {v.op.name: sess.run(v) for v in tf.global_variables()}
+        latest = os.path.basename(tf.train.latest_checkpoint(folder))
+    return {"losses": losses, "state": state, "latest": latest}
+
+
+def restore_part(saved, start, names):
+    """Restores some variables of a model, under the names that they had in another one.
+
+    Args:
+        saved: {name: array}, what the checkpoint of the other model holds.
+        start: {name: array}, the variables of this model before.
+        names: {name of the checkpoint: name of this model}.
+
+    Returns:
+        {name: array}, the variables of this model after.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint has no such name.
+        tf.errors.InvalidArgumentError: another dtype, or (in TensorFlow 2 a ValueError)
+            another shape.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = _write(saved, folder)
+        with tf.Graph().as_default(), tf.Session() as sess:
+            # --- build
+            variables = _variables(start)
+            # --- restore
+            # A dict maps names in the checkpoint to variables; the rest is left alone.
+            saver = tf.train.Saver({k: variables[name] for k, name in names.items()})
+            sess.run(tf.global_variables_initializer())
+            saver.restore(sess, path)
+            return sess.run(variables)
+
+
+def _write(arrays, folder):
+    """Writes a checkpoint with these arrays, and tells its path."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        saver = tf.train.Saver(_variables(arrays))
+        sess.run(tf.global_variables_initializer())
+        return saver.save(sess, os.path.join(folder, "model.ckpt"))
+
+
+def _variables(arrays):
+    return {n: tf.get_variable(n, initializer=array) for n, array in arrays.items()}
+
+
+def start_from(saved, start, assignment):
+    """Makes variables whose initial values come from a checkpoint, scope by scope.
+
+    Args:
+        saved: {name: array}, what the checkpoint holds.
+        start: {name: array}, the initial values otherwise.
+        assignment: {"scope/" or name of the checkpoint: "scope/" or name of the model};
+            "/" is the scope of everything.
+
+    Returns:
+        {name: array}, the variables as they are initialized.
+
+    Raises:
+        ValueError: a variable in an assigned scope is not in the checkpoint, has
+            another shape there, or there is no such variable or scope.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = _write(saved, folder)
+        with tf.Graph().as_default(), tf.Session() as sess:
+            # --- build
+            variables = _variables(start)
+            # --- restore
+            # Replaces the initializers: call it after the model, before they run.
+            tf.train.init_from_checkpoint(path, assignment)
+            sess.run(tf.global_variables_initializer())
+            return sess.run(variables)
+
+
+def inspect(saved, name):
+    """Tells what a checkpoint holds, without the program that wrote it.
+
+    Args:
+        saved: {name: array}, what the checkpoint holds.
+        name: the one to be read.
+
+    Returns:
+        dict with the `list` of names with shapes, the `dtypes` in the same order, and
+        the `value` of `name`.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint has no such name.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = _write(saved, folder)
+        # --- read
+        reader = tf.train.NewCheckpointReader(path)
+        shapes = reader.get_variable_to_shape_map()
+        dtypes = reader.get_variable_to_dtype_map()
+        if not reader.has_tensor(name):
+            raise tf.errors.NotFoundError(None, None, "no %s in the checkpoint" % name)
+        return {
+            "list": ["%s %s" % (key, shapes[key]) for key in sorted(shapes)],
+            "dtypes": [tf.as_dtype(dtypes[key]).name for key in sorted(shapes)],
+            "value": reader.get_tensor(name),
+        }
+
+
+def keep(runs, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0):
+    """Writes checkpoints in several runs of a program, and keeps the last ones.
+
+    Args:
+        runs: list of lists of global steps; each run of the program saves at its own.
+        max_to_keep: how many to keep; None keeps all.
+        keep_checkpoint_every_n_hours: keeps one in so many hours for ever.
+
+    Returns:
+        dict with the names of the `files` left in the directory, of the `latest`
+        checkpoint, of `all` checkpoints in the state file, and its step, `resumed`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for steps in runs:
+            with tf.Graph().as_default(), tf.Session() as sess:
+                # --- build
+                global_step = tf.train.get_or_create_global_step()
+                saver = tf.train.Saver(
+                    max_to_keep=max_to_keep,
+                    keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
+                )
+                # A new Saver has forgotten what the last run wrote.
+                state = tf.train.get_checkpoint_state(folder)
+                if state is not None:
+                    saver.recover_last_checkpoints(state.all_model_checkpoint_paths)
+                # --- save
+                for step in steps:
+                    global_step.load(step, sess)
+                    path = os.path.join(folder, "model.ckpt")
+                    saver.save(sess, path, step, write_meta_graph=False)
+        # --- state
+        state = tf.train.get_checkpoint_state(folder)
+        latest = tf.train.latest_checkpoint(folder)
+        return {
+            "files": sorted(os.listdir(folder)),
+            "latest": os.path.basename(latest),
+            "all": [os.path.basename(p) for p in state.all_model_checkpoint_paths],
+            "resumed": tf.train.load_variable(latest, "global_step"),
+        }
