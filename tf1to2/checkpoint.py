@@ -34,7 +34,7 @@ import re
 import sys
 import tempfile
 
-from tf1to2.cli import CommandError
+from tf1to2.errors import CommandError
 from tf1to2.view.tables import table
 
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"

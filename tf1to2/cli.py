@@ -7,10 +7,7 @@ import argparse
 import sys
 
 from tf1to2 import __version__
-
-
-class CommandError(Exception):
-    """The job cannot be done; the message says what to do. Exit status 2."""
+from tf1to2.errors import CommandError
 
 
 def main(argv=None):

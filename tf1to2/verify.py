@@ -7,7 +7,7 @@ import platform
 import sys
 
 from tf1to2 import topics
-from tf1to2.cli import CommandError
+from tf1to2.errors import CommandError
 from tf1to2.view.tables import table
 
 WAYS = {

@@ -12,6 +12,7 @@ __all__ = [
     "take_per_row",
     "choose_rows",
     "convert",
+    "cast",
     "fill",
     "text_lengths",
     "split_words",
@@ -165,6 +166,25 @@ def convert(value, dtype=None):
     with tf.Graph().as_default(), tf.Session() as sess:
         tensor = tf.convert_to_tensor(value, dtype and tf.as_dtype(dtype))
         return sess.run(tensor), tensor.dtype.name
+
+
+def cast(x):
+    """Makes numbers of another kind: a fraction is cut off, toward zero.
+
+    Args:
+        x: tensor of numbers or truth values.
+
+    Returns:
+        Dict of tensors of the shape of `x`: "float" (float32), "double" (float64),
+        "int" (int32), "long" (int64), "byte" (uint8, at most 255).
+    """
+    return {
+        "float": tf.to_float(x),
+        "double": tf.to_double(x),
+        "int": tf.to_int32(x),
+        "long": tf.to_int64(x),
+        "byte": tf.saturate_cast(tf.to_int32(x), tf.uint8),
+    }
 
 
 def fill(values, shape):

@@ -15,6 +15,7 @@ __all__ = [
     "take_per_row",
     "choose_rows",
     "convert",
+    "cast",
     "fill",
     "text_lengths",
     "split_words",
@@ -167,6 +168,25 @@ def convert(value, dtype=None):
     """
     tensor = tf.convert_to_tensor(value, dtype and tf.as_dtype(dtype))
     return tensor.numpy(), tensor.dtype.name
+
+
+def cast(x):
+    """Makes numbers of another kind: a fraction is cut off, toward zero.
+
+    Args:
+        x: tensor of numbers or truth values.
+
+    Returns:
+        Dict of tensors of the shape of `x`: "float" (float32), "double" (float64),
+        "int" (int32), "long" (int64), "byte" (uint8, at most 255).
+    """
+    return {
+        "float": tf.cast(x, tf.float32),
+        "double": tf.cast(x, tf.float64),
+        "int": tf.cast(x, tf.int32),
+        "long": tf.cast(x, tf.int64),
+        "byte": tf.saturate_cast(tf.cast(x, tf.int32), tf.uint8),
+    }
 
 
 def fill(values, shape):

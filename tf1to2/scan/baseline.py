@@ -6,7 +6,7 @@ import os
 import pathlib
 import tempfile
 
-from tf1to2.cli import CommandError
+from tf1to2.errors import CommandError
 
 
 def write(path, findings):

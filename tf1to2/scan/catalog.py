@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import functools
 import pathlib
+import re
 
 VERDICTS = ("same", "renamed", "changed", "rewrite", "removed", "private")
 FOLDER = pathlib.Path(__file__).parent
@@ -101,6 +102,8 @@ def lookup(symbol):
 def judge(symbol, call=None):
     """As `lookup`, but for a call that TensorFlow 2 rejects or takes for another.
 
+    What a `same` name has to say in the table, it says of such calls.
+
     Args:
         symbol: the name.
         call: `names.Call`, or None where the name is only mentioned.
@@ -135,6 +138,8 @@ def judge(symbol, call=None):
             break
     if not (renamed or gone or moved):
         return entry
+    if entry.what:  # the table says it better than the signatures
+        return dataclasses.replace(entry, verdict="renamed")
     verdict = "rewrite" if gone else "renamed" if renamed else "changed"
     what = "; ".join([*renamed, *gone, *moved])
     return dataclasses.replace(entry, verdict=verdict, what=what)
@@ -150,6 +155,8 @@ def symbols():
     return sorted({*_rows(), *_verdicts()[0]})
 
 
+# `tf.contrib.rnn.python.ops.rnn_cell.GLSTMCell` is `tf.contrib.rnn.GLSTMCell`.
+DEEP = re.compile(r"^(tf\.contrib\.\w+\.)python\.(?:\w+\.)*(?=\w+$)")
 # Not public in any version.
 PRIVATE = ("tf.python.", "tf.core.", "tf.tools.", "tf.compiler.", "tf.stream_executor.")
 
@@ -208,6 +215,8 @@ def _known(symbol):
         kind = "module" if symbol in _modules() else "func"
     if symbol in exact:
         return _entry(symbol, kind, *exact[symbol])
+    if row is None and (short := DEEP.sub(r"\1", symbol)) in exact:
+        return _entry(symbol, kind, *exact[short])
     if row is None and symbol not in _modules():
         # What lay deeper in contrib went with it; elsewhere it may be new.
         gone = symbol.startswith(("tf.contrib.", "tf.examples."))

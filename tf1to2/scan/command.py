@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from tf1to2.cli import CommandError
+from tf1to2.errors import CommandError
 from tf1to2.scan import baseline, catalog, settings
 from tf1to2.scan.reports import FORMATS
 

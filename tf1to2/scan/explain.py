@@ -3,7 +3,7 @@
 import json
 
 from tf1to2 import topics
-from tf1to2.cli import CommandError
+from tf1to2.errors import CommandError
 from tf1to2.scan import catalog, names
 from tf1to2.view import terminal
 from tf1to2.view.page import WAYS

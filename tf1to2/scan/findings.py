@@ -6,6 +6,7 @@ import functools
 import os
 import pathlib
 import re
+import signal
 
 from tf1to2.scan import catalog, names, sources
 
@@ -160,7 +161,10 @@ def _read_all(jobs, local, processes):
     if processes == 1:
         yield from map(read, jobs)
         return
-    pool = concurrent.futures.ProcessPoolExecutor(processes)
+    quietly = signal.SIGINT, signal.SIG_DFL  # Ctrl-C is for this process to tell
+    pool = concurrent.futures.ProcessPoolExecutor(
+        processes, initializer=signal.signal, initargs=quietly
+    )
     try:
         yield from pool.map(read, jobs, chunksize=8)
     finally:

@@ -3,7 +3,7 @@
 import configparser
 import pathlib
 
-from tf1to2.cli import CommandError
+from tf1to2.errors import CommandError
 
 LISTS = ("select", "ignore", "exclude")
 KNOWN = (*LISTS, "baseline")

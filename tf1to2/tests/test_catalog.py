@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import subprocess
 import sys
 import unittest
@@ -60,6 +61,13 @@ class CatalogTest(unittest.TestCase):
             if row["today"].startswith("tf."):
                 self.assertIsNotNone(survey._get(tf, row["today"]), row["symbol"])
 
+    def test_replacements_exist_here(self):
+        exact, wild = catalog._verdicts()
+        for symbol, (_, replacement, *_) in [*exact.items(), *wild.items()]:
+            for name in replacement.split(", "):
+                if re.fullmatch(r"tf(\.\w+)+", name):
+                    self.assertIsNotNone(survey._get(tf, name), f"{symbol}: {name}")
+
     def test_every_pair_exists(self):
         known, pending = topics.topics(), set()
         for symbol in catalog.symbols():
@@ -102,6 +110,12 @@ class LookupTest(unittest.TestCase):
             ("changed", "tf.where", "changed", "tf.where(p[:, None], a, b)"),
             ("rewritten", "tf.placeholder", "rewrite", "an argument of a function"),
             ("an attribute of it", "tf.flags.FLAGS.batch", "rewrite", "absl.flags"),
+            (
+                "deep, and known",
+                "tf.contrib.framework.python.ops.arg_scope",
+                "rewrite",
+                "functools",
+            ),
             ("deep in contrib", "tf.contrib.rnn.python.ops.x.y", "rewrite", "a cell"),
             ("not public", "tf.python.ops.array_ops", "private", ""),
             ("a method", ".eval", "rewrite", ".numpy()"),
@@ -168,6 +182,14 @@ class LookupTest(unittest.TestCase):
                 Call(1, (), False),
                 "same",
                 "",
+            ),
+            (
+                "told in the table",
+                "tf.name_scope",
+                Call(3, (), False),
+                "renamed",
+                "it takes the name alone, and no None: "
+                "write tf.name_scope(name or default_name)",
             ),
             ("names apart", "tf.zeros_like", Call(1, (), False), "same", ""),
             (

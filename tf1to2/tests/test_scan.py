@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,24 @@ class ExitTest(ScanCase):
             [sys.executable, "-c", code], capture_output=True, text=True
         )
         self.assertEqual(out.stdout.splitlines()[-1], "set()")
+
+
+@unittest.skipUnless(hasattr(os, "mkfifo"), "a pipe that blocks is made by mkfifo")
+class InterruptTest(ScanCase):
+    @parameterized.expand([("one process", 1), ("several", 2)])
+    def test_ctrl_c_is_one_line_and_leaves_nothing(self, _, processes):
+        self.write(b=TF + "tf.Session()")
+        os.mkfifo("a.py")
+        command = [sys.executable, "-m", "tf1to2", "scan", "a.py", "b.py"]
+        command += ["--processes", str(processes), "--output-file", "report.txt"]
+        with subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as scan:
+            with open("a.py", "w"):  # returns when the scan has begun to read
+                os.killpg(scan.pid, signal.SIGINT)
+                _, err = scan.communicate(timeout=60)  # until the last child is gone
+        self.assertEqual((scan.returncode, err), (130, "\ntf1to2: interrupted\n"))
+        self.assertFalse(os.path.exists("report.txt"))
 
 
 class FalseFriendTest(ScanCase):

@@ -14,7 +14,7 @@ from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
 from tf1to2 import __version__, topics
-from tf1to2.cli import CommandError
+from tf1to2.errors import CommandError
 from tf1to2.topics import folder
 from tf1to2.view import markdown
 from tf1to2.view.align import STEP, align, blocks

@@ -1,0 +1,7 @@
+"""`python -m tf1to2` is the command `tf1to2`."""
+
+import sys
+
+from tf1to2.cli import main
+
+sys.exit(main())
