@@ -71,9 +71,10 @@ class Entry:
         """The finding in one sentence."""
         if self.what:
             return f"{self.symbol}: {self.what}"
-        text = MESSAGES[self.verdict].format(
-            replacement=self.replacement or "nothing in its place"
-        )
+        text = MESSAGES[self.verdict]
+        if self.verdict == "private" and self.replacement:
+            text = "is not public; there is {replacement}"
+        text = text.format(replacement=self.replacement or "nothing in its place")
         return f"{self.symbol} {text}"
 
 
@@ -89,7 +90,7 @@ def lookup(symbol):
         `Entry`, or None for what TensorFlow 1.15 never had.
     """
     if symbol.startswith(PRIVATE):
-        return _entry("tensorflow" + symbol[2:], "module", "private")
+        return _private("tensorflow" + symbol[2:])
     asked = symbol
     while symbol and symbol != "tf":
         entry = _known(symbol)
@@ -191,6 +192,28 @@ def _verdicts():
                     raise ValueError(f"verdicts.tsv, line {number}: {pattern} again")
                 table[key] = rest
     return exact, wild
+
+
+def _private(symbol):
+    """The entry of a name that is not public; what it says is of its public name."""
+    known, name = _publics(), symbol
+    while name and name not in known:
+        name = name.rpartition(".")[0]
+    if not name:
+        return _under(symbol, "module") or _entry(symbol, "module", "private")
+    entry = lookup(known[name] + symbol.removeprefix(name))
+    replacement = entry.replacement
+    if entry.verdict in ("same", "changed"):
+        replacement = replacement or known[name]
+    what = f"not public; {entry.message}"
+    return _entry(symbol, entry.kind, "private", replacement, entry.pair, what)
+
+
+@functools.cache
+def _publics():
+    """{name under tensorflow.python: public name}, of TensorFlow 1.15."""
+    with (FOLDER / "privates.tsv").open(encoding="utf-8") as lines:
+        return dict(line.rstrip("\n").split("\t") for line in lines)
 
 
 @functools.cache

@@ -81,7 +81,7 @@ class CatalogTest(unittest.TestCase):
 
     def test_verdicts_name_what_there_is(self):
         exact, wild = catalog._verdicts()
-        deeper = ("tf.contrib.", "tf.examples", ".")
+        deeper = ("tf.contrib.", "tf.examples", ".", "tensorflow.")
         self.assertEqual(
             [
                 p
@@ -117,7 +117,9 @@ class LookupTest(unittest.TestCase):
                 "functools",
             ),
             ("deep in contrib", "tf.contrib.rnn.python.ops.x.y", "rewrite", "a cell"),
-            ("not public", "tf.python.ops.array_ops", "private", ""),
+            ("not public", "tf.python.ops.array_ops.reshape", "private", "tf.reshape"),
+            ("neither in part", "tf.python.ops.rnn_cell.x.y", "private", "a cell"),
+            ("nor known", "tf.compiler.x", "private", ""),
             ("a method", ".eval", "rewrite", ".numpy()"),
         ]
     )
