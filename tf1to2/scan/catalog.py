@@ -206,7 +206,7 @@ def _private(symbol):
     if entry.verdict in ("same", "changed"):
         replacement = replacement or known[name]
     what = f"not public; {entry.message}"
-    return _entry(symbol, entry.kind, "private", replacement, entry.pair, what)
+    return _entry(name, entry.kind, "private", replacement, entry.pair, what)
 
 
 @functools.cache

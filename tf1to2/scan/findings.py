@@ -277,8 +277,11 @@ def _entry(origin, use):
         return None
     symbol = "tf" + name.removeprefix("tensorflow")
     entry = _judged(symbol, use.call)
-    if entry is not None and use.bare and entry.kind == "module":
-        return None  # the import that brought it was reported
+    if entry is not None and use.bare:
+        if entry.kind == "module":
+            return None  # the import that brought it was reported
+        if entry.symbol not in (symbol, "tensorflow" + symbol[2:]):
+            return None  # the value of FLAGS.x, which was reported where it was read
     return entry
 
 

@@ -130,6 +130,16 @@ class FalseFriendTest(ScanCase):
         self.assertEqual(self.symbols(select=["changed"]), ["tf.where"] * 2)
 
 
+class ValueTest(ScanCase):
+    def test_a_value_that_was_read_is_no_name_of_tensorflow(self):
+        self.write(a=TF + "size = tf.flags.FLAGS.size\nprint(size)")
+        self.assertEqual(self.symbols("a.py"), ["tf.flags.FLAGS"])
+
+    def test_an_alias_is(self):
+        self.write(a=TF + "Session = tf.Session\nSession()")
+        self.assertEqual(self.symbols("a.py"), ["tf.Session"] * 2)
+
+
 class FilesTest(ScanCase):
     def test_what_is_left_out(self):
         for name in ("a", "venv__b", "x__node_modules__c", ".git__d", "build__e"):
