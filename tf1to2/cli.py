@@ -1,6 +1,6 @@
-"""The command line: `tf1to2 scan | explain | topics | diff | page | verify`.
+"""The command line: `tf1to2 scan | explain | topics | diff | page | verify | bench`.
 
-Each command imports what it needs when it runs: only `verify` needs TensorFlow.
+Each command imports what it needs when it runs: TensorFlow for `verify` and `bench`.
 """
 
 import argparse
@@ -72,6 +72,11 @@ def _parser():
         "-o", "--output", metavar="DIR", default="site", help="%(default)s"
     )
     page.set_defaults(run=_page)
+
+    bench = commands.add_parser("bench", help="time both sides against each other")
+    from tf1to2.bench import command as timing
+
+    timing.add_arguments(bench)
 
     verify = commands.add_parser("verify", help="run the proofs, here and now")
     verify.add_argument("topic", metavar="TOPIC[.NAME]", nargs="*", help="default: all")

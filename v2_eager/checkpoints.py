@@ -44,8 +44,7 @@ def train(x, y, weights, steps, files=None, rate=0.125):
             restore_by_name(_unpack(files, folder), trainer.by_name())
         # --- step
         batch = tf.constant(x), tf.constant(y)
-        losses = [trainer.step(*batch).numpy() for _ in range(steps)]
-        losses = np.array(losses, x.dtype)
+        losses = trainer.steps(*batch, tf.constant(steps)).numpy()
         # --- save
         path = os.path.join(folder, "model.ckpt")
         save_by_name(path, trainer.by_name())
@@ -138,6 +137,14 @@ class Trainer(tf.Module):
         self.global_step.assign_add(1)
         return loss
 
+    @tf.function
+    def steps(self, x, y, count):
+        """Takes `count` steps, a tensor, and returns the losses before them."""
+        losses = tf.TensorArray(x.dtype, count, element_shape=[])
+        for i in tf.range(count):
+            losses = losses.write(i, self.step(x, y))
+        return losses.stack()
+
 
 def _pack(path):
     suffixes = [".index", ".data-00000-of-00001"]
@@ -182,7 +189,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
                 checkpoint.restore(manager.latest_checkpoint).assert_consumed()
             # --- step
             batch = tf.constant(x), tf.constant(y)
-            losses += [trainer.step(*batch).numpy() for _ in range(count)]
+            losses += list(trainer.steps(*batch, tf.constant(count)).numpy())
             # --- save
             manager.save(checkpoint_number=trainer.global_step)
         state = {name: v.numpy() for name, v in trainer.by_name().items()}

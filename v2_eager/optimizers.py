@@ -518,7 +518,6 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
     # --- critic
     judge_adam = Adam([judge], rate, 0.5)
 
-    @tf.function
     def critic_step():
         with tf.GradientTape() as tape:
             errors = tf.square(scores()), tf.square(tf.matmul(real, judge) - 1)
@@ -529,7 +528,6 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
     # --- generator
     maker_adam = Adam([maker], rate, 0.5, suffix="_1")
 
-    @tf.function
     def generator_step():
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(scores() - 1))
@@ -538,11 +536,16 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
         return loss
 
     # --- run
-    losses = []
-    for _ in range(turns):
-        for _ in range(critic_steps):
-            of_critic = critic_step()
-        losses.append([of_critic.numpy(), generator_step().numpy()])
+    @tf.function
+    def train(turns):
+        losses = tf.TensorArray(real.dtype, turns, element_shape=[2])
+        for turn in tf.range(turns):
+            for _ in range(critic_steps):
+                of_critic = critic_step()
+            losses = losses.write(turn, [of_critic, generator_step()])
+        return losses.stack()
+
+    losses = [list(pair) for pair in train(tf.constant(turns)).numpy()]
     variables = [maker, judge, *judge_adam.variables, *maker_adam.variables]
     return losses, named_values(*variables, global_step)
 

@@ -107,7 +107,7 @@ def _run_tensors(page, request):
         tree["gradients"] = _gradients(outputs, sources)
 
     leaves = list(structure.flatten(tree))
-    fetched = [leaf for _, leaf in leaves if _is_fetched(leaf)]
+    fetched = [leaf for _, leaf in leaves if is_fetched(leaf)]
     with tf.Session() as sess:
         sess.run(
             [
@@ -123,7 +123,7 @@ def _run_tensors(page, request):
         values = iter(sess.run(fetched, feed))
         answer = {
             path: structure.as_array(
-                next(values) if _is_fetched(leaf) else _static(leaf)
+                next(values) if is_fetched(leaf) else _static(leaf)
             )
             for path, leaf in leaves
         }
@@ -142,7 +142,7 @@ def _run_tensors(page, request):
     return answer
 
 
-def _is_fetched(leaf):
+def is_fetched(leaf):
     return isinstance(leaf, (tf.Tensor, tf.Variable))
 
 
@@ -154,7 +154,7 @@ def _gradients(outputs, sources):
     targets = [
         leaf
         for _, leaf in structure.flatten(outputs)
-        if _is_fetched(leaf) and leaf.dtype.is_floating
+        if is_fetched(leaf) and leaf.dtype.is_floating
     ]
     if not targets or not sources:
         return {}

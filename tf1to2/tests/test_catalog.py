@@ -17,10 +17,8 @@ from tf1to2.scan.names import Call
 # Topics that the catalog points to and that are still to be written.
 PENDING = {
     "metrics",
-    "randomness",
     "rnn",
     "saved_models",
-    "summaries",
 }
 
 

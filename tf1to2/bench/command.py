@@ -1,0 +1,209 @@
+"""`tf1to2 bench`: what is timed, in which order, and what is said of it."""
+
+import datetime
+import json
+import os
+import platform
+import sys
+import warnings
+
+from tf1to2 import topics
+from tf1to2.errors import CommandError
+
+
+def add_arguments(parser):
+    """The options of the command."""
+    parser.add_argument(
+        "topic",
+        metavar="TOPIC[.NAME]",
+        nargs="*",
+        help="default: everything, and the classics",
+    )
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
+    parser.add_argument(
+        "--memory", action="store_true", help="also the peaks of training programs"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    """Times both sides of pairs, and prints or writes the report.
+
+    Returns:
+        0, or 130 where Ctrl-C ended it; what was timed until then is printed.
+    """
+    wanted = [topics.find(name) for name in options.topic]
+    if options.output_file and os.path.isdir(options.output_file):
+        raise CommandError(f"{options.output_file} is a directory")
+    whole = not wanted
+    wanted = wanted or [(topic, None) for topic in topics.topics().values()]
+    _progress("starting TensorFlow")
+    try:
+        start()
+    except ImportError as error:
+        raise CommandError(
+            f"bench takes its inputs from the proofs, and {error.name or error} is "
+            "missing: pip install 'tf1to2[test]'"
+        ) from error
+    report = {
+        "environment": _environment(),
+        **dict.fromkeys(("calls", "programs", "steps", "classics"), ()),
+    }
+    status = 0
+    try:
+        _measure(report, wanted, whole, options.memory)
+    except KeyboardInterrupt:
+        print("\ntf1to2: interrupted: what was timed until now", file=sys.stderr)
+        status = 130
+    _progress("")
+    from tf1to2.bench import report as form
+
+    text = (
+        json.dumps(report, indent=1) + "\n"
+        if options.format == "json"
+        else form.text(report)
+    )
+    if options.output_file is None:
+        sys.stdout.write(text)
+        return status
+    try:
+        with open(options.output_file, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise CommandError(f"{options.output_file}: {error.strerror}") from error
+    return status
+
+
+def start():
+    """Starts TensorFlow as it is installed, with the Keras that has `tf.layers`."""
+    os.environ["TF1TO2_SETTINGS"] = "default"
+    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    warnings.simplefilter("ignore")  # of the left pages, which are deprecated
+    import parity_tests  # noqa: F401
+
+
+def _measure(report, wanted, whole, memory):
+    """Fills the report, so that what is there can be shown at any time."""
+    from tf1to2.bench import pairs, training
+
+    report["calls"], report["programs"], report["steps"] = [], [], []
+    for topic, name in wanted:
+        proof = pairs.load(topic.name)
+        for pair, case in pairs.cases(proof, name).items():
+            full = f"{topic.name}.{pair}"
+            if pairs.kind(case) == "program":
+                _progress(full)
+                timings = pairs.program(proof, case)
+                report["programs"].append({"pair": full, **_sides(timings)})
+                continue
+            for label, binding in pairs.sizes(case).items():
+                _progress(f"{full}, {label}")
+                timings = pairs.tensors(proof, case, case.request(binding))
+                row = {"pair": full, "size": label, "letters": binding}
+                report["calls"].append({**row, **_forms(timings)})
+                if max(t.median for t in timings.values()) > pairs.PATIENCE:
+                    break
+    names = {f"{topic.name}.{name or ''}" for topic, name in wanted}
+    for program in training.PROGRAMS:
+        pair = program.partition(" ")[0]
+        if names & {pair, pair.partition(".")[0] + "."}:
+            _training(report["steps"], program, memory)
+    if whole:
+        report["classics"] = {}
+        _classics(report["classics"])
+
+
+def _training(rows, program, memory):
+    from tf1to2.bench import memory as peaks
+    from tf1to2.bench import training
+
+    for size in training.SIZES:
+        _progress(f"{program}, {size}, by the step")
+        row = {"program": program, "size": size}
+        rows.append({**row, **_sides(training.measure(program, size))})
+    if memory:
+        _progress(f"{program}, memory")
+        rows[-1]["peak MB"] = peaks.measure(program)
+
+
+def _classics(results):
+    from tf1to2.bench import headlines
+
+    _progress("500 rows")
+    results["rows"] = {pair: _forms(t) for pair, t in headlines.rows().items()}
+    _progress("beam search")
+    results["beam search"] = {
+        pair: {length: _forms(t) for length, t in timings.items()}
+        for pair, timings in headlines.beam_search().items()
+    }
+    _progress("the scanner and tf_upgrade_v2")
+    results["scanner"] = {
+        tool: {"seconds": seconds, "MB/s": speed}
+        for tool, (seconds, speed) in headlines.scanner().items()
+    }
+
+
+def _timing(timing):
+    return {
+        "seconds": timing.median,
+        "spread": timing.spread,
+        "first": timing.first,
+    }
+
+
+def _forms(timings):
+    """What each form took, and the ratio of the best of either version."""
+    from tf1to2.bench import clock, forms
+
+    best = {
+        side: min((f for f in names if f in timings), key=lambda f: timings[f].median)
+        for side, names in (("v1", forms.V1), ("v2", forms.V2))
+        if any(f in timings for f in names)
+    }
+    row = {"forms": {f: _timing(t) for f, t in timings.items()}, "best": best}
+    if len(best) == 2:
+        ratio, spread = clock.ratio(timings[best["v2"]], timings[best["v1"]])
+        row.update(ratio=ratio, spread=spread)
+    return row
+
+
+def _sides(timings):
+    """Likewise, of whole programs: how many times faster the right page is."""
+    from tf1to2.bench import clock
+
+    row = {side: _timing(timing) for side, timing in timings.items()}
+    if len(timings) == 2:
+        times, spread = clock.ratio(timings["v1"], timings["v2"])
+        row.update(times=times, spread=spread)
+    return row
+
+
+def _environment():
+    import numpy
+    import tensorflow
+
+    return {
+        "date": datetime.date.today().isoformat(),
+        "tensorflow": tensorflow.__version__,
+        "numpy": numpy.__version__,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cpu": _processor(),
+        "cores": os.cpu_count(),
+        "command": "tf1to2 " + " ".join(sys.argv[1:]),
+    }
+
+
+def _processor():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            lines = [line for line in file if line.startswith("model name")]
+    except OSError:  # not Linux
+        lines = []
+    return lines[0].partition(":")[2].strip() if lines else platform.processor()
+
+
+def _progress(text):
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)

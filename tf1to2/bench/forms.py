@@ -1,0 +1,83 @@
+"""The forms in which a page can be called: two of TensorFlow 1, four of TensorFlow 2.
+
+TensorFlow 1 is fed NumPy arrays and returns them, since a session does nothing else;
+TensorFlow 2 takes and returns tensors, as its functions do from one call to the next.
+Each form is a context that yields a function without arguments.
+"""
+
+import contextlib
+
+import tensorflow as tf
+
+from tf1to2.parity import structure, v1
+from tf1to2.parity.v1 import SEED, legacy
+
+V1 = ("Session.run", "make_callable")
+V2 = ("eager", "tf.function", "concrete", "XLA")
+
+
+@contextlib.contextmanager
+def session(page, request):
+    """Yields {form: function that makes it} of a left page, in a session."""
+    feed = {}
+
+    def placeholder(_, array):
+        dtype = tf.string if array.dtype.kind in "SUO" else array.dtype
+        tensor = v1.tf.placeholder(dtype, array.shape)
+        feed[tensor] = array
+        return tensor
+
+    with legacy():
+        args = structure.map_arrays(placeholder, request["args"])
+        if request["kind"] == "layer":
+            page = page(**request["factory"])
+        outputs = page(*args, **request["kwargs"])
+        fetches = [x for _, x in structure.flatten(outputs) if v1.is_fetched(x)]
+        sess = v1.tf.Session()
+        sess.run(
+            [
+                v1.tf.global_variables_initializer(),
+                v1.tf.local_variables_initializer(),
+                v1.tf.tables_initializer(),
+            ]
+        )
+
+    def run():
+        return lambda: sess.run(fetches, feed)
+
+    def make_callable():
+        call = sess.make_callable(fetches, list(feed))
+        return lambda: call(*feed.values())
+
+    with contextlib.closing(sess):  # outside of its graph, where TensorFlow 2 runs
+        yield dict(zip(V1, (run, make_callable), strict=True)) if fetches else {}
+
+
+def native(page, request):
+    """{form: function that makes it} of a right page."""
+    tf.random.set_seed(SEED)
+    arrays = structure.arrays(request["args"]).values()
+    tensors = [
+        tf.constant(a, tf.string if a.dtype.kind in "SUO" else None) for a in arrays
+    ]
+    if request["kind"] == "layer":
+        page = page(**request["factory"])
+
+    def body(*tensors):
+        supply = iter(tensors)
+        args = structure.map_arrays(lambda *_: next(supply), request["args"])
+        outputs = page(*args, **request["kwargs"])
+        return [x for _, x in structure.flatten(outputs) if tf.is_tensor(x)]
+
+    def call(function):
+        return lambda: function(*tensors)
+
+    def concrete():
+        return call(tf.function(body).get_concrete_function(*tensors))
+
+    return {
+        "eager": lambda: call(body),
+        "tf.function": lambda: call(tf.function(body)),
+        "concrete": concrete,
+        "XLA": lambda: call(tf.function(body, jit_compile=True)),
+    }

@@ -1,0 +1,100 @@
+"""The classics: 500 rows summed, a beam search that grows, a tree that is scanned."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+from tf1to2.bench import pairs
+
+ROWS, COLUMNS = 500, 10
+LENGTHS = (4, 16, 64)
+BUILT = ("Session.run", "concrete")
+COPIES = 4
+
+
+def rows():
+    """Sums 500 rows by slices, by unstack and at once.
+
+    Returns:
+        {name of the pair: {form: Timing}}.
+    """
+    proof = pairs.load("operators")
+    x = np.random.RandomState(0).standard_normal([ROWS, COLUMNS]).astype("f")
+    results = {}
+    for name in ("sum_by_slices", "sum_by_unstack", "sum_by_reduction"):
+        (case,) = pairs.cases(proof, name).values()
+        request = {**case.request({"c": COLUMNS}), "args": [x]}
+        results[f"operators.{name}"] = pairs.tensors(proof, case, request)
+    return results
+
+
+def beam_search():
+    """Times beam search by its length: the unrolled form and the loop.
+
+    Returns:
+        {name of the pair: {length: {form: Timing}}}.
+    """
+    proof = pairs.load("cookbook")
+    results = {}
+    for name in ("beam_search", "beam_search_loop"):
+        (case,) = pairs.cases(proof, name).values()
+        results[f"cookbook.{name}"] = timings = {}
+        for length in LENGTHS:
+            request = case.request(case.bindings()[-1])
+            kind = type(request["args"][2])  # a number, or a tensor for the loop
+            request["args"][2] = kind(length)
+            timings[length] = pairs.tensors(proof, case, request, BUILT)
+    return results
+
+
+def scanner():
+    """Scans a tree and has `tf_upgrade_v2`, which comes with TensorFlow, convert it.
+
+    Returns:
+        {tool: (seconds, MB per second)}; the start of Python included.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        size = _write_tree(os.path.join(folder, "tree"))
+        commands = {
+            "tf1to2 scan": [sys.executable, "-m", "tf1to2", "scan", "--exit-zero"]
+            + ["--format", "json", "--output-file", "scan.json", "tree"],
+            "tf_upgrade_v2": [sys.executable, "-c", UPGRADE, "--intree", "tree"]
+            + ["--outtree", "out", "--reportfile", "report.txt"],
+        }
+        results = {}
+        for tool, command in commands.items():
+            begun = time.perf_counter()
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            seconds = time.perf_counter() - begun
+            if done.returncode:
+                raise RuntimeError(f"{tool}: {done.stderr.strip()[-500:]}")
+            results[tool] = seconds, size / seconds / 1e6
+        return results
+
+
+UPGRADE = (
+    "from tensorflow.tools.compatibility.tf_upgrade_v2_main import main; "
+    "import sys; sys.exit(main())"
+)
+
+
+def _write_tree(folder):
+    """Copies of the left pages, as so many modules; returns the bytes."""
+    from tf1to2 import topics
+
+    os.makedirs(folder)
+    size = 0
+    for number in range(COPIES):
+        for name, topic in topics.topics().items():
+            text = topic.v1.read_text("utf-8")
+            text = text.replace("tensorflow.compat.v1", "tensorflow")
+            path = os.path.join(folder, f"{name}_{number}.py")
+            with contextlib.closing(open(path, "w", encoding="utf-8")) as file:
+                file.write(text)
+            size += len(text.encode())
+    return size

@@ -1,0 +1,518 @@
+"""Randomness: seeds of a graph and of its ops → generators that hold their streams."""
+
+import math
+
+import numpy as np
+import tensorflow as tf
+from google.protobuf import text_format
+
+__all__ = [
+    "kernel_seeds",
+    "draws",
+    "twins",
+    "draws_by_position",
+    "initial_weights",
+    "replay",
+    "random_walk",
+    "other_draws",
+    "dropout",
+    "initial_value",
+    "shuffled_epochs",
+    "noise_in_map",
+    "numpy_noise",
+    "generator",
+    "stateless",
+]
+
+
+def kernel_seeds(graph_seed, op_seeds):
+    """Tells the two numbers that begin the stream of a random op.
+
+    Args:
+        graph_seed: int that `set_random_seed` was given, or None if it was not called.
+        op_seeds: list of ints, the `seed=` of each op; or of None without a graph seed.
+
+    Returns:
+        List of [seed, seed2], one per op; [0, 0] is drawn anew by every program.
+
+    Raises:
+        TypeError: a seed that is no number.
+    """
+    # --- seeds
+    return [list(_kernel_seeds(graph_seed, seed)) for seed in op_seeds]
+
+
+DEFAULT_GRAPH_SEED = 87654321
+"""What TensorFlow takes, then and now, if only the op has a seed."""
+
+INT32_MAX = 2**31 - 1
+
+
+def _kernel_seeds(graph_seed, op_seed):
+    """The rule of TensorFlow 1 and 2 for an op with a seed of its own."""
+    if graph_seed is None and op_seed is None:
+        return 0, 0
+    if graph_seed is None:
+        graph_seed = DEFAULT_GRAPH_SEED
+    if op_seed is None:  # see draws_by_position
+        raise ValueError("without a seed of its own an op's place in the graph counts")
+    seeds = graph_seed % INT32_MAX, op_seed % INT32_MAX
+    return (0, INT32_MAX) if seeds == (0, 0) else seeds
+
+
+def stream(seed, seed2):
+    """The stream of one random op of TensorFlow 1, the first number and all others.
+
+    The kernels counted with the Philox algorithm: `seed` was its key, `seed2` the upper
+    half of its counter, and a draw of n numbers took 256 n steps. So does a generator.
+
+    Args:
+        seed: int, as the node has it: see `kernel_seeds`.
+        seed2: int, likewise.
+
+    Returns:
+        tf.random.Generator; its state can be saved in a checkpoint.
+    """
+    if seed == seed2 == 0:
+        return tf.random.Generator.from_non_deterministic_state(alg="philox")
+    return tf.random.Generator.from_state([0, seed2, seed], alg="philox")
+
+
+def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", sessions=1):
+    """Draws again and again from one op: the first numbers and all later ones.
+
+    Args:
+        kind: "random_normal", "random_uniform" or "truncated_normal".
+        graph_seed: int, or None.
+        op_seed: int; None only without a graph seed, and then nothing can be repeated.
+        sizes: list of int, how many numbers each draw takes.
+        parameters: mean and deviation, or lower and upper bound.
+        dtype: of the numbers.
+        sessions: how many programs do so, one after the other.
+
+    Returns:
+        List (a session each) of lists of [size] arrays.
+
+    Raises:
+        TypeError: a dtype in which this kind is not drawn.
+    """
+    # --- op
+    rng = stream(*_kernel_seeds(graph_seed, op_seed))
+    start = rng.state.numpy()
+    draw = getattr(rng, kind.replace("random_", ""))
+
+    @tf.function(input_signature=[tf.TensorSpec([1], tf.int32)])
+    def drawn(shape):
+        return draw(shape, *parameters, dtype=dtype)
+
+    # --- draw
+    results = []
+    for _ in range(sessions):
+        rng.reset(start)
+        results.append([drawn(np.int32([size])).numpy() for size in sizes])
+    return results
+
+
+def twins(graph_seed, op_seeds, size, runs):
+    """Draws from several ops, some of one seed, side by side.
+
+    Args:
+        graph_seed: int, or None.
+        op_seeds: list of int. Ops of one seed draw the same numbers, each its own.
+        size: how many numbers each draw takes.
+        runs: how often to draw.
+
+    Returns:
+        [runs, ops, size] float32 array of numbers in [0, 1).
+    """
+    # --- op
+    # Not tf.random.uniform(seed=…): eagerly, ops of one seed share a single stream.
+    streams = [stream(*_kernel_seeds(graph_seed, seed)) for seed in op_seeds]
+    # --- draw
+    return np.array([[rng.uniform([size]) for rng in streams] for _ in range(runs)])
+
+
+def draws_by_position(graph_seed, nodes, size, runs):
+    """Draws from ops without seeds in a graph with one: their place is their seed.
+
+    Args:
+        graph_seed: int.
+        nodes: list of int, how many other nodes are made before each normal op.
+        size: how many numbers each draw takes.
+        runs: how often to draw.
+
+    Returns:
+        dict with the `seeds`, a list of [seed, seed2] per op, and the `draws`, a
+        [runs, ops, size] float32 array.
+    """
+    # --- op
+    # tf.random_normal made six nodes: shape, mean and stddev, then the op, whose seed2
+    # is the number of nodes so far, then a product and a sum.
+    places, last_id = [], 0
+    for count in nodes:
+        places.append(last_id + count + 3)
+        last_id = places[-1] + 3
+    # --- seeds
+    seeds = [list(_kernel_seeds(graph_seed, place)) for place in places]
+    # --- draw
+    streams = [stream(*pair) for pair in seeds]
+    normals = [[rng.normal([size]) for rng in streams] for _ in range(runs)]
+    return {"seeds": seeds, "draws": np.array(normals)}
+
+
+def initial_weights(graph_seed, sizes):
+    """Draws the initial kernels of a perceptron that only its graph gave a seed.
+
+    Args:
+        graph_seed: int.
+        sizes: list of int, the number of features, then the units of each layer.
+
+    Returns:
+        dict with the `seeds`, a list of [seed, seed2] per kernel, and the `kernels`, a
+        list of float32 arrays.
+    """
+    # --- build
+    # The placeholder is the first node. A kernel makes ten, three of them before its
+    # draw, a bias four, the layer itself three: a product, a sum, a ReLU.
+    shapes = list(zip(sizes, sizes[1:]))
+    places = [1 + 17 * i + 3 for i in range(len(shapes))]
+    # --- seeds
+    seeds = [list(_kernel_seeds(graph_seed, place)) for place in places]
+    # --- draw
+    glorot = _INITIALIZERS["glorot_uniform"]  # of a variable without an initializer
+    kernels = [
+        tf.Variable(glorot(stream(*pair), shape)) for pair, shape in zip(seeds, shapes)
+    ]
+    return {"seeds": seeds, "kernels": [kernel.numpy() for kernel in kernels]}
+
+
+def replay(graph, runs):
+    """Draws what the random ops of a saved graph draw.
+
+    Args:
+        graph: text of a GraphDef, as `tf.train.write_graph` and a `.meta` file have it,
+            with nodes of the types RandomStandardNormal, RandomUniform and
+            TruncatedNormal, whose shapes are constants.
+        runs: how often to draw.
+
+    Returns:
+        {name of the node: list of arrays}.
+
+    Raises:
+        text_format.ParseError: no GraphDef.
+    """
+    # --- read
+    parsed = text_format.Parse(graph, tf.Graph().as_graph_def())
+    nodes = {node.name: node for node in parsed.node}
+    # --- draw
+    results = {}
+    for node in parsed.node:
+        if "seed2" in node.attr:
+            rng = stream(node.attr["seed"].i, node.attr["seed2"].i)
+            shape = tf.make_ndarray(nodes[node.input[0]].attr["value"].tensor)
+            dtype = tf.as_dtype(node.attr["dtype"].type)
+            draw = {
+                "RandomStandardNormal": rng.normal,
+                "RandomUniform": rng.uniform,
+                "TruncatedNormal": rng.truncated_normal,
+            }[node.op]
+            results[node.name] = [draw(shape, dtype=dtype) for _ in range(runs)]
+    return tf.nest.map_structure(lambda tensor: tensor.numpy(), results)
+
+
+def random_walk(steps, graph_seed, op_seed, runs):
+    """Draws in a loop: every turn goes on with the stream of the one op in its body.
+
+    Args:
+        steps: how often the loop turns.
+        graph_seed: int, or None.
+        op_seed: int.
+        runs: how often to walk; the second walk goes on, too.
+
+    Returns:
+        [runs, steps] float32 array of the positions.
+    """
+    # --- op
+    rng = stream(*_kernel_seeds(graph_seed, op_seed))
+
+    # --- loop
+    @tf.function
+    def walk():
+        # A generator draws turn by turn. tf.random.normal need not: see MIGRATION.md.
+        path, position = tf.TensorArray(tf.float32, steps), 0.0
+        for i in tf.range(steps):
+            position += rng.normal([])
+            path = path.write(i, position)
+        return path.stack()
+
+    # --- draw
+    return np.array([walk() for _ in range(runs)])
+
+
+def other_draws(graph_seed, op_seed, runs):
+    """Draws from the distributions that a generator has not.
+
+    Args:
+        graph_seed: int, or None.
+        op_seed: int, of all ops.
+        runs: how often to draw.
+
+    Returns:
+        List of dicts with `gamma` [2, 3] float32, `poisson` [4, 3] float32,
+        `categorical` [2, 6] int64, `shuffled` [4, 2] and `cropped` [2, 3] int32.
+    """
+    # Once set, the global seed cannot be unset, but be what it is by default. This
+    # also begins all streams anew.
+    tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
+
+    # --- ops
+    @tf.function
+    def drawn():
+        probabilities = tf.constant([[0.125, 0.25, 0.625], [0.25, 0.5, 0.25]])
+        image = tf.reshape(tf.range(30), [5, 6])
+        rows = tf.constant([[0, 1], [2, 3], [4, 5], [6, 7]])
+        log = tf.math.log(probabilities)
+        return {
+            "gamma": tf.random.gamma([2], [0.5, 1.0, 2.5], beta=2.0, seed=op_seed),
+            "poisson": tf.random.poisson([4], [0.5, 3.0, 25.0], seed=op_seed),
+            "categorical": tf.random.categorical(log, 6, seed=op_seed),
+            "shuffled": tf.random.shuffle(rows, op_seed),
+            "cropped": tf.image.random_crop(image, [2, 3], seed=op_seed),
+        }
+
+    # --- draw
+    results = [drawn() for _ in range(runs)]
+    return tf.nest.map_structure(lambda tensor: tensor.numpy(), results)
+
+
+def dropout(x, keep_prob, graph_seed, op_seed, runs):
+    """Keeps a share of the elements, scaled up, and drops the others.
+
+    Args:
+        x: float32 array.
+        keep_prob: the share to keep, in (0, 1].
+        graph_seed: int, or None.
+        op_seed: int.
+        runs: how often to draw a mask.
+
+    Returns:
+        List of arrays like x.
+
+    Raises:
+        ValueError: a share outside of (0, 1].
+    """
+    # --- drop
+    rng = stream(*_kernel_seeds(graph_seed, op_seed))
+
+    @tf.function
+    def drop(x):
+        ones = tf.ones_like(x)
+        mask = tf.nn.experimental.general_dropout(ones, 1 - keep_prob, rng.uniform)
+        return x * mask  # v1's arithmetic: what is dropped keeps its sign, or its NaN
+
+    # --- draw
+    return [drop(x).numpy() for _ in range(runs)]
+
+
+def initial_value(name, shape, graph_seed, op_seed, **options):
+    """Draws the initial value of a variable by an initializer with a seed.
+
+    Args:
+        name: of an initializer of TensorFlow 1, as in `tf.initializers`.
+        shape: of the variable, two dimensions or more where they scale the draw.
+        graph_seed: int, or None.
+        op_seed: int.
+        **options: other arguments of the initializer.
+
+    Returns:
+        float32 array of this shape.
+
+    Raises:
+        AttributeError: (in TensorFlow 2 a KeyError) no such initializer.
+    """
+    # --- initialize
+    rng = stream(*_kernel_seeds(graph_seed, op_seed))
+    variable = tf.Variable(_INITIALIZERS[name](rng, shape, **options))
+    return variable.numpy()
+
+
+def _normal(rng, shape, mean=0.0, stddev=1.0):
+    return rng.normal(shape, mean, stddev)
+
+
+def _truncated_normal(rng, shape, mean=0.0, stddev=1.0):
+    return rng.truncated_normal(shape, mean, stddev)
+
+
+def _uniform(rng, shape, minval=0.0, maxval=1.0):
+    return rng.uniform(shape, minval, maxval)
+
+
+def _uniform_unit_scaling(rng, shape, factor=1.0):
+    limit = math.sqrt(3 / math.prod(shape[:-1])) * factor
+    return rng.uniform(shape, -limit, limit)
+
+
+def _scaled(rng, shape, scale=1.0, mode="fan_in", distribution="truncated_normal"):
+    """`variance_scaling_initializer`, and by `functools.partial` six others."""
+    field = math.prod(shape[:-2])
+    fan_in, fan_out = field * shape[-2], field * shape[-1]
+    fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}
+    variance = scale / fans[mode]
+    if distribution == "uniform":
+        limit = math.sqrt(3 * variance)
+        return rng.uniform(shape, -limit, limit)
+    if distribution == "untruncated_normal":
+        return rng.normal(shape, 0.0, math.sqrt(variance))
+    # A normal distribution cut off at two deviations has this deviation left.
+    return rng.truncated_normal(shape, 0.0, math.sqrt(variance) / 0.87962566103423978)
+
+
+def _orthogonal(rng, shape, gain=1.0):
+    rows, columns = math.prod(shape[:-1]), shape[-1]
+    q, r = tf.linalg.qr(rng.normal([max(rows, columns), min(rows, columns)]))
+    q *= tf.sign(tf.linalg.diag_part(r))
+    return gain * tf.reshape(q if rows >= columns else tf.transpose(q), shape)
+
+
+def _scaling(*fixed):
+    return lambda rng, shape: _scaled(rng, shape, *fixed)
+
+
+_INITIALIZERS = {
+    "random_normal": _normal,
+    "random_uniform": _uniform,
+    "truncated_normal": _truncated_normal,
+    "uniform_unit_scaling": _uniform_unit_scaling,
+    "variance_scaling": _scaled,
+    "glorot_normal": _scaling(1.0, "fan_avg"),
+    "glorot_uniform": _scaling(1.0, "fan_avg", "uniform"),
+    "he_normal": _scaling(2.0),
+    "he_uniform": _scaling(2.0, "fan_in", "uniform"),
+    "lecun_normal": _scaling(1.0),
+    "lecun_uniform": _scaling(1.0, "fan_in", "uniform"),
+    "orthogonal": _orthogonal,
+}
+
+
+def shuffled_epochs(size, buffer, graph_seed, op_seed, epochs, reshuffle=True):
+    """Shuffles the numbers below `size`, epoch by epoch.
+
+    Args:
+        size: how many numbers.
+        buffer: how many of them are looked at to draw the next.
+        graph_seed: int, or None.
+        op_seed: int.
+        epochs: how often to go through them.
+        reshuffle: whether each epoch has an order of its own.
+
+    Returns:
+        [epochs, size] int64 array.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a buffer of no size.
+    """
+    # --- shuffle
+    tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
+    dataset = tf.data.Dataset.range(size).shuffle(buffer, op_seed, reshuffle)
+    # --- draw
+    return np.array([batch for batch in dataset.repeat(epochs).batch(size)])
+
+
+def noise_in_map(size, graph_seed, op_seed, runs):
+    """Draws in the map of a dataset, as augmentation does, pass after pass.
+
+    Args:
+        size: how many elements.
+        graph_seed: int, or None.
+        op_seed: int.
+        runs: how many passes; each begins the stream anew.
+
+    Returns:
+        [runs, size] float32 array: the noise that each element was given.
+
+    Raises:
+        TypeError: a seed that is no number.
+    """
+    # --- map
+    tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
+    dataset = tf.data.Dataset.range(size)
+    # A generator here would go on from pass to pass: what one wants, other numbers.
+    dataset = dataset.map(lambda _: tf.random.normal([], seed=op_seed))
+    # --- draw
+    return np.array([list(dataset) for _ in range(runs)])
+
+
+def numpy_noise(seed, size, feeds):
+    """Feeds noise from NumPy, whose state no seed of TensorFlow touches.
+
+    Args:
+        seed: of NumPy and of the graph.
+        size: how many numbers to feed.
+        feeds: how often.
+
+    Returns:
+        [feeds, size] float64 array, twice the noise.
+
+    Raises:
+        ValueError: a seed below 0.
+    """
+    # --- seed
+    # The stream of np.random.seed, as an object that nobody else draws from.
+    rng = np.random.RandomState(seed)
+    # --- draw
+    double = tf.function(lambda noise: 2 * noise)
+    # A tensor: an array drawn inside the function would be drawn once, in the trace.
+    noise = [tf.constant(rng.normal(size=size)) for _ in range(feeds)]
+    return np.array([double(x) for x in noise])
+
+
+def generator(seed, size, runs):
+    """Draws from a generator, whose stream is a variable.
+
+    Args:
+        seed: int.
+        size: how many numbers each draw takes.
+        runs: how often to draw.
+
+    Returns:
+        dict with a list of the `draws`, (normal, uniform) pairs of [size] float32
+        arrays, and the `state` in the end, an int64 array.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a size below 0.
+    """
+    # --- generator
+    rng = tf.random.Generator.from_seed(seed, alg="philox")
+
+    @tf.function
+    def draw():
+        return rng.normal([size]), rng.uniform([size])
+
+    # --- draw
+    pairs = [tuple(tensor.numpy() for tensor in draw()) for _ in range(runs)]
+    return {"draws": pairs, "state": rng.state.numpy()}
+
+
+def stateless(seed, size):
+    """Draws without a state: the same seed is the same numbers.
+
+    Args:
+        seed: [2] int tensor.
+        size: how many numbers each draw takes.
+
+    Returns:
+        dict of [size] float32 tensors `normal`, `uniform`, `truncated`, int32
+        `integers`, and [1, size] int64 `categorical`.
+
+    Raises:
+        ValueError: (tf.errors.InvalidArgumentError eagerly) a seed of another shape.
+    """
+    logits = tf.math.log([[0.125, 0.25, 0.625]])
+    return {
+        "normal": tf.random.stateless_normal([size], seed),
+        "uniform": tf.random.stateless_uniform([size], seed),
+        "truncated": tf.random.stateless_truncated_normal([size], seed),
+        "integers": tf.random.stateless_uniform([size], seed, 0, 100, tf.int32),
+        "categorical": tf.random.stateless_categorical(logits, size, seed),
+    }
