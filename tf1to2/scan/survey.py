@@ -18,8 +18,9 @@ import sys
 PATH = pathlib.Path(__file__).with_name("names.tsv")
 PRIVATES = PATH.with_name("privates.tsv")
 # Private modules that legacy code imports for what others define.
+PRIVATE = "tensorflow.python."
 FACADES = {
-    "tensorflow.python." + name
+    PRIVATE + name
     for name in """ops.array_ops ops.math_ops ops.control_flow_ops ops.nn ops.nn_ops
     ops.io_ops ops.parsing_ops ops.random_ops ops.init_ops ops.variables ops.state_ops
     ops.variable_scope ops.clip_ops ops.check_ops ops.image_ops ops.string_ops
@@ -77,7 +78,7 @@ def _survey_privates(tf):
     found = {}
     for module, content in sorted(sys.modules.items()):
         path = module.replace("tensorflow_core.", "tensorflow.", 1)
-        if not path.startswith("tensorflow.python.") or "_api" in path:
+        if not path.startswith(PRIVATE) or "_api" in path:
             continue
         for name, thing in vars(content).items():
             home = getattr(thing, "__module__", None) or module
@@ -93,8 +94,8 @@ def _survey_privates(tf):
         for symbol in symbols:
             home = getattr(_get(tf, symbol), "__module__", None) or ""
             name = symbol.split(".")[-1]
-            if hasattr(sys.modules.get(home), name) and home.count(".") > 1:
-                path = home.replace("tensorflow_core.", "tensorflow.", 1)
+            path = home.replace("tensorflow_core.", "tensorflow.", 1)
+            if hasattr(sys.modules.get(home), name) and path.startswith(PRIVATE):
                 found.setdefault(path + "." + name, symbol)
     with PRIVATES.open("w", encoding="utf-8") as file:
         file.writelines("%s\t%s\n" % pair for pair in sorted(found.items()))

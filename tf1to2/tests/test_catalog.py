@@ -18,7 +18,6 @@ from tf1to2.scan.names import Call
 PENDING = {
     "metrics",
     "rnn",
-    "saved_models",
 }
 
 

@@ -1,0 +1,425 @@
+"""Saved models: graphs, collections and tensors by name → functions that were saved."""
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+from google.protobuf import text_format
+from tensorflow.core.protobuf import saved_model_pb2
+
+__all__ = [
+    "export",
+    "serve",
+    "fetch",
+    "serve_words",
+    "fine_tune",
+    "freeze",
+    "run_frozen",
+    "train_on",
+    "restore_meta_graph",
+    "to_tflite",
+]
+
+
+PROTOCOL_BUFFERS = {
+    "saved_model.pb": saved_model_pb2.SavedModel,
+    "model.ckpt.meta": tf.MetaGraphDef,
+    "frozen.pb": tf.GraphDef,
+}
+
+
+def export(x, weights, files=False):
+    """Saves a model with its signature, loads it as a server would, and asks it.
+
+    Args:
+        x: [n, features] float array.
+        weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
+        files: whether to return what was written, too.
+
+    Returns:
+        dict with the `signature` as text, the answer `y`, the `variables` by name, and
+        the `files` as {path: bytes as a uint8 array} if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        # --- save
+        with tf.Graph().as_default(), tf.Session() as sess:
+            inputs = tf.placeholder(x.dtype, [None, x.shape[1]], name="x")
+            outputs = _dense(inputs, weights)
+            sess.run(tf.global_variables_initializer())
+            tf.saved_model.simple_save(sess, path, {"x": inputs}, {"y": outputs})
+        # --- load
+        with tf.Graph().as_default(), tf.Session() as sess:
+            tags = [tf.saved_model.tag_constants.SERVING]
+            meta = tf.saved_model.loader.load(sess, tags, path)
+            signature = meta.signature_def["serving_default"]
+            # --- look
+            tensors = {**signature.inputs, **signature.outputs}
+            answer = {"signature": [_described(n, tensors[n]) for n in ("x", "y")]}
+            answer["variables"] = {v.op.name: v.eval() for v in tf.global_variables()}
+            # --- ask
+            feed = {signature.inputs["x"].name: x}
+            answer["y"] = sess.run(signature.outputs["y"].name, feed)
+        return {**answer, "files": _pack(path)} if files else answer
+
+
+def _dense(inputs, weights):
+    with tf.variable_scope("dense"):
+        kernel = tf.get_variable("kernel", initializer=weights["kernel"])
+        bias = tf.get_variable("bias", initializer=weights["bias"])
+    hidden = tf.nn.bias_add(tf.matmul(inputs, kernel), bias, name="hidden")
+    return tf.nn.relu(hidden, name="output")
+
+
+def _described(name, info):
+    shape = tf.TensorShape(info.tensor_shape)
+    return "%s: %s %s" % (name, tf.as_dtype(info.dtype).name, shape.as_list())
+
+
+def _pack(folder):
+    """{path: bytes as a uint8 array} of the files in a directory."""
+    packed = {}
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(root, name)
+            with open(path, "rb") as file:
+                content = file.read()
+            # The same bytes every time: maps are written in any order, and names of
+            # temporary files and directories are random.
+            kind = PROTOCOL_BUFFERS.get(name)
+            if kind:
+                content = kind.FromString(content).SerializeToString(deterministic=True)
+                content = re.sub(b"_temp_[0-9a-f]{32}", b"_temp_" + b"0" * 32, content)
+                content = re.sub(b"tmp[0-9a-z_]{8}", b"tmp00000000", content)
+            packed[os.path.relpath(path, folder)] = np.frombuffer(content, np.uint8)
+    return {path: packed[path] for path in sorted(packed)}
+
+
+def _unpack(files, folder):
+    for name, content in files.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        content.tofile(path)
+    return folder
+
+
+def serve(files, inputs, tags=("serve",), signature="serving_default"):
+    """Loads a model that TensorFlow 1 saved, and asks one of its signatures.
+
+    Args:
+        files: {path: bytes as a uint8 array}, the directory of the model.
+        inputs: {name of the signature: array}; numbers are cast to what it wants.
+        tags: the tags of the graph that is meant, all of them.
+        signature: the signature's name.
+
+    Returns:
+        {name of the signature: array}.
+
+    Raises:
+        OSError: there is no model in the directory, or it cannot be read.
+        RuntimeError: no graph has just these tags.
+        KeyError: no signature has that name.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- load
+        with tf.Graph().as_default(), tf.Session() as sess:
+            meta = tf.saved_model.loader.load(sess, list(tags), _unpack(files, folder))
+            # A map of messages makes what it has not: without this line it is empty.
+            if signature not in meta.signature_def:
+                raise KeyError(signature)
+            definition = meta.signature_def[signature]
+            # --- ask
+            feed = {definition.inputs[name].name: x for name, x in inputs.items()}
+            fetches = {name: info.name for name, info in definition.outputs.items()}
+            return sess.run(fetches, feed)
+
+
+def fetch(files, feed, fetches):
+    """Loads a model that TensorFlow 1 saved, and asks for its tensors by name.
+
+    Args:
+        files: {path: bytes as a uint8 array}, the directory of the model.
+        feed: {name of a tensor: array}, any tensors that cut the graph.
+        fetches: list of names of tensors.
+
+    Returns:
+        List of arrays.
+
+    Raises:
+        KeyError: the graph has no such tensor (the session of TensorFlow 1 says
+            ValueError of a fetch, TypeError of a feed).
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- load
+        with tf.Graph().as_default(), tf.Session() as sess:
+            tf.saved_model.loader.load(sess, ["serve"], _unpack(files, folder))
+            # --- ask
+            return sess.run(fetches, feed)
+
+
+def serve_words(words, vocabulary, vectors, files=False):
+    """Saves a lookup table with its vocabulary and two signatures, and asks both.
+
+    Args:
+        words: [n] strings.
+        vocabulary: list of words, their position being their id; all others are 0.
+        vectors: [size of the vocabulary, units] float array.
+        files: whether to return what was written, too.
+
+    Returns:
+        dict with the [n] int64 `ids`, the [n, units] `vectors`, the `assets`, and the
+        `files` as {path: bytes as a uint8 array} if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        # --- save
+        source = os.path.join(folder, "words.txt")
+        with open(source, "w") as file:
+            file.write("\n".join(vocabulary))
+        with tf.Graph().as_default(), tf.Session() as sess:
+            inputs = tf.placeholder(tf.string, [None], name="words")
+            lines = tf.lookup.TextFileIndex
+            initializer = tf.lookup.TextFileInitializer(
+                source, tf.string, lines.WHOLE_LINE, tf.int64, lines.LINE_NUMBER
+            )
+            ids = tf.lookup.StaticHashTable(initializer, 0).lookup(inputs)
+            table = tf.get_variable("vectors", initializer=vectors)
+            outputs = tf.nn.embedding_lookup(table, ids)
+            sess.run([tf.global_variables_initializer(), tf.tables_initializer()])
+            builder = tf.saved_model.builder.SavedModelBuilder(path)
+            builder.add_meta_graph_and_variables(
+                sess,
+                ["serve", "words"],
+                {
+                    "ids": _signature(inputs, ids),
+                    "vectors": _signature(inputs, outputs),
+                },
+                assets_collection=tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS),
+                legacy_init_op=tf.tables_initializer(),
+            )
+            builder.save()
+        os.remove(source)  # the model has its own
+        # --- load
+        with tf.Graph().as_default(), tf.Session() as sess:
+            meta = tf.saved_model.loader.load(sess, ["serve", "words"], path)
+            # --- ask
+            answer = {"assets": os.listdir(os.path.join(path, "assets"))}
+            for name, signature in sorted(meta.signature_def.items()):
+                feed = {signature.inputs["words"].name: words}
+                answer[name] = sess.run(signature.outputs["answer"].name, feed)
+        return {**answer, "files": _pack(path)} if files else answer
+
+
+def _signature(inputs, outputs):
+    return tf.saved_model.signature_def_utils.build_signature_def(
+        {"words": tf.saved_model.utils.build_tensor_info(inputs)},
+        {"answer": tf.saved_model.utils.build_tensor_info(outputs)},
+        tf.saved_model.signature_constants.PREDICT_METHOD_NAME,
+    )
+
+
+def fine_tune(files, x, y, steps, rate=0.125):
+    """Trains a model that TensorFlow 1 saved, without the code that made it.
+
+    Args:
+        files: {path: bytes as a uint8 array}, the directory of a model of `export`.
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        steps: how many steps of gradient descent to take.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step and the `variables` by name.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- load
+        with tf.Graph().as_default() as graph, tf.Session() as sess:
+            tf.saved_model.loader.load(sess, ["serve"], _unpack(files, folder))
+            # --- build
+            outputs = graph.get_tensor_by_name("output:0")
+            loss = tf.reduce_mean(tf.square(outputs - tf.constant(y)))
+            optimizer = tf.train.GradientDescentOptimizer(rate)
+            gradients = optimizer.compute_gradients(loss)
+            with tf.control_dependencies([loss]):
+                step = optimizer.apply_gradients(gradients)
+            # --- step
+            losses = [sess.run([loss, step], {"x:0": x})[0] for _ in range(steps)]
+            variables = {v.op.name: sess.run(v) for v in tf.global_variables()}
+    return {"losses": np.array(losses, x.dtype), "variables": variables}
+
+
+def freeze(x, weights, as_text=False, files=False):
+    """Writes a model whose variables have become constants, reads it, and asks it.
+
+    Args:
+        x: [n, features] float array.
+        weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
+        as_text: whether to write text, or binary.
+        files: whether to return what was written, too.
+
+    Returns:
+        dict with the answer `y`, how many `constants` there are among the nodes, and
+        the `files` as {path: bytes as a uint8 array} if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- freeze
+        with tf.Graph().as_default(), tf.Session() as sess:
+            inputs = tf.placeholder(x.dtype, [None, x.shape[1]], name="x")
+            _dense(inputs, weights)
+            sess.run(tf.global_variables_initializer())
+            frozen = tf.graph_util.convert_variables_to_constants(
+                sess, sess.graph_def, ["output"]
+            )
+        # --- write
+        name = "frozen.pbtxt" if as_text else "frozen.pb"
+        tf.train.write_graph(frozen, folder, name, as_text)
+        packed = _pack(folder)
+    # --- ask
+    (y,) = run_frozen(packed[name], {"x:0": x}, ["output:0"], as_text)
+    constants = sum(node.op == "Const" for node in frozen.node)
+    answer = {"y": y, "constants": constants}
+    return {**answer, "files": packed} if files else answer
+
+
+def run_frozen(graph, feed, fetches, as_text=False):
+    """Reads a frozen graph, and asks for its tensors by name.
+
+    Args:
+        graph: the file, bytes as a uint8 array.
+        feed: {name of a tensor: array}, any tensors that cut the graph.
+        fetches: list of names of tensors.
+        as_text: whether the file is text, or binary.
+
+    Returns:
+        List of arrays.
+
+    Raises:
+        DecodeError: the file is no graph; ParseError if it is text.
+        ValueError: the graph has no such tensor (KeyError in TensorFlow 2).
+    """
+    # --- read
+    graph_def = tf.GraphDef()
+    if as_text:
+        text_format.Parse(graph.tobytes(), graph_def)
+    else:
+        graph_def.ParseFromString(graph.tobytes())
+    # --- import
+    with tf.Graph().as_default(), tf.Session() as sess:
+        inputs = {name: tf.placeholder(x.dtype, x.shape) for name, x in feed.items()}
+        outputs = tf.import_graph_def(graph_def, inputs, fetches, name="")
+        # --- ask
+        return sess.run(outputs, {inputs[name]: x for name, x in feed.items()})
+
+
+def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
+    """Trains, saves graph and variables, and goes on without the code of the model.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
+        stop: how many steps of gradient descent the first program takes.
+        steps: how many the second one takes.
+        rate: learning rate.
+        files: whether to return what was written, too.
+
+    Returns:
+        dict with the `losses` before each step, the `variables` by name, and the
+        `files` as {path: bytes as a uint8 array} if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.ckpt")
+        # --- build
+        with tf.Graph().as_default(), tf.Session() as sess:
+            inputs = tf.placeholder(x.dtype, [None, x.shape[1]], name="x")
+            labels = tf.placeholder(y.dtype, [None, y.shape[1]], name="y")
+            loss = tf.reduce_mean(tf.square(_dense(inputs, weights) - labels))
+            optimizer = tf.train.GradientDescentOptimizer(rate)
+            gradients = optimizer.compute_gradients(loss)
+            with tf.control_dependencies([loss]):
+                step = optimizer.apply_gradients(gradients)
+            tf.add_to_collection("to train", step)
+            tf.add_to_collection("to train", loss)
+            saver = tf.train.Saver()
+            sess.run(tf.global_variables_initializer())
+            # --- step
+            feed = {inputs: x, labels: y}
+            losses = [sess.run([loss, step], feed)[0] for _ in range(stop)]
+            # --- save
+            saver.save(sess, path, write_state=False)  # writes model.ckpt.meta, too
+        # --- load
+        with tf.Graph().as_default(), tf.Session() as sess:
+            saver = tf.train.import_meta_graph(path + ".meta")
+            saver.restore(sess, path)
+            step, loss = tf.get_collection("to train")
+            # --- go on
+            feed = {"x:0": x, "y:0": y}
+            losses += [sess.run([loss, step], feed)[0] for _ in range(steps)]
+            variables = {v.op.name: sess.run(v) for v in tf.global_variables()}
+        answer = {"losses": np.array(losses, x.dtype), "variables": variables}
+        return {**answer, "files": _pack(folder)} if files else answer
+
+
+def restore_meta_graph(files, feed, fetches, clear_devices=False):
+    """Imports a MetaGraph of TensorFlow 1, restores it, and asks for tensors by name.
+
+    Args:
+        files: {path: bytes as a uint8 array}, the checkpoint "model.ckpt" and its meta.
+        feed: {name of a tensor: array}, any tensors that cut the graph.
+        fetches: list of names of tensors.
+        clear_devices: whether to forget which devices the nodes were placed on.
+
+    Returns:
+        List of arrays.
+
+    Raises:
+        OSError: there is no meta file (tf.errors.NotFoundError in TensorFlow 2).
+        tf.errors.InvalidArgumentError: there is no such device.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(_unpack(files, folder), "model.ckpt")
+        # --- load
+        with tf.Graph().as_default(), tf.Session() as sess:
+            saver = tf.train.import_meta_graph(path + ".meta", clear_devices)
+            saver.restore(sess, path)
+            # --- ask
+            return sess.run(fetches, feed)
+
+
+def to_tflite(x, weights, files=False):
+    """Converts a model for TensorFlow Lite, and asks its interpreter.
+
+    Args:
+        x: [n, features] float32 array.
+        weights: {"kernel": [features, units] array, "bias": [units] array}, float32.
+        files: whether to return the converted model, too.
+
+    Returns:
+        dict with the answer `y`, and the `files` as {path: bytes as a uint8 array} if
+        asked for.
+    """
+    # --- convert
+    with tf.Graph().as_default(), tf.Session() as sess:
+        inputs = tf.placeholder(x.dtype, x.shape, name="x")
+        outputs = _dense(inputs, weights)
+        sess.run(tf.global_variables_initializer())
+        if not shutil.which("toco_from_protos"):  # a script beside the interpreter
+            os.environ["PATH"] += os.pathsep + os.path.dirname(sys.executable)
+        converter = tf.lite.TFLiteConverter.from_session(sess, [inputs], [outputs])
+        converted = converter.convert()
+    # --- ask
+    answer = {"y": _run_tflite(converted, x)}
+    packed = {"model.tflite": np.frombuffer(converted, np.uint8)}
+    return {**answer, "files": packed} if files else answer
+
+
+def _run_tflite(model, x):
+    interpreter = tf.lite.Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])

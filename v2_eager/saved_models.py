@@ -1,0 +1,447 @@
+"""Saved models: graphs, collections and tensors by name → functions that were saved."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+from google.protobuf import text_format
+from tensorflow.core.framework import graph_pb2
+from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
+
+__all__ = [
+    "export",
+    "serve",
+    "fetch",
+    "serve_words",
+    "fine_tune",
+    "freeze",
+    "run_frozen",
+    "train_on",
+    "restore_meta_graph",
+    "to_tflite",
+]
+
+
+def export(x, weights, files=False):
+    """Saves a model with its signature, loads it as a server would, and asks it.
+
+    Args:
+        x: [n, features] float array.
+        weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
+        files: whether to return what was written, too.
+
+    Returns:
+        dict with the `signature` as text, the answer `y`, the `variables` by name, and
+        the `files` as {path: bytes as a uint8 array} if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        # --- save
+        model = Dense(weights)
+        spec = tf.TensorSpec([None, x.shape[1]], x.dtype, name="x")
+        # A signature is a traced function, its outputs a dict: their names for servers.
+        served = tf.function(lambda x: {"y": model(x)}, input_signature=[spec])
+        tf.saved_model.save(model, path, signatures={"serving_default": served})
+        # --- load
+        loaded = tf.saved_model.load(path)
+        signature = loaded.signatures["serving_default"]
+        # --- look
+        inputs = signature.structured_input_signature[1]
+        tensors = {**inputs, **signature.structured_outputs}
+        answer = {"signature": [_described(n, tensors[n]) for n in ("x", "y")]}
+        # What was an attribute of the model is one of what is loaded.
+        variables = [loaded.kernel, loaded.bias]
+        answer["variables"] = {v.name.split(":")[0]: v.numpy() for v in variables}
+        # --- ask
+        answer["y"] = signature(x=tf.constant(x))["y"].numpy()
+        return {**answer, "files": _pack(path)} if files else answer
+
+
+class Dense(tf.Module):
+    """A dense layer, its variables named as in TensorFlow 1."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.kernel = tf.Variable(weights["kernel"], name="dense/kernel")
+        self.bias = tf.Variable(weights["bias"], name="dense/bias")
+
+    def __call__(self, x):
+        return _dense(x, self.kernel, self.bias)
+
+
+def _dense(x, kernel, bias):
+    return tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernel), bias))
+
+
+def _described(name, spec):
+    return f"{name}: {spec.dtype.name} {spec.shape.as_list()}"
+
+
+def _pack(folder):
+    """{path: bytes as a uint8 array} of the files in a directory."""
+    packed = {}
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(root, name)
+            packed[os.path.relpath(path, folder)] = np.fromfile(path, np.uint8)
+    return {path: packed[path] for path in sorted(packed)}
+
+
+def _unpack(files, folder):
+    for name, content in files.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        content.tofile(path)
+    return folder
+
+
+def serve(files, inputs, tags=("serve",), signature="serving_default"):
+    """Loads a model that TensorFlow 1 saved, and asks one of its signatures.
+
+    Args:
+        files: {path: bytes as a uint8 array}, the directory of the model.
+        inputs: {name of the signature: array}; numbers are cast to what it wants.
+        tags: the tags of the graph that is meant, all of them.
+        signature: the signature's name.
+
+    Returns:
+        {name of the signature: array}.
+
+    Raises:
+        OSError: there is no model in the directory, or it cannot be read.
+        RuntimeError: no graph has just these tags.
+        KeyError: no signature has that name.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- load
+        loaded = tf.saved_model.load(_unpack(files, folder), list(tags))
+        function = loaded.signatures[signature]
+        # --- ask
+        # A placeholder took what NumPy could cast; a function wants its own dtype.
+        specs = function.structured_input_signature[1]
+        feed = {n: tf.constant(x, specs[n].dtype) for n, x in inputs.items()}
+        return {name: y.numpy() for name, y in function(**feed).items()}
+
+
+def fetch(files, feed, fetches):
+    """Loads a model that TensorFlow 1 saved, and asks for its tensors by name.
+
+    Args:
+        files: {path: bytes as a uint8 array}, the directory of the model.
+        feed: {name of a tensor: array}, any tensors that cut the graph.
+        fetches: list of names of tensors.
+
+    Returns:
+        List of arrays.
+
+    Raises:
+        KeyError: the graph has no such tensor (the session of TensorFlow 1 says
+            ValueError of a fetch, TypeError of a feed).
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- load
+        loaded = tf.saved_model.load(_unpack(files, folder), ["serve"])
+        # --- ask
+        # What TensorFlow 1 saved has `prune`: the function from these tensors to those.
+        function = loaded.prune(list(feed), fetches)
+        return [y.numpy() for y in function(*map(tf.constant, feed.values()))]
+
+
+def serve_words(words, vocabulary, vectors, files=False):
+    """Saves a lookup table with its vocabulary and two signatures, and asks both.
+
+    Args:
+        words: [n] strings.
+        vocabulary: list of words, their position being their id; all others are 0.
+        vectors: [size of the vocabulary, units] float array.
+        files: whether to return what was written, too.
+
+    Returns:
+        dict with the [n] int64 `ids`, the [n, units] `vectors`, the `assets`, and the
+        `files` as {path: bytes as a uint8 array} if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        # --- save
+        source = os.path.join(folder, "words.txt")
+        with open(source, "w") as file:
+            file.write("\n".join(vocabulary))
+        model = Words(source, vectors)
+        functions = {"ids": model.ids, "vectors": model.vectors}
+        tf.saved_model.save(model, path, functions)
+        os.remove(source)  # the model has its own
+        # --- load
+        # The tag is always "serve": one graph, any number of functions.
+        loaded = tf.saved_model.load(path)
+        # --- ask
+        answer = {"assets": os.listdir(os.path.join(path, "assets"))}
+        for name, signature in sorted(loaded.signatures.items()):
+            answer[name] = signature(words=tf.constant(words))["answer"].numpy()
+        return {**answer, "files": _pack(path)} if files else answer
+
+
+class Words(tf.Module):
+    """A vocabulary and its vectors; whatever is an attribute is saved."""
+
+    def __init__(self, path, vectors):
+        super().__init__()
+        self.asset = tf.saved_model.Asset(path)  # copied to the model's assets
+        lines = tf.lookup.TextFileIndex
+        initializer = tf.lookup.TextFileInitializer(
+            self.asset, tf.string, lines.WHOLE_LINE, tf.int64, lines.LINE_NUMBER
+        )
+        self.table = tf.lookup.StaticHashTable(initializer, 0)
+        self.embedding = tf.Variable(vectors)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="words")])
+    def ids(self, words):
+        return {"answer": self.table.lookup(words)}
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="words")])
+    def vectors(self, words):
+        ids = self.table.lookup(words)
+        return {"answer": tf.nn.embedding_lookup(self.embedding, ids)}
+
+
+def fine_tune(files, x, y, steps, rate=0.125):
+    """Trains a model that TensorFlow 1 saved, without the code that made it.
+
+    Args:
+        files: {path: bytes as a uint8 array}, the directory of a model of `export`.
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        steps: how many steps of gradient descent to take.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step and the `variables` by name.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- load
+        loaded = tf.saved_model.load(_unpack(files, folder), ["serve"])
+        # Its variables are references, which no tape sees: make others in their place.
+        reader = tf.train.load_checkpoint(os.path.join(folder, "variables/variables"))
+        names = sorted(reader.get_variable_to_shape_map())
+        variables = {name: tf.Variable(reader.get_tensor(name)) for name in names}
+        # --- build
+        feeds = ["x:0"] + [name + "/read:0" for name in variables]
+        model = loaded.prune(feeds, ["output:0"])
+
+        @tf.function
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                (outputs,) = model(x, *map(tf.identity, variables.values()))
+                loss = tf.reduce_mean(tf.square(outputs - y))
+            gradients = tape.gradient(loss, list(variables.values()))
+            for variable, gradient in zip(variables.values(), gradients):
+                variable.assign_sub(rate * gradient)
+            return loss
+
+        # --- step
+        losses = [step(tf.constant(x), tf.constant(y)).numpy() for _ in range(steps)]
+    variables = {name: v.numpy() for name, v in variables.items()}
+    return {"losses": np.array(losses, x.dtype), "variables": variables}
+
+
+def freeze(x, weights, as_text=False, files=False):
+    """Writes a model whose variables have become constants, reads it, and asks it.
+
+    Args:
+        x: [n, features] float array.
+        weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
+        as_text: whether to write text, or binary.
+        files: whether to return what was written, too.
+
+    Returns:
+        dict with the answer `y`, how many `constants` there are among the nodes, and
+        the `files` as {path: bytes as a uint8 array} if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- freeze
+        model = Dense(weights)
+        # A variable is captured by the graph that is traced, an array is a constant.
+        kernel, bias = model.kernel.numpy(), model.bias.numpy()
+
+        @tf.function(input_signature=[tf.TensorSpec([None, x.shape[1]], x.dtype, "x")])
+        def frozen(x):
+            return tf.identity(_dense(x, kernel, bias), "output")
+
+        frozen = frozen.get_concrete_function().graph.as_graph_def()
+        # --- write
+        name = "frozen.pbtxt" if as_text else "frozen.pb"
+        tf.io.write_graph(frozen, folder, name, as_text)
+        packed = _pack(folder)
+    # --- ask
+    (y,) = run_frozen(packed[name], {"x:0": x}, ["output:0"], as_text)
+    constants = sum(node.op == "Const" for node in frozen.node)
+    answer = {"y": y, "constants": constants}
+    return {**answer, "files": packed} if files else answer
+
+
+def run_frozen(graph, feed, fetches, as_text=False):
+    """Reads a frozen graph, and asks for its tensors by name.
+
+    Args:
+        graph: the file, bytes as a uint8 array.
+        feed: {name of a tensor: array}, any tensors that cut the graph.
+        fetches: list of names of tensors.
+        as_text: whether the file is text, or binary.
+
+    Returns:
+        List of arrays.
+
+    Raises:
+        DecodeError: the file is no graph; ParseError if it is text.
+        KeyError: the graph has no such tensor (ValueError in TensorFlow 1).
+    """
+    # --- read
+    graph_def = graph_pb2.GraphDef()
+    if as_text:
+        text_format.Parse(graph.tobytes(), graph_def)
+    else:
+        graph_def.ParseFromString(graph.tobytes())
+    # --- import
+    # Not import_graph_def in a tf.function, which cannot run loops of TensorFlow 1.
+    meta = meta_graph_pb2.MetaGraphDef(graph_def=graph_def)
+    function = from_graph(meta, feed, fetches)
+    # --- ask
+    return [y.numpy() for y in function(*map(tf.constant, feed.values()))]
+
+
+def from_graph(meta, feeds, fetches, checkpoint=None):
+    """The function from some tensors of a graph of TensorFlow 1 to others.
+
+    A SavedModel is a graph, its checkpoint and a tag: with these names it is one.
+
+    Args:
+        meta: the graph, a MetaGraphDef, which gets the tag.
+        feeds: the names of the tensors that the arguments stand for.
+        fetches: list of the names of those that are returned.
+        checkpoint: prefix of the files with the variables, if there are any.
+    """
+    meta.meta_info_def.tags.append("serve")
+    model = saved_model_pb2.SavedModel(saved_model_schema_version=1, meta_graphs=[meta])
+    with tempfile.TemporaryDirectory() as folder:
+        with tf.io.gfile.GFile(os.path.join(folder, "saved_model.pb"), "wb") as file:
+            file.write(model.SerializeToString())
+        variables = os.path.join(folder, "variables", "variables")
+        tf.io.gfile.makedirs(os.path.dirname(variables))
+        if checkpoint:
+            for source in tf.io.gfile.glob(checkpoint + ".[id]*"):  # .index and .data-…
+                tf.io.gfile.copy(source, variables + source[len(checkpoint) :])
+        return tf.saved_model.load(folder).prune(list(feeds), fetches)
+
+
+def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
+    """Trains, saves graph and variables, and goes on without the code of the model.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
+        stop: how many steps of gradient descent the first program takes.
+        steps: how many the second one takes.
+        rate: learning rate.
+        files: whether to return what was written, too.
+
+    Returns:
+        dict with the `losses` before each step, the `variables` by name, and the
+        `files` as {path: bytes as a uint8 array} if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- build
+        model = Dense(weights)
+
+        # A step that is to be saved is an attribute, its signature known.
+        @tf.function(
+            input_signature=[
+                tf.TensorSpec([None, x.shape[1]], x.dtype),
+                tf.TensorSpec([None, y.shape[1]], y.dtype),
+            ]
+        )
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(model(x) - y))
+            variables = [model.kernel, model.bias]
+            for variable, gradient in zip(variables, tape.gradient(loss, variables)):
+                variable.assign_sub(rate * gradient)
+            return loss
+
+        model.step = step
+        # --- step
+        batch = tf.constant(x), tf.constant(y)
+        losses = [model.step(*batch).numpy() for _ in range(stop)]
+        # --- save
+        tf.saved_model.save(model, folder)
+        # --- load
+        loaded = tf.saved_model.load(folder)
+        # --- go on
+        losses += [loaded.step(*batch).numpy() for _ in range(steps)]
+        variables = {v.name[:-2]: v.numpy() for v in (loaded.kernel, loaded.bias)}
+        answer = {"losses": np.array(losses, x.dtype), "variables": variables}
+        return {**answer, "files": _pack(folder)} if files else answer
+
+
+def restore_meta_graph(files, feed, fetches, clear_devices=False):
+    """Imports a MetaGraph of TensorFlow 1, restores it, and asks for tensors by name.
+
+    Args:
+        files: {path: bytes as a uint8 array}, the checkpoint "model.ckpt" and its meta.
+        feed: {name of a tensor: array}, any tensors that cut the graph.
+        fetches: list of names of tensors.
+        clear_devices: whether to forget which devices the nodes were placed on.
+
+    Returns:
+        List of arrays.
+
+    Raises:
+        OSError: there is no meta file (tf.errors.NotFoundError in TensorFlow 2).
+        tf.errors.InvalidArgumentError: there is no such device.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(_unpack(files, folder), "model.ckpt")
+        # --- load
+        meta = meta_graph_pb2.MetaGraphDef()
+        with tf.io.gfile.GFile(path + ".meta", "rb") as file:
+            meta.ParseFromString(file.read())
+        if clear_devices:
+            for node in meta.graph_def.node:
+                node.device = ""
+        function = from_graph(meta, feed, fetches, path)
+        # --- ask
+        return [y.numpy() for y in function(*map(tf.constant, feed.values()))]
+
+
+def to_tflite(x, weights, files=False):
+    """Converts a model for TensorFlow Lite, and asks its interpreter.
+
+    Args:
+        x: [n, features] float32 array.
+        weights: {"kernel": [features, units] array, "bias": [units] array}, float32.
+        files: whether to return the converted model, too.
+
+    Returns:
+        dict with the answer `y`, and the `files` as {path: bytes as a uint8 array} if
+        asked for.
+    """
+    # --- convert
+    model = Dense(weights)
+    function = tf.function(model, input_signature=[tf.TensorSpec(x.shape, x.dtype)])
+    converter = tf.lite.TFLiteConverter.from_concrete_functions(
+        [function.get_concrete_function()], model
+    )
+    converted = converter.convert()
+    # --- ask
+    answer = {"y": run_tflite(converted, x)}
+    packed = {"model.tflite": np.frombuffer(converted, np.uint8)}
+    return {**answer, "files": packed} if files else answer
+
+
+def run_tflite(model, x):
+    """What a converted model of one input and one output answers."""
+    interpreter = tf.lite.Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
