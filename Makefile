@@ -29,7 +29,7 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/ruff check .
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'not slow'
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'not slow and not browser'
 
 test-slow: $(READY) ## the rest: float64 recipe, XLA, generated sizes, default settings
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow

@@ -1,5 +1,6 @@
 """`tf1to2 scan`: what is to be scanned and how, the report, the exit status."""
 
+import dataclasses
 import importlib
 import os
 import sys
@@ -35,6 +36,9 @@ def add_arguments(parser):
     parser.add_argument("--baseline", metavar="FILE", help="only uses not in it fail")
     parser.add_argument(
         "--write-baseline", metavar="FILE", help="write what there is, and exit 0"
+    )
+    parser.add_argument(
+        "--page", metavar="URL", help="of your tf1to2 page: reports link to its pairs"
     )
     parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
     parser.add_argument(
@@ -80,8 +84,6 @@ def run(options):
         print(f"{options.write_baseline}: {len(report.findings)} uses of TensorFlow 1")
         return 0
     if known is not None:
-        import dataclasses
-
         left = len(report.findings)
         report = dataclasses.replace(
             report, findings=baseline.new(report.findings, known)
@@ -92,6 +94,8 @@ def run(options):
             f"baseline: {left} of {total} uses left, {len(report.findings)} new",
             file=sys.stderr,
         )
+    page = options.page or settled.get("page", "")
+    report = dataclasses.replace(report, page=page)
     _write(_rendered(report, options), options.output_file)
     if options.format != "text" or options.output_file:
         _print_unread(report)

@@ -54,12 +54,18 @@ class Report:
         unread: [(path, reason)] of files that could not be read, or not wholly.
         unused: [(path, cell, line)] of ignore comments that ignored nothing; without
             `select` and `ignore` only, which would make them look so.
+        page: where the site of `tf1to2 page` is to be found, or "".
     """
 
     findings: list
     files: int
     unread: list
     unused: list
+    page: str = ""
+
+    def link(self, entry):
+        """Where the page shows the pair, or the topic; "" where there is none."""
+        return f"{self.page}#{entry.pair}" if self.page and entry.pair else ""
 
 
 @dataclasses.dataclass(frozen=True)

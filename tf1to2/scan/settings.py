@@ -6,15 +6,15 @@ import pathlib
 from tf1to2.errors import CommandError
 
 LISTS = ("select", "ignore", "exclude")
-KNOWN = (*LISTS, "baseline")
+KNOWN = (*LISTS, "baseline", "page")
 
 
 def find(start):
     """The settings of the project that `start` lies in: the nearest file that has any.
 
     Returns:
-        {"select", "ignore", "exclude": list of str, "baseline": path}; what is not
-        settled is missing.
+        {"select", "ignore", "exclude": list of str, "baseline": path, "page": address};
+        what is not settled is missing.
 
     Raises:
         CommandError: a file is malformed, or has a setting that there is not.

@@ -389,6 +389,16 @@ class ReportTest(ScanCase):
         log["runs"][0]["results"][0]["level"] = "dire"
         self.assertNotEqual(list(validator.iter_errors(log)), [])
 
+    @parameterized.expand(["json", "github", "sarif", "html"])
+    def test_links_to_the_page(self, form):
+        self.write(a=TF + "tf.Session()")
+        link = "https://docs.example/tf.html#graphs.three_sessions"
+        self.assertNotIn(link, self.run_it("--format", form, "a.py")[1])
+        page = "--page", link.partition("#")[0]
+        self.assertIn(link, self.run_it("--format", form, *page, "a.py")[1])
+        self.write(**{"setup.cfg": "[tf1to2]\npage = https://docs.example/tf.html"})
+        self.assertIn(link, self.run_it("--format", form, "a.py")[1])
+
     def test_fingerprints_outlive_a_move(self):
         def prints():
             _, out, _ = self.run_it("a b.py", "--format", "sarif")

@@ -12,7 +12,7 @@ def render(report):
             f.end_line,
             f.end_column,
             _property(f"tf1to2 {f.entry.verdict}"),
-            _text(f"cell {f.cell}: " * bool(f.cell) + f.entry.message),
+            _text(f"cell {f.cell}: " * bool(f.cell) + _message(f.entry, report)),
         )
         for f in report.findings
     ]
@@ -21,6 +21,11 @@ def render(report):
         for path, reason in report.unread
     ]
     return "".join(line + "\n" for line in lines)
+
+
+def _message(entry, report):
+    link = report.link(entry)
+    return f"{entry.message}\n{link}" if link else entry.message
 
 
 def _text(value):

@@ -14,7 +14,7 @@ def render(report):
     known = topics.topics()
     parts = [_summary(report)]
     for name, findings in text.topics(report.findings):
-        parts.append(_topic(name, findings, known.get(name)))
+        parts.append(_topic(name, findings, known.get(name), report))
     for path, reason in report.unread:
         parts.append(f"<p>{_code(path)} was not fully read: {html.escape(reason)}.</p>")
     return (
@@ -41,7 +41,7 @@ def _summary(report):
     )
 
 
-def _topic(name, findings, topic):
+def _topic(name, findings, topic, report):
     rows, pairs = [], {}
     for finding in findings:
         entry = finding.entry
@@ -50,7 +50,7 @@ def _topic(name, findings, topic):
         rows.append(
             f"<tr><td>{_code(text.place(finding))}</td>"
             f"<td>{_code(finding.text.strip())}</td>"
-            f"<td>{html.escape(entry.message)}</td></tr>"
+            f"<td>{_message(entry, report.link(entry))}</td></tr>"
         )
     table = (
         '<div class="scroll" tabindex="0"><table><thead><tr><th>where</th><th>line</th>'
@@ -86,6 +86,13 @@ def _source(path, topic, name):
     source = path.read_text("utf-8")
     (block,) = [b for b in blocks(source, topic.pairs) if b.name == name]
     return html.escape("\n".join(source.splitlines()[block.start - 1 : block.stop - 1]))
+
+
+def _message(entry, link):
+    message = html.escape(entry.message)
+    if link:
+        message += f' <a href="{html.escape(link)}">{entry.pair}</a>'
+    return message
 
 
 def _code(value):

@@ -17,6 +17,7 @@ def render(report):
             "topic": f.entry.topic or None,
             "pair": f.entry.pair or None,
             "message": f.entry.message,
+            **({"link": report.link(f.entry) or None} if report.page else {}),
         }
         for f in report.findings
     ]

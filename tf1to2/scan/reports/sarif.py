@@ -27,7 +27,7 @@ def render(report):
             "driver": {
                 "name": "tf1to2",
                 "version": __version__,
-                "rules": [_rule(entry) for entry in rules.values()],
+                "rules": [_rule(e, report.link(e)) for e in rules.values()],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -52,11 +52,12 @@ def render(report):
     return json.dumps(log, indent=1) + "\n"
 
 
-def _rule(entry):
+def _rule(entry, link):
     lines = [entry.message + "."]
     if entry.pair:
         lines.append(f"Both sides and their proof: tf1to2 explain {entry.symbol}.")
     return {
+        **({"helpUri": link} if link else {}),
         "id": entry.symbol,
         "shortDescription": {"text": f"{entry.symbol}: {entry.verdict}"},
         "fullDescription": {"text": entry.message},

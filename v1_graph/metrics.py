@@ -1,0 +1,433 @@
+"""Metrics: a value and an op that updates it → modules with sums, results, a reset."""
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "averages",
+    "regression",
+    "decisions",
+    "curves",
+    "classes",
+    "top_k",
+    "mean_f1",
+    "evaluate",
+    "report_epochs",
+    "mean_of_batches",
+    "confusion_matrix",
+    "in_top_k",
+]
+
+
+def _stream(build, batches, fixed=False):
+    """Feeds batches to metrics; their values at first and after each of the batches."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        rows = [len(a) if fixed else None for a in batches[0]]
+        shapes = [[n, *a.shape[1:]] for n, a in zip(rows, batches[0])]
+        inputs = [tf.placeholder(a.dtype, s) for a, s in zip(batches[0], shapes)]
+        values, updates = _aggregate_metric_map(build(*inputs))
+        # Without this line: "Attempting to use uninitialized value".
+        sess.run(tf.local_variables_initializer())
+        history = [sess.run(values)]
+        for batch in batches:
+            sess.run(updates, dict(zip(inputs, batch)))
+            # Not in the same run: the value could be that before, or after the update.
+            history.append(sess.run(values))
+        return history
+
+
+def _aggregate_metric_map(metrics):
+    """As in tf.contrib.metrics: from {name: (value, op)} to {name: value}, [op]."""
+    values = {name: value for name, (value, _) in metrics.items()}
+    return values, [update for _, update in metrics.values()]
+
+
+def averages(batches):
+    """Streams the mean of all values, and that of every element apart.
+
+    Args:
+        batches: list of (values,) or (values, weights), arrays of one shape; weights
+            may be of size 1 in any dimension.
+
+    Returns:
+        List of {"mean": float32 scalar, "mean_tensor": float32 array like `values`},
+        at first and after each batch; 0 where the weights sum up to 0.
+
+    Raises:
+        ValueError: weights that do not broadcast.
+    """
+
+    def build(values, weights=None):
+        # --- metrics
+        return {
+            "mean": tf.metrics.mean(values, weights),
+            "mean_tensor": tf.metrics.mean_tensor(values, weights),
+        }
+
+    # --- run
+    return _stream(build, batches, fixed=True)
+
+
+def regression(batches, threshold=0.5):
+    """Streams errors: absolute, squared, relative, by angle, and how many are small.
+
+    Args:
+        batches: list of (labels, predictions) or (labels, predictions, weights): float
+            arrays of [n, d], [n, d] and [n, 1]; n may vary.
+        threshold: below which an absolute error is small.
+
+    Returns:
+        List of {name: float32 scalar}, at first and after each batch.
+
+    Raises:
+        ValueError: shapes that do not fit.
+    """
+
+    def build(labels, predictions, weights=None):
+        # --- metrics
+        error = tf.abs(predictions - labels)
+        return {
+            "absolute": tf.metrics.mean_absolute_error(labels, predictions, weights),
+            "squared": tf.metrics.mean_squared_error(labels, predictions, weights),
+            "root": tf.metrics.root_mean_squared_error(labels, predictions, weights),
+            "relative": tf.metrics.mean_relative_error(
+                labels, predictions, tf.abs(labels), weights
+            ),
+            "below": tf.metrics.percentage_below(error, threshold, weights),
+            "cosine": tf.metrics.mean_cosine_distance(labels, predictions, 1, weights),
+        }
+
+    # --- run
+    return _stream(build, batches)
+
+
+def decisions(batches):
+    """Streams what counts of right and wrong decisions tell.
+
+    Args:
+        batches: list of (labels, predictions) or (labels, predictions, weights), [n] or
+            [n, 1] arrays; n may vary. Whatever is not 0 is a yes, so round
+            probabilities before; accuracy asks for equality in the dtype of `labels`.
+
+    Returns:
+        List of {name: float32 scalar}, at first and after each batch.
+
+    Raises:
+        ValueError: shapes that do not fit.
+    """
+
+    def build(labels, predictions, weights=None):
+        # --- metrics
+        args = labels, predictions, weights
+        precision, update_precision = tf.metrics.precision(*args)
+        recall, update_recall = tf.metrics.recall(*args)
+        f1 = tf.div_no_nan(2 * precision * recall, precision + recall)
+        return {
+            "accuracy": tf.metrics.accuracy(*args),
+            "tp": tf.metrics.true_positives(*args),
+            "fp": tf.metrics.false_positives(*args),
+            "tn": tf.metrics.true_negatives(*args),
+            "fn": tf.metrics.false_negatives(*args),
+            "precision": (precision, update_precision),
+            "recall": (recall, update_recall),
+            "f1": (f1, tf.group(update_precision, update_recall)),
+        }
+
+    # --- run
+    return _stream(build, batches)
+
+
+def curves(
+    batches,
+    thresholds=(0.25, 0.5, 0.75),
+    num_thresholds=200,
+    target=0.75,
+    method="careful_interpolation",
+):
+    """Streams areas under curves, and what holds at some points of them.
+
+    Args:
+        batches: list of (labels, scores) or (labels, scores, weights), [n] or [n, 1]
+            arrays; n may vary. A score greater than a threshold, in float32, is a yes.
+        thresholds: at which to tell precision, recall and false positives.
+        num_thresholds: how many approximate a curve, ends included.
+        target: the specificity, then sensitivity, at which to tell the other one.
+        method: how to sum up an area: "trapezoidal", "minoring", "majoring", or
+            "careful_interpolation", of which ROC knows no other than trapezoids.
+
+    Returns:
+        List of {name: float32 array}, at first and after each batch.
+
+    Raises:
+        ValueError: shapes that do not fit, no such method, a target outside [0, 1].
+        tf.errors.InvalidArgumentError: scores outside [0, 1], unless labels are boolean
+            and scores float32: the check is run before casts, and then there are none.
+    """
+
+    def build(labels, scores, weights=None):
+        # --- metrics
+        options = {"num_thresholds": num_thresholds, "summation_method": method}
+        return {
+            "roc": tf.metrics.auc(labels, scores, weights, **options),
+            "pr": tf.metrics.auc(labels, scores, weights, curve="PR", **options),
+            "precision": tf.metrics.precision_at_thresholds(
+                labels, scores, thresholds, weights
+            ),
+            "recall": tf.metrics.recall_at_thresholds(
+                labels, scores, thresholds, weights
+            ),
+            "fp": tf.metrics.false_positives_at_thresholds(
+                labels, scores, thresholds, weights
+            ),
+            "sensitivity": tf.metrics.sensitivity_at_specificity(
+                labels, scores, target, weights, num_thresholds
+            ),
+            "specificity": tf.metrics.specificity_at_sensitivity(
+                labels, scores, target, weights, num_thresholds
+            ),
+        }
+
+    # --- run
+    return _stream(build, batches)
+
+
+def classes(batches, num_classes):
+    """Streams intersection over union and accuracy, class by class, then averaged.
+
+    Args:
+        batches: list of (labels, predictions) or (labels, predictions, weights): arrays
+            of one shape, class numbers; the number of rows may vary.
+        num_classes: how many classes there are.
+
+    Returns:
+        List of {name: float32 scalar}, at first and after each batch: IoU over the
+        classes that occur, accuracy over all classes.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a number that is no class.
+    """
+
+    def build(labels, predictions, weights=None):
+        # --- metrics
+        # Their update ops are not the new value: a confusion matrix, and a vector.
+        return {
+            "iou": tf.metrics.mean_iou(labels, predictions, num_classes, weights),
+            "accuracy": tf.metrics.mean_per_class_accuracy(
+                labels, predictions, num_classes, weights
+            ),
+        }
+
+    # --- run
+    return _stream(build, batches)
+
+
+def top_k(batches, k, class_id=None):
+    """Streams how many of the k highest scores are right, and how many are found.
+
+    Args:
+        batches: list of (labels, scores) or (labels, scores, weights): int64 [n] or
+            [n, labels], float [n, classes] and float [n] arrays; n may vary.
+        k: how many scores count; of equal ones, those of the lower class.
+        class_id: of which class to tell precision and recall, or None for all.
+
+    Returns:
+        List of {name: float64 scalar}, at first and after each batch; NaN for nothing
+        of nothing.
+
+    Raises:
+        ValueError: k is more than the number of classes.
+    """
+
+    def build(labels, scores, weights=None):
+        # --- metrics
+        return {
+            "precision": tf.metrics.precision_at_k(
+                labels, scores, k, class_id, weights
+            ),
+            "recall": tf.metrics.recall_at_k(labels, scores, k, class_id, weights),
+            "average": tf.metrics.average_precision_at_k(labels, scores, k, weights),
+        }
+
+    # --- run
+    return _stream(build, batches)
+
+
+def mean_f1(batches, num_classes):
+    """Streams a metric of one's own: the mean of all classes' F1.
+
+    Args:
+        batches: list of (labels, predictions), [n] arrays of class numbers; n may vary.
+        num_classes: how many classes there are.
+
+    Returns:
+        List of {"f1": float32 scalar, "matrix": float32 [classes, classes] array}, at
+        first and after each batch; rows of the matrix are labels.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a number that is no class.
+    """
+
+    def build(labels, predictions):
+        # --- metrics
+        with tf.variable_scope("mean_f1"):
+            matrix = tf.get_variable(
+                "matrix",
+                [num_classes, num_classes],
+                initializer=tf.zeros_initializer(),
+                trainable=False,
+                collections=[
+                    tf.GraphKeys.LOCAL_VARIABLES,
+                    tf.GraphKeys.METRIC_VARIABLES,
+                ],
+            )
+            counts = tf.confusion_matrix(labels, predictions, num_classes, tf.float32)
+            update = tf.assign_add(matrix, counts)
+            right = tf.diag_part(matrix)
+            sizes = tf.reduce_sum(matrix, 0) + tf.reduce_sum(matrix, 1)
+            f1 = tf.reduce_mean(tf.div_no_nan(2 * right, sizes))
+        return {"f1": (f1, update), "matrix": (matrix.read_value(), update)}
+
+    # --- run
+    return _stream(build, batches)
+
+
+def evaluate(x, labels, kernel, batch_size):
+    """Evaluates a linear classifier, batch by batch, until the data ends.
+
+    Args:
+        x: [n, features] float array.
+        labels: [n] integer array.
+        kernel: [features, classes] array of the dtype of `x`.
+        batch_size: how many rows are in a batch, but for the last one.
+
+    Returns:
+        {name: float32 scalar}: mean `loss`, `accuracy`, `top_2` and `iou`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a label that is no class.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        data = tf.data.Dataset.from_tensor_slices((x, labels)).batch(batch_size)
+        rows, targets = tf.data.make_one_shot_iterator(data).get_next()
+        logits = tf.matmul(rows, kernel)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=targets, logits=logits
+        )
+        answers = tf.argmax(logits, 1)
+        hits = tf.nn.in_top_k(tf.cast(logits, tf.float32), targets, 2)
+        # --- metrics
+        values, updates = _aggregate_metric_map(
+            {
+                "loss": tf.metrics.mean(losses),
+                "accuracy": tf.metrics.accuracy(targets, answers),
+                "top_2": tf.metrics.mean(hits),
+                "iou": tf.metrics.mean_iou(targets, answers, kernel.shape[1]),
+            }
+        )
+        # --- run
+        sess.run(tf.local_variables_initializer())
+        update = tf.group(*updates)
+        try:
+            while True:
+                sess.run(update)
+        except tf.errors.OutOfRangeError:
+            return sess.run(values)
+
+
+def report_epochs(epochs):
+    """Reports accuracy of every epoch, and of all so far.
+
+    Args:
+        epochs: list of lists of (labels, predictions), [n] integer arrays.
+
+    Returns:
+        ([accuracy of each epoch], [accuracy of it and those before]), float32 scalars.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- metrics
+        labels = tf.placeholder(tf.int64, [None])
+        predictions = tf.placeholder(tf.int64, [None])
+        with tf.variable_scope("epoch"):
+            epoch, update_epoch = tf.metrics.accuracy(labels, predictions)
+        with tf.variable_scope("run"):
+            run, update_run = tf.metrics.accuracy(labels, predictions)
+        # The slash matters: a scope is a regular expression, and "run" finds "run_2".
+        epoch_variables = tf.get_collection(tf.GraphKeys.METRIC_VARIABLES, "epoch/")
+        reset = tf.variables_initializer(epoch_variables)
+        # --- run
+        sess.run(tf.local_variables_initializer())
+        reports = []
+        for batches in epochs:
+            sess.run(reset)
+            for batch in batches:
+                feed = dict(zip([labels, predictions], batch))
+                sess.run([update_epoch, update_run], feed)
+            reports.append(sess.run([epoch, run]))
+        return [list(column) for column in zip(*reports)]
+
+
+def mean_of_batches(batches):
+    """Averages the accuracies of batches, beside the accuracy of all examples.
+
+    Args:
+        batches: list of (labels, predictions), [n] integer arrays; n may vary.
+
+    Returns:
+        dict of float32: the accuracies `of_batches`, their `mean`, and `streamed`.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- metrics
+        labels = tf.placeholder(tf.int64, [None])
+        predictions = tf.placeholder(tf.int64, [None])
+        correct = tf.cast(tf.equal(labels, predictions), tf.float32)
+        of_batch = tf.reduce_mean(correct)
+        streamed, update = tf.metrics.mean(correct)
+        # --- run
+        sess.run(tf.local_variables_initializer())
+        of_batches = []
+        for batch in batches:
+            feed = dict(zip([labels, predictions], batch))
+            of_batches.append(sess.run([of_batch, update], feed)[0])
+        return {
+            "of_batches": of_batches,
+            "mean": np.float32(np.mean(of_batches)),
+            "streamed": sess.run(streamed),
+        }
+
+
+def confusion_matrix(
+    labels, predictions, num_classes=None, weights=None, dtype="float32"
+):
+    """Counts, or weighs, how often a class (row) was taken for another (column).
+
+    Args:
+        labels: [n] or [n, 1] integer tensor.
+        predictions: tensor of the same size.
+        num_classes: how many classes there are; None for the largest number met + 1.
+        weights: [n] tensor of any number dtype, or None.
+        dtype: of the answer; an integer one cuts weights off.
+
+    Returns:
+        [num_classes, num_classes] tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a number that is no class.
+    """
+    return tf.confusion_matrix(
+        labels, predictions, num_classes, tf.as_dtype(dtype), weights=weights
+    )
+
+
+def in_top_k(predictions, targets, k):
+    """Tells for each row whether the score of its class is among the k highest.
+
+    Args:
+        predictions: [n, classes] float32 tensor of scores.
+        targets: [n] integer tensor of class numbers.
+        k: how many count; classes with the score of the k-th are all among them.
+
+    Returns:
+        [n] boolean tensor: False if a score is not finite, or for no class at all.
+    """
+    return tf.nn.in_top_k(predictions, targets, k)
