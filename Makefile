@@ -32,7 +32,7 @@ test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'not slow and not browser'
 
 test-slow: $(READY) ## the rest: float64 recipe, XLA, generated sizes, default settings
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'slow and not browser'
 	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
 	  -m 'not slow' -k test_parity
 

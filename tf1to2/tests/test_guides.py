@@ -107,7 +107,7 @@ class SessionsTest(unittest.TestCase):
     def test_it_prints_that(self, first):
         self.check(first)
 
-    @pytest.mark.slow
     @parameterized.expand([(s,) for s in SESSIONS if "verify" in s])
+    @pytest.mark.slow
     def test_it_proves_that(self, first):
         self.check(first)
