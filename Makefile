@@ -10,7 +10,7 @@ JOBS ?= 2
 SPREAD := -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow record check-recordings docs page lint clean
+.PHONY: help demo test test-slow test-page record check-recordings docs page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -34,7 +34,11 @@ test: $(READY) ## all proofs in the strict settings, in a few minutes
 test-slow: $(READY) ## the rest: float64 recipe, XLA, generated sizes, default settings
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'slow and not browser'
 	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
-	  -m 'not slow' -k test_parity
+	  -m 'not slow and not browser' -k test_parity
+
+test-page: $(READY) ## the page in a real browser: needs Chromium from your system's packages
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
+	@$(BIN)/python -m pytest -q -m browser
 
 record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
 	$(BIN)/python -m tf1to2.parity.record

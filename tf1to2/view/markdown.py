@@ -88,7 +88,9 @@ def _table(lines, link):
     head, _, *body = [_cells(line) for line in lines]
 
     def row(cells, tag):
-        return "".join(f"<{tag}>{inline(cell, link)}</{tag}>" for cell in cells)
+        tags = [tag if cell else "td" for cell in cells]  # an empty one heads nothing
+        cells = zip(tags, cells, strict=True)
+        return "".join(f"<{tag}>{inline(cell, link)}</{tag}>" for tag, cell in cells)
 
     rows = "".join(f"<tr>{row(cells, 'td')}</tr>" for cells in body)
     return (

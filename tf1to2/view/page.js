@@ -22,7 +22,7 @@ const parts = sections.map((section) => ({
 function filter() {
   const query = input.value.trim().toLowerCase();
   document.body.classList.toggle("filtered", query !== "");
-  let count = 0;
+  let count = 0, chapters = 0;
   for (const { section, prose, pairs } of parts) {
     const inProse = prose.includes(query);
     let any = inProse;
@@ -34,11 +34,12 @@ function filter() {
       count += show && query !== "";
     }
     section.hidden = !any;
+    chapters += any;
     entries.get(section.id).hidden = !any;
   }
   hits.replaceChildren(...symbolHits(query));
   found.textContent = query === "" ? ""
-    : `${count} pair${count === 1 ? "" : "s"}` + (hits.children.length ? ", and in the index:" : "");
+    : `${count} pair${count === 1 ? "" : "s"}, ${chapters} chapter${chapters === 1 ? "" : "s"}` + (hits.children.length ? ", and in the index:" : "");
 }
 
 function symbolHits(query) {
