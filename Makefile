@@ -8,9 +8,11 @@ READY := $(VENV)/ready
 # Processes that share the tests; the tests of a file stay together.
 JOBS ?= 2
 SPREAD := -n $(JOBS) --dist loadfile
+QUICK := not slow and not browser and not distributed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-page record check-recordings docs page lint clean
+.PHONY: help demo test test-slow test-distributed test-page record \
+  check-recordings docs bench page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -29,14 +31,17 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/ruff check .
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'not slow and not browser'
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)'
 
 test-slow: $(READY) ## the rest: float64 recipe, XLA, generated sizes, default settings
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'slow and not browser'
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
 	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
-	  -m 'not slow and not browser' -k test_parity
+	  -m '$(QUICK)' -k test_parity
 
-test-page: $(READY) ## the page in a real browser: needs Chromium from your system's packages
+test-distributed: $(READY) ## clusters of processes on this machine, killed and restarted
+	@$(BIN)/python -m pytest -q -m distributed
+
+test-page: $(READY) ## the page in a browser: needs Chromium from your system's packages
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
 	@$(BIN)/python -m pytest -q -m browser
 
@@ -47,6 +52,10 @@ check-recordings: $(READY) ## the same, compared with the recordings
 	$(BIN)/python -m tf1to2.parity.record --check
 
 docs: $(READY) ## the tables of the guides and proofs.json, made anew
+	$(BIN)/python -m tf1to2.docs
+
+bench: $(READY) ## both sides on the clock: benchmarks.json, then BENCHMARKS.md
+	$(BIN)/tf1to2 bench --memory --format json --output-file benchmarks.json
 	$(BIN)/python -m tf1to2.docs
 
 page: $(READY) ## the site: one HTML file, in site/

@@ -4,7 +4,8 @@ python -m tf1to2.docs            writes proofs.json and the tables of the guides
 python -m tf1to2.docs --check    compares, writes nothing
 
 proofs.json tells what is proven of every pair, for the tools that do not start
-TensorFlow. A table stands between `<!-- table NAME -->` and `<!-- end -->`.
+TensorFlow; benchmarks.json is what `make bench` measured. A table stands between
+`<!-- table NAME -->` and `<!-- end -->`.
 """
 
 import argparse
@@ -117,6 +118,20 @@ def tables(found):
     }
 
 
+def _benchmarks():
+    """{name: the text of the table}, from what was measured last."""
+    from tf1to2.bench import report as form
+
+    report = json.loads((ROOT / "benchmarks.json").read_text("utf-8"))
+    lines = [f"- {line}" for line in form.summary(report).split("\n")]
+    return {
+        **form.markdown(report),
+        "environment": "`{command}`, TensorFlow {tensorflow}, Python {python}, {cpu}, "
+        "{cores} cores, {date}.".format(**report["environment"]),
+        "summary": "\n".join(lines),
+    }
+
+
 def _topics(found):
     rows = [
         "| topic | what it teaches | left page | right page | proof |",
@@ -182,8 +197,8 @@ def _same():
 def written(found):
     """{path: text} of all that is made."""
     texts = {ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n"}
-    made = tables(found)
-    for name in ("README.md", "MIGRATION.md"):
+    made = {**tables(found), **_benchmarks()}
+    for name in ("README.md", "MIGRATION.md", "BENCHMARKS.md"):
         texts[ROOT / name] = re.sub(
             r"(<!-- table ([\w ]+) -->\n).*?(<!-- end -->)",
             lambda match: f"{match[1]}{made[match[2]]}\n{match[3]}",

@@ -1,0 +1,150 @@
+"""The clock is fair, the sizes are bounded, the report says what was timed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import pytest
+from parameterized import parameterized
+
+from tf1to2 import cli
+from tf1to2.bench import clock, command, pairs, report, training
+from tf1to2.parity import normal
+from tf1to2.parity.cases import Op
+
+
+def timing(*rounds, first=1.0):
+    return clock.Timing(first, list(rounds))
+
+
+class ClockTest(unittest.TestCase):
+    def test_functions_take_turns_and_each_is_first_in_its_turn(self):
+        calls = []
+        functions = {
+            name: (lambda name=name: calls.append(name) or time.sleep(0.002), 0)
+            for name in "abc"
+        }
+        timed = clock.interleave(functions, rounds=3, turn=0)
+        self.assertEqual("".join(calls[6:]), "abcbcacab")
+        self.assertEqual([len(t.rounds) for t in timed.values()], [3, 3, 3])
+        self.assertGreater(timed["a"].median, 0.002)
+
+    def test_a_fast_function_runs_often_in_its_turn(self):
+        calls = []
+        clock.interleave({"a": (lambda: calls.append(0), 0)}, rounds=2, turn=0.001)
+        self.assertGreater(len(calls), 10)
+
+    def test_a_ratio_is_taken_round_by_round(self):
+        busy = timing(1, 9, 1), timing(2, 18, 2)  # the machine was, in the second
+        self.assertEqual(clock.ratio(*busy), (0.5, 0))
+        self.assertGreater(busy[0].spread, clock.NOISY)
+
+    def test_the_first_call_counts_what_is_built(self):
+        function, seconds = clock.first_call(lambda: time.sleep(0.01) or (lambda: 7))
+        self.assertEqual(function(), 7)
+        self.assertGreater(seconds, 0.01)
+
+
+class SizesTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("a vector", [normal("n")], {"n": 2**16}),
+            ("a matrix", [normal("n", "m")], {"n": 256, "m": 256}),
+            ("two that make a matrix", [normal("n", 1), normal(1, "m")], None),
+            ("images", [normal("n", 16, 16, 4)], {"n": 64}),
+        ]
+    )
+    def test_what_can_be_made_of_the_inputs_is_bounded(self, _, args, wanted):
+        large = pairs.sizes(Op("name", "slug", args))["large"]
+        self.assertEqual(large, wanted or {"n": 256, "m": 256})
+
+    def test_a_case_with_sizes_of_its_own_grows_by_the_batch(self):
+        case = Op("name", "slug", [normal("b", "k")], sizes=[{"b": 3, "k": 5}])
+        self.assertEqual(pairs.sizes(case)["medium"], {"b": 48, "k": 5})
+
+    def test_training_programs_are_pairs(self):
+        for name in training.PROGRAMS:
+            topic, _, pair = name.partition(" ")[0].partition(".")
+            self.assertTrue(pairs.cases(pairs.load(topic), pair), name)
+
+
+FORMS = {"make_callable": timing(2e-5, 2e-5), "eager": timing(1e-5, 1e-5)}
+REPORT = {
+    "environment": dict.fromkeys(
+        ("tensorflow", "python", "cpu", "cores", "date", "command"), "?"
+    ),
+    "calls": [
+        {"pair": "a.b", "size": "small", **command._forms(FORMS)},
+        {"pair": "a.c", "size": "small", **command._forms({"eager": timing(1, 9)})},
+    ],
+    "steps": [
+        {"program": "a.d", "size": size}
+        | command._sides({"v1": timing(3e-5, 3e-5), "v2": timing(1e-5, 1e-5)})
+        for size in training.SIZES
+    ],
+    "programs": [],
+    "classics": {},
+}
+
+
+class ReportTest(unittest.TestCase):
+    def test_text(self):
+        text = report.text(REPORT)
+        self.assertRegex(text, r"a\.b +small +20 +10 +0\.50 +0%")
+        self.assertIn("1 calls: the best of TensorFlow 2 takes 0.50", text)
+        self.assertIn("below 5: a.d", text)
+        self.assertIn("below 1: none", text)
+        self.assertNotIn("Programs", text)
+
+    def test_markdown(self):
+        tables = report.markdown(REPORT)
+        self.assertEqual(list(tables), ["Calls", "Steps"])
+        self.assertIn("| a.c | small |  |  | 5000000 |", tables["Calls"])
+
+    def test_a_busy_machine_is_told(self):
+        noisy = {"v1": timing(1, 2, 9), "v2": timing(1, 1, 1)}
+        steps = [{"program": "a", "size": "small", **command._sides(noisy)}]
+        text = report.summary({**REPORT, "calls": [], "steps": steps})
+        self.assertIn("too busy for these numbers", text)
+
+
+class CommandTest(unittest.TestCase):
+    def test_no_such_topic(self):
+        self.assertEqual(cli.main(["bench", "scops"]), 2)
+
+    @pytest.mark.slow
+    def test_a_pair(self):
+        done = subprocess.run(
+            [sys.executable, "-m", "tf1to2", "bench", "broadcasting.add_broadcast"]
+            + ["--format", "json"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        rows = json.loads(done.stdout)["calls"]
+        self.assertEqual([row["size"] for row in rows], ["small", "medium", "large"])
+        for row in rows:
+            self.assertEqual(
+                list(row["forms"]), [*report.COLUMNS[2:], *report.COLUMNS[:2]]
+            )
+            self.assertGreater(row["ratio"], 0)
+
+    @pytest.mark.slow
+    def test_ctrl_c_prints_what_there_is(self):
+        with subprocess.Popen(
+            [sys.executable, "-m", "tf1to2", "bench", "operators"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        ) as bench:
+            time.sleep(15)
+            bench.send_signal(signal.SIGINT)
+            out, err = bench.communicate(timeout=60)
+        self.assertEqual(bench.returncode, 130)
+        self.assertIn("what was timed until now", err)
+        self.assertIn("operators.sums", out)

@@ -1,0 +1,532 @@
+"""Distributed: servers, replica_device_setter, SyncReplicas → TF_CONFIG, strategies."""
+
+import contextlib
+import faulthandler
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import tensorflow as tf
+from absl import app, flags
+
+__all__ = [
+    "cluster_of",
+    "task_of",
+    "partitions",
+    "train_alone",
+    "train_synchronously",
+    "train_asynchronously",
+]
+
+RATE, MOMENTUM = 0.125, 0.5  # exact in float32
+
+
+def cluster_of(ps_hosts, worker_hosts, job_name, task_index):
+    """Describes a cluster, and the place of one task in it.
+
+    Args:
+        ps_hosts: addresses such as "127.0.0.1:2222", of the parameter servers.
+        worker_hosts: addresses of the workers, of which the first one is the chief.
+        job_name: "ps" or "worker".
+        task_index: number of the task in its job.
+
+    Returns:
+        dict with the `cluster` {job: addresses}, the `jobs`, their numbers of `tasks`,
+        the `address` of the task, and whether it is the `chief`.
+
+    Raises:
+        ValueError: no such job, or no such task in it.
+    """
+    # --- cluster
+    jobs = {"ps": ps_hosts, "worker": worker_hosts}
+    with environment(config_of(jobs, job_name, task_index)):
+        # Without a TF_CONFIG: SimpleClusterResolver(cluster, task_type=…, task_id=…)
+        resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
+        cluster = resolver.cluster_spec()
+        address = cluster.task_address(resolver.task_type, resolver.task_id)
+    # --- result
+    return {
+        "cluster": cluster.as_dict(),
+        "jobs": sorted(cluster.jobs),
+        "tasks": [cluster.num_tasks(job) for job in sorted(cluster.jobs)],
+        "address": address,
+        "chief": job_name == "worker" and task_index == 0,
+    }
+
+
+def config_of(jobs, job_name, task_index):
+    """The TF_CONFIG of a task, from the flags that it had in TensorFlow 1."""
+    task = {"type": job_name, "index": task_index}
+    return json.dumps({"cluster": jobs, "task": task})
+
+
+@contextlib.contextmanager
+def environment(tf_config):
+    """TF_CONFIG, which otherwise the cluster's manager sets; the former one on exit."""
+    kept = os.environ.get("TF_CONFIG")
+    os.environ["TF_CONFIG"] = tf_config
+    try:
+        yield
+    finally:
+        os.environ.pop("TF_CONFIG")
+        if kept is not None:
+            os.environ["TF_CONFIG"] = kept
+
+
+def task_of(tf_config):
+    """Reads from TF_CONFIG which task this is, and of what cluster.
+
+    Args:
+        tf_config: JSON text, as in the environment variable.
+
+    Returns:
+        dict with `type` and `index` of the task, the numbers of `workers` (the chief is
+        one of them) and of `servers`, whether it is the `chief`, and the `master`.
+
+    Raises:
+        ValueError: no JSON, or a task that is not in the cluster.
+    """
+    with environment(tf_config):
+        # --- read
+        config = tf.distribute.cluster_resolver.TFConfigClusterResolver(
+            rpc_layer="grpc"
+        )
+        tasks = config.cluster_spec().as_dict()
+        # --- result
+        return {
+            "type": config.task_type,
+            "index": config.task_id,
+            "workers": len(tasks.get("chief", []) + tasks.get("worker", [])),
+            "servers": len(tasks.get("ps", [])),
+            "chief": config.task_type == "chief",
+            "master": config.master(),
+        }
+
+
+def partitions(shape, shards, max_bytes, min_bytes):
+    """Tells in how many parts a variable is stored, by three rules.
+
+    Args:
+        shape: of the float32 variable.
+        shards: number of parts by the first rule, and the most by the third.
+        max_bytes: the most that a part may have by the second rule.
+        min_bytes: the least that a part should have by the third rule.
+
+    Returns:
+        [fixed, by the largest part, by the smallest part], each a list with the
+        number of parts along each dimension.
+
+    Raises:
+        ValueError: a number that is not positive.
+    """
+    # --- rules
+    rules = [
+        tf.distribute.experimental.partitioners.FixedShardsPartitioner(shards),
+        tf.distribute.experimental.partitioners.MaxSizePartitioner(max_bytes),
+        tf.distribute.experimental.partitioners.MinSizePartitioner(min_bytes, shards),
+    ]
+    # --- result
+    shape = tf.TensorShape(shape)
+    return [list(rule(shape, tf.float32)) for rule in rules]
+
+
+def square(outputs, targets):
+    return tf.reduce_mean(tf.square(outputs - targets))
+
+
+def product(outputs, targets):
+    """A loss whose gradient does not depend on the weights, nor on other steps."""
+    return tf.reduce_mean(outputs * targets)
+
+
+LOSSES = {"square": square, "product": product}
+
+
+def part_of(x, y, index, count):
+    """The rows of one worker: every `count`-th, the first one being that of `index`."""
+    return x[index::count], y[index::count]
+
+
+class Line(tf.Module):
+    """Kernel, bias and global step, made in this order."""
+
+    def __init__(self, start):
+        super().__init__()
+        self.weights = [
+            tf.Variable(start[0], name="kernel"),
+            tf.Variable(start[1], name="bias"),
+        ]
+        self.global_step = tf.Variable(
+            0, trainable=False, dtype=tf.int64, name="global_step"
+        )
+
+    def gradients(self, x, y, loss="square"):
+        kernel, bias = self.weights
+        with tf.GradientTape() as tape:
+            outputs = tf.nn.bias_add(tf.matmul(x, kernel), bias)
+            value = LOSSES[loss](outputs, y)
+        return value, tape.gradient(value, self.weights)
+
+
+class Momentum(tf.Module):
+    """The optimizer, whose slots a checkpoint must hold, too."""
+
+    def __init__(self, weights):
+        super().__init__()
+        self.weights = weights
+        self.slots = [tf.Variable(tf.zeros_like(w), trainable=False) for w in weights]
+
+    def apply(self, gradients):
+        for weight, slot, gradient in zip(self.weights, self.slots, gradients):
+            slot.assign(MOMENTUM * slot + gradient)
+            weight.assign_sub(RATE * slot)
+
+
+def train_alone(x, y, start, steps, parts=1):
+    """Fits a line by momentum in one process: what any number of workers must equal.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        steps: how many steps to take.
+        parts: of the batch; the gradient is the mean of theirs.
+
+    Returns:
+        dict with the [steps, parts] `losses` and the final `weights` [kernel, bias].
+
+    Raises:
+        ValueError: sizes that do not fit, seen while a graph is made.
+        tf.errors.InvalidArgumentError: the same, seen when run.
+    """
+    # --- build
+    line = Line(start)
+    momentum = Momentum(line.weights)
+
+    @tf.function
+    def step(x, y):
+        # --- step
+        towers = [line.gradients(*part_of(x, y, i, parts)) for i in range(parts)]
+        losses, gradients = zip(*towers)
+        momentum.apply([tf.add_n(g) / parts for g in zip(*gradients)])
+        return losses
+
+    # --- run
+    batch = tf.constant(x), tf.constant(y)
+    history = [[loss.numpy() for loss in step(*batch)] for _ in range(steps)]
+    # --- result
+    weights = [weight.numpy() for weight in line.weights]
+    return {"losses": np.array(history, x.dtype), "weights": weights}
+
+
+def train_synchronously(x, y, start, steps, workers=2):
+    """Fits a line by momentum on several workers, which take each step together.
+
+    Args:
+        x: [n, features] float array; worker i has the rows i, i + workers, ….
+        y: [n, units] array of the same dtype.
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        steps: how many steps to take.
+        workers: number of worker processes.
+
+    Returns:
+        dict with the [steps, workers] `losses`, the `weights` [kernel, bias] that each
+        worker has in the end, and the `global_step`.
+
+    Raises:
+        RuntimeError: a task failed; the message is the end of what it wrote.
+    """
+    # --- run
+    results = run_cluster("sync", x, y, start, steps, 1, workers)
+    # --- result
+    return {
+        "losses": np.stack([r["losses"] for r in results], axis=1),
+        "weights": [[r["kernel"], r["bias"]] for r in results],
+        "global_step": results[0]["global_step"],
+    }
+
+
+def train_asynchronously(x, y, start, steps, workers=2, servers=2, loss="square"):
+    """Fits a line by descent on several workers, none of which waits for another.
+
+    Args:
+        x: [n, features] float array, divided in `workers` parts.
+        y: [n, units] array of the same dtype.
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        steps: how many steps to take with each part.
+        workers: number of worker processes.
+        servers: number of parameter servers.
+        loss: "square", or "product" of outputs and targets.
+
+    Returns:
+        dict with the final `weights` [kernel, bias], the `global_step`, which counts
+        the steps of all, and `places`, where kernel, bias and global step are kept.
+
+    Raises:
+        RuntimeError: a task failed; the message is the end of what it wrote.
+    """
+    # --- run
+    results = run_cluster("async", x, y, start, steps, servers, workers, loss)
+    # --- result
+    last = max(results, key=lambda r: r["global_step"])
+    return {
+        "weights": [last["kernel"], last["bias"]],
+        "global_step": last["global_step"],
+        "places": last["places"].tolist(),
+    }
+
+
+def synchronous_task(options, x, y, start):
+    """What a worker does: its part of each step."""
+    # --- build
+    communication = tf.distribute.experimental.CommunicationOptions(
+        timeout_seconds=options.timeout
+    )
+    with within(options.timeout):  # the cluster is that of TF_CONFIG
+        strategy = tf.distribute.MultiWorkerMirroredStrategy(
+            communication_options=communication
+        )
+    with strategy.scope():
+        line = Line(start)
+        momentum = Momentum(line.weights)
+
+    def feed(context):
+        part = part_of(x, y, context.input_pipeline_id, context.num_input_pipelines)
+        return tf.data.Dataset.from_tensors(part).repeat()
+
+    batches = iter(strategy.distribute_datasets_from_function(feed))
+
+    # --- step
+    def replica(x, y):
+        loss, gradients = line.gradients(x, y)
+        context = tf.distribute.get_replica_context()
+        # The copies of the weights stay equal, since all apply the same gradient.
+        momentum.apply(context.all_reduce("MEAN", gradients))
+        line.global_step.assign_add(1)
+        return loss
+
+    @tf.function
+    def step(batch):
+        return strategy.run(replica, batch)
+
+    # --- restore
+    with tempfile.TemporaryDirectory() as nowhere:
+        checkpoint = tf.train.Checkpoint(line=line, momentum=momentum)
+        latest = tf.train.latest_checkpoint(options.folder)
+        if latest is not None:
+            checkpoint.restore(latest).assert_consumed()  # all of them
+        manager = tf.train.CheckpointManager(
+            checkpoint,
+            # All save, since it may take part in a sum; what the chief writes is kept.
+            options.folder if options.task_index == 0 else nowhere,
+            max_to_keep=5,
+            step_counter=line.global_step,
+            checkpoint_interval=options.save_steps,
+        )
+        # --- run
+        losses = []
+        while line.global_step < options.steps:
+            losses.append(step(next(batches)).numpy())
+            manager.save(line.global_step)
+    # --- result
+    return {**values_of(line), "losses": np.array(losses, x.dtype)}
+
+
+def asynchronous_task(cluster, options, x, y, start):
+    """What the chief does: it hands out steps, and knows of no worker's pace."""
+    # --- build
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+        cluster, rpc_layer="grpc"
+    )
+    with within(options.timeout):
+        strategy = tf.distribute.ParameterServerStrategy(resolver)
+    coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+    with strategy.scope():  # variables on the parameter servers in turn
+        line = Line(start)
+    parts = cluster.num_tasks("worker")
+
+    # --- step
+    def replica(index):
+        part = [tf.strided_slice(a, [index], [len(x)], [parts]) for a in (x, y)]
+        _, gradients = line.gradients(*part, loss=options.loss)
+        for weight, gradient in zip(line.weights, gradients):
+            weight.assign_sub(RATE * gradient)  # a resource: always locked
+        line.global_step.assign_add(1)
+
+    @tf.function
+    def step(index):
+        strategy.run(replica, [index])
+
+    # --- restore
+    checkpoint = tf.train.Checkpoint(line=line)
+    manager = tf.train.CheckpointManager(
+        checkpoint, options.folder, 5, step_counter=line.global_step
+    )
+    checkpoint.restore(manager.latest_checkpoint)
+    # --- run
+    taken = int(line.global_step) // parts
+    for number in range(taken + 1, options.steps + 1):
+        for index in range(parts):  # goes with the step: any worker may take it
+            coordinator.schedule(step, [tf.constant(index)])
+        if number % options.save_steps == 0 or number == options.steps:
+            coordinator.join()
+            manager.save(line.global_step)
+    # --- result
+    variables = [*line.weights, line.global_step]
+    places = [tf.DeviceSpec.from_string(v.device) for v in variables]
+    places = [f"/job:{place.job}/task:{place.task}" for place in places]
+    np.savez(options.output, **values_of(line), places=places)
+    # The coordinator's threads may wait for a worker that is gone, and so would we.
+    os._exit(0)
+
+
+@contextlib.contextmanager
+def within(seconds):
+    """Ends the process and tells where it is, unless it has left the block in time.
+
+    Native code waits for a missing task without end, and Python cannot interrupt it.
+    """
+    print("Waiting %d seconds for the other tasks" % seconds, file=sys.stderr)
+    faulthandler.dump_traceback_later(seconds, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def values_of(line):
+    """What is left of the training."""
+    kernel, bias = [weight.numpy() for weight in line.weights]
+    return {"kernel": kernel, "bias": bias, "global_step": line.global_step.numpy()}
+
+
+def serve(cluster, job, index):
+    """Starts what a parameter server or worker is: a server for the chief's steps."""
+    server = tf.train.ServerDef(
+        cluster=cluster.as_cluster_def(),
+        job_name=job,
+        task_index=index,
+        protocol="grpc",
+    )
+    # A step that waits for another task must not be in that one's way.
+    threads = 1 + cluster.num_tasks("worker")
+    server.default_session_config.inter_op_parallelism_threads = threads
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
+    return tf.distribute.Server(server)
+
+
+def run_task(options):
+    """Does the work of one task of the cluster."""
+    job, index = options.job_name, options.task_index
+    # --- cluster
+    hosts = cluster_of(options.ps_hosts, options.worker_hosts, job, index)
+    cluster = tf.train.ClusterSpec(hosts["cluster"])
+    data = np.load(options.data)
+    work = options, data["x"], data["y"], [data["kernel"], data["bias"]]
+    # --- work
+    if options.mode == "sync":  # no parameter servers
+        jobs = {"worker": options.worker_hosts}
+        os.environ["TF_CONFIG"] = config_of(jobs, job, index)
+        np.savez(options.output, **synchronous_task(*work))
+        return
+    server = serve(cluster, job, index)
+    if not hosts["chief"]:
+        server.join()  # until it is killed
+    asynchronous_task(cluster, *work)
+
+
+def define_flags():
+    """The command line, which is that of the twin."""
+    flags.DEFINE_string("job_name", "", "ps or worker")
+    flags.DEFINE_integer("task_index", 0, "number of the task in its job")
+    flags.DEFINE_list("ps_hosts", [], "addresses of the parameter servers")
+    flags.DEFINE_list("worker_hosts", [], "addresses of the workers")
+    flags.DEFINE_enum("mode", "sync", ["sync", "async"], "how to train")
+    flags.DEFINE_enum("loss", "square", sorted(LOSSES), "what to minimize")
+    flags.DEFINE_integer("steps", 10, "number of steps, with each part")
+    flags.DEFINE_integer("save_steps", 100, "steps from one checkpoint to the next")
+    flags.DEFINE_integer("timeout", 120, "seconds to wait for another task")
+    flags.DEFINE_string("data", None, "file with x, y, kernel and bias")
+    flags.DEFINE_string("folder", None, "where the checkpoints are")
+    flags.DEFINE_string("output", None, "file for what a worker finds")
+
+
+def free_addresses(count):
+    """Addresses on this machine that nobody listens at."""
+    # Below the ports that the system gives to connections.
+    ports = random.SystemRandom().sample(range(15000, 32000), 100)
+    with contextlib.ExitStack() as stack:
+        addresses = []
+        for port in ports:
+            with contextlib.suppress(OSError):
+                stack.enter_context(socket.socket()).bind(("", port))
+                addresses.append("127.0.0.1:%d" % port)
+        return addresses[:count]
+
+
+def run_cluster(mode, x, y, start, steps, servers, workers, loss="square"):
+    """Starts all tasks as processes on this machine; returns what the workers find."""
+    addresses = free_addresses(servers + workers)
+    tasks = [("worker", i) for i in range(workers)]
+    if mode == "async":
+        tasks += [("ps", i) for i in range(servers)]
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        # --- start
+        data = os.path.join(folder, "data.npz")
+        np.savez(data, x=x, y=y, kernel=start[0], bias=start[1])
+        command = [
+            sys.executable,
+            "-m",
+            __name__,
+            "--ps_hosts=" + ",".join(addresses[:servers]),
+            "--worker_hosts=" + ",".join(addresses[servers:]),
+            "--mode=" + mode,
+            "--loss=" + loss,
+            "--steps=%d" % steps,
+            "--data=" + data,
+            "--folder=" + os.path.join(folder, "model"),
+        ]
+        processes, logs, outputs = [], [], []
+        for job, index in tasks:
+            outputs.append(os.path.join(folder, "%s_%d.npz" % (job, index)))
+            logs.append(outputs[-1] + ".log")
+            task = ["--job_name=" + job, "--task_index=%d" % index]
+            log = stack.enter_context(open(logs[-1], "w"))
+            process = subprocess.Popen(
+                command + task + ["--output=" + outputs[-1]],
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+            )
+            processes.append(process)
+            stack.callback(process.wait)
+            stack.callback(process.kill)  # the other way round: first this one
+        # --- end
+        wait(processes[: workers if mode == "sync" else 1], logs)
+        return [dict(np.load(path)) for path in outputs if os.path.exists(path)]
+
+
+def wait(processes, logs, seconds=240):
+    """Until all have ended; at the first that fails, its last words are raised."""
+    deadline = time.time() + seconds
+    while any(process.poll() is None for process in processes):
+        failed = [log for p, log in zip(processes, logs) if p.poll()]
+        if failed or time.time() > deadline:
+            with open((failed or logs)[0]) as log:
+                raise RuntimeError(log.read()[-4000:] or "nothing happened in time")
+        time.sleep(0.05)
+
+
+def main(_):
+    run_task(flags.FLAGS)
+
+
+if __name__ == "__main__":
+    define_flags()
+    app.run(main)
