@@ -8,6 +8,7 @@ import os
 import pathlib
 import tempfile
 
+import numpy as np
 import tensorflow as tf
 
 __all__ = [
@@ -40,29 +41,36 @@ def feed_loop(batches, start, steps, print_every=2):
     weights = [tf.Variable(s) for s in start]
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
 
-    # The signature of the placeholders: batches of any size share a trace.
+    # The signature of the placeholders, a row of batches: any size shares a trace.
     @tf.function(
-        input_signature=[tf.TensorSpec([None, b.shape[2]], b.dtype) for b in batches]
+        input_signature=[
+            tf.TensorSpec([None, None, b.shape[2]], b.dtype) for b in batches
+        ]
     )
-    def train_step(features, targets):
-        with tf.GradientTape() as tape:
-            outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
-            loss = tf.reduce_mean(tf.square(outputs - targets))
-        # --- step
-        rate = tf.cast(decayed_rate(global_step), loss.dtype)
-        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
-            weight.assign_sub(rate * gradient)
-        global_step.assign_add(1)
-        return loss
+    def train_steps(features, targets):
+        losses = tf.TensorArray(features.dtype, len(features), element_shape=[])
+        for i in tf.range(len(features)):
+            with tf.GradientTape() as tape:
+                outputs = tf.matmul(features[i], weights[0])
+                outputs = tf.nn.bias_add(outputs, weights[1])
+                loss = tf.reduce_mean(tf.square(outputs - targets[i]))
+            # --- step
+            rate = tf.cast(decayed_rate(global_step), loss.dtype)
+            for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+                weight.assign_sub(rate * gradient)
+            global_step.assign_add(1)
+            losses = losses.write(i, loss)
+        return losses.stack()
 
     # --- run
     losses = []
-    for i in range(steps):
-        loss = train_step(*[b[i % len(b)] for b in batches]).numpy()
-        losses.append(loss)
-        step = global_step.numpy()  # after the step, since it is written after it
+    for first in range(0, steps, print_every):  # from line to line in one call
+        due = np.arange(first, min(first + print_every, steps))
+        fed = [tf.constant(b[due % len(b)]) for b in batches]
+        losses.extend(train_steps(*fed).numpy())
+        step = global_step.numpy()  # after the steps, since it is written after them
         if step % print_every == 0:
-            print(f"step {step}: loss {loss:.4f}", file=printed)
+            print(f"step {step}: loss {losses[-1]:.4f}", file=printed)
     return {
         "losses": losses,
         "weights": [w.numpy() for w in weights],
@@ -95,9 +103,9 @@ def epoch_loop(data, start, epochs, batch_size=2):
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
 
     @tf.function
-    def train(dataset):
+    def train(batches):
         losses = tf.TensorArray(data[0].dtype, 0, dynamic_size=True, element_shape=[])
-        for features, targets in dataset:  # in the graph: Python sees the end only
+        for features, targets in batches:  # in the graph: Python sees the end only
             with tf.GradientTape() as tape:
                 outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
                 loss = tf.reduce_mean(tf.square(outputs - targets))
@@ -109,7 +117,8 @@ def epoch_loop(data, start, epochs, batch_size=2):
         return losses.stack()
 
     # --- run
-    losses = list(train(dataset).numpy())
+    # Of an iterator: a loop over the dataset itself calls a function for each batch.
+    losses = list(train(iter(dataset)).numpy())
     return losses, [w.numpy() for w in weights], global_step.numpy()
 
 
@@ -127,7 +136,6 @@ class Trainer(tf.Module):
             0, trainable=False, dtype=tf.int64, name="global_step"
         )
         self.loss_of = tf.function(self._loss_of)
-        self.step = tf.function(self._step)
         self.steps = tf.function(self._steps)
 
     def _loss_of(self, x, y):
@@ -146,11 +154,13 @@ class Trainer(tf.Module):
         return loss, rate
 
     def _steps(self, x, y, count):
-        """Takes `count` steps, a tensor, without Python; returns their losses."""
+        """Takes `count` steps, a tensor, without Python; returns losses and rates."""
         losses = tf.TensorArray(x.dtype, count, element_shape=[])
+        rates = tf.TensorArray(tf.float32, count, element_shape=[])
         for i in tf.range(count):
-            losses = losses.write(i, self._step(x, y)[0])
-        return losses.stack()
+            loss, rate = self._step(x, y)
+            losses, rates = losses.write(i, loss), rates.write(i, rate)
+        return losses.stack(), rates.stack()
 
     def fit(self, batches, last_step, manager):
         """Trains up to `last_step`, from the newest checkpoint on if there is one.
@@ -167,11 +177,16 @@ class Trainer(tf.Module):
             manager.checkpoint.restore(path).assert_existing_objects_matched()
         manager.save(self.global_step)
         batches = [tf.constant(b) for b in batches]
-        for step in range(self.global_step.numpy(), last_step):
-            loss, rate = self.step(*batches)
-            if math.isnan(loss):  # before the save: what is on disk is good
-                raise FloatingPointError(f"NaN loss during training, step {step}")
-            yield step, loss.numpy(), rate.numpy()
+        step = self.global_step.numpy()
+        while step < last_step:
+            # From save to save in one call: Python looks at the losses afterwards.
+            count = min(manager.checkpoint_interval, last_step - step)
+            taken = self.steps(*batches, tf.constant(count, tf.int32))
+            for loss, rate in zip(*[tensor.numpy() for tensor in taken]):
+                if math.isnan(loss):  # before the save: what is on disk is good
+                    raise FloatingPointError(f"NaN loss during training, step {step}")
+                yield step, loss, rate
+                step += 1
             manager.save(self.global_step)
         manager.save(self.global_step, check_interval=False)
 
@@ -249,6 +264,17 @@ class ScalarWriter:
                 writer=self.writer, step=step, tag=tag, value=value
             )
 
+    @tf.function
+    def write_all(self, first, tag, values):
+        """Writes values for the steps from `first` on, in one call."""
+        for i in tf.range(len(values)):
+            tf.raw_ops.WriteScalarSummary(
+                writer=self.writer,
+                step=first + tf.cast(i, tf.int64),
+                tag=tag,
+                value=values[i],
+            )
+
     def close(self):
         """Closes the file."""
         tf.raw_ops.CloseSummaryWriter(writer=self.writer)
@@ -269,16 +295,20 @@ def read_scalars(directory):
 
     scalars = []
     files = tf.io.gfile.glob(os.path.join(directory, "events.*"))
-    for event in tf.data.TFRecordDataset(files):
-        _, (step, summary) = decode(event, "Event", step=tf.int64, summary=tf.string)
-        _, (values,) = decode(summary[0], "Summary", value=tf.string)
+    for events in tf.data.TFRecordDataset(files).batch(1000):
+        _, (steps, summaries) = decode(
+            events, "Event", step=tf.int64, summary=tf.string
+        )
+        if not summaries.shape[1]:  # only the version of the file
+            continue
+        _, (values,) = decode(summaries[:, 0], "Summary", value=tf.string)
         found, (tags, numbers) = decode(
             values, "Summary.Value", tag=tf.string, simple_value=tf.float32
         )
-        for i in range(len(tags)):
-            if found[i, 1]:
-                tag = tags[i, 0].numpy().decode()
-                scalars.append((int(step[0]), tag, float(numbers[i, 0])))
+        steps, tags, numbers = steps.numpy(), tags.numpy(), numbers.numpy()
+        for i, j in np.argwhere(found[:, :, 1]):
+            tag = tags[i, j, 0].decode()
+            scalars.append((int(steps[i, 0]), tag, float(numbers[i, j, 0])))
     return sorted(scalars)
 
 
@@ -473,7 +503,7 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
         best, best_step = math.inf, 0
         # --- run
         while trainer.global_step < last_step:
-            losses.extend(trainer.steps(*batches, tf.constant(every)).numpy())
+            losses.extend(trainer.steps(*batches, tf.constant(every))[0].numpy())
             step = trainer.global_step.numpy()
             loss = trainer.loss_of(*validation).numpy()
             validations.append((step, loss))
@@ -516,11 +546,11 @@ def supervised_loop(batches, start, stops):
             # --- run
             first = trainer.global_step.numpy()
             count = tf.constant(last_step - first, tf.int32)
-            losses.append(list(trainer.steps(*batches, count).numpy()))
+            taken, _ = trainer.steps(*batches, count)
+            losses.append(list(taken.numpy()))
             # A file of the same second would be overwritten, but for the suffix.
             with contextlib.closing(ScalarWriter(directory, f".{run}")) as writer:
-                for step, loss in enumerate(losses[-1], first + 1):
-                    writer.write(step, loss=loss)
+                writer.write_all(tf.constant(first + 1), "loss", taken)
             # --- end
             manager.save(trainer.global_step)
         # --- results

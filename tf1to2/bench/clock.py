@@ -67,7 +67,7 @@ def interleave(functions, rounds=ROUNDS, turn=TURN):
         {name: Timing}.
     """
     repeats = {
-        name: max(1, round(turn / _once(function)))
+        name: max(1, round(turn / _once(function))) if turn else 1
         for name, (function, _) in functions.items()
     }
     seconds = {name: [] for name in functions}

@@ -1,5 +1,6 @@
 """`tf1to2 bench`: what is timed, in which order, and what is said of it."""
 
+import contextlib
 import datetime
 import json
 import os
@@ -31,7 +32,8 @@ def run(options):
     """Times both sides of pairs, and prints or writes the report.
 
     Returns:
-        0, or 130 where Ctrl-C ended it; what was timed until then is printed.
+        0; 1 where a page failed; 130 where Ctrl-C ended it. What was timed until then
+        is printed.
     """
     wanted = [topics.find(name) for name in options.topic]
     if options.output_file and os.path.isdir(options.output_file):
@@ -48,11 +50,11 @@ def run(options):
         ) from error
     report = {
         "environment": _environment(),
-        **dict.fromkeys(("calls", "programs", "steps", "classics"), ()),
+        **dict.fromkeys(("calls", "programs", "steps", "classics", "failed"), ()),
     }
-    status = 0
     try:
         _measure(report, wanted, whole, options.memory)
+        status = int(bool(report["failed"]))
     except KeyboardInterrupt:
         print("\ntf1to2: interrupted: what was timed until now", file=sys.stderr)
         status = 130
@@ -87,31 +89,49 @@ def _measure(report, wanted, whole, memory):
     """Fills the report, so that what is there can be shown at any time."""
     from tf1to2.bench import pairs, training
 
-    report["calls"], report["programs"], report["steps"] = [], [], []
+    for key in ("calls", "programs", "steps", "failed"):
+        report[key] = []
     for topic, name in wanted:
         proof = pairs.load(topic.name)
         for pair, case in pairs.cases(proof, name).items():
-            full = f"{topic.name}.{pair}"
-            if pairs.kind(case) == "program":
-                _progress(full)
-                timings = pairs.program(proof, case)
-                report["programs"].append({"pair": full, **_sides(timings)})
-                continue
-            for label, binding in pairs.sizes(case).items():
-                _progress(f"{full}, {label}")
-                timings = pairs.tensors(proof, case, case.request(binding))
-                row = {"pair": full, "size": label, "letters": binding}
-                report["calls"].append({**row, **_forms(timings)})
-                if max(t.median for t in timings.values()) > pairs.PATIENCE:
-                    break
+            _progress(f"{topic.name}.{pair}")
+            with _told(report, f"{topic.name}.{pair}"):
+                _pair(report, f"{topic.name}.{pair}", proof, case)
     names = {f"{topic.name}.{name or ''}" for topic, name in wanted}
     for program in training.PROGRAMS:
         pair = program.partition(" ")[0]
         if names & {pair, pair.partition(".")[0] + "."}:
-            _training(report["steps"], program, memory)
+            with _told(report, program):
+                _training(report["steps"], program, memory)
     if whole:
         report["classics"] = {}
-        _classics(report["classics"])
+        with _told(report, "the classics"):
+            _classics(report["classics"])
+
+
+@contextlib.contextmanager
+def _told(report, name):
+    """A failure is told at the end, and the others are timed."""
+    try:
+        yield
+    except Exception as error:
+        message = f"{name}: {type(error).__name__}: {error}"
+        report["failed"].append(message.partition("\n")[0])
+
+
+def _pair(report, name, proof, case):
+    from tf1to2.bench import pairs
+
+    if pairs.kind(case) == "program":
+        timings = pairs.program(proof, case)
+        report["programs"].append({"pair": name, **_sides(timings)})
+        return
+    for label, binding in pairs.sizes(case).items():
+        timings = pairs.tensors(proof, case, case.request(binding))
+        row = {"pair": name, "size": label, "letters": binding}
+        report["calls"].append({**row, **_forms(timings)})
+        if max(t.median for t in timings.values()) > pairs.PATIENCE:
+            return
 
 
 def _training(rows, program, memory):

@@ -120,6 +120,7 @@ def summary(report):
         )
     if spreads and noisy > len(spreads) / 4:
         lines.append("the machine was too busy for these numbers: run it again")
+    lines += [f"failed: {message}" for message in report["failed"]]
     return "\n".join(lines)
 
 
