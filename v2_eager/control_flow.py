@@ -258,10 +258,10 @@ def sum_positive_until(values, limit):
     # A loop has a gradient of 0 for what it merely compares; it used to be None.
     limit = tf.stop_gradient(limit)
     total = tf.zeros([], values.dtype)
-    for value in values:
-        if value <= 0:
+    for i in tf.range(tf.size(values)):  # `for value in values` would split it first
+        if values[i] <= 0:
             continue
-        total += value
+        total += values[i]
         if total > limit:
             break
     return total

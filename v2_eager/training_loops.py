@@ -41,19 +41,18 @@ def feed_loop(batches, start, steps, print_every=2):
     weights = [tf.Variable(s) for s in start]
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
 
-    # The signature of the placeholders, a row of batches: any size shares a trace.
-    @tf.function(
-        input_signature=[
-            tf.TensorSpec([None, None, b.shape[2]], b.dtype) for b in batches
-        ]
-    )
-    def train_steps(features, targets):
-        losses = tf.TensorArray(features.dtype, len(features), element_shape=[])
-        for i in tf.range(len(features)):
+    features, targets = [tf.constant(b) for b in batches]
+
+    # Fed are the numbers of the batches; of any number of them, by the signature.
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)])
+    def train_steps(due):
+        losses = tf.TensorArray(features.dtype, len(due), element_shape=[])
+        for i in tf.range(len(due)):
             with tf.GradientTape() as tape:
-                outputs = tf.matmul(features[i], weights[0])
+                outputs = tf.matmul(tf.gather(features, due[i]), weights[0])
                 outputs = tf.nn.bias_add(outputs, weights[1])
-                loss = tf.reduce_mean(tf.square(outputs - targets[i]))
+                error = outputs - tf.gather(targets, due[i])
+                loss = tf.reduce_mean(tf.square(error))
             # --- step
             rate = tf.cast(decayed_rate(global_step), loss.dtype)
             for weight, gradient in zip(weights, tape.gradient(loss, weights)):
@@ -65,9 +64,8 @@ def feed_loop(batches, start, steps, print_every=2):
     # --- run
     losses = []
     for first in range(0, steps, print_every):  # from line to line in one call
-        due = np.arange(first, min(first + print_every, steps))
-        fed = [tf.constant(b[due % len(b)]) for b in batches]
-        losses.extend(train_steps(*fed).numpy())
+        due = tf.range(first, min(first + print_every, steps), dtype=tf.int64)
+        losses.extend(train_steps(due % len(features)).numpy())
         step = global_step.numpy()  # after the steps, since it is written after them
         if step % print_every == 0:
             print(f"step {step}: loss {losses[-1]:.4f}", file=printed)

@@ -111,14 +111,19 @@ def summary(report):
                 f"per step (median); below {bound}: {', '.join(below) or 'none'}"
             )
     rows = [*report["calls"], *report["steps"], *report["programs"]]
-    spreads = [row["spread"] for row in rows if "spread" in row]
-    noisy = sum(spread > clock.NOISY for spread in spreads)
+    ratios = [
+        (r.get("ratio", r.get("times")), r["spread"]) for r in rows if "spread" in r
+    ]
+    noisy = sum(spread > clock.NOISY for _, spread in ratios)
+    # The rounds of these are on both sides of 1.
+    undecided = sum(abs(ratio - 1) < ratio * spread / 2 for ratio, spread in ratios)
     if noisy:
         lines.append(
-            f"noise: {noisy} of {len(spreads)} ratios vary by more than "
-            f"{clock.NOISY:.0%} from round to round"
+            f"noise: {noisy} of {len(ratios)} ratios vary by more than "
+            f"{clock.NOISY:.0%} from round to round; of {undecided} it cannot be told "
+            "which side is faster"
         )
-    if spreads and noisy > len(spreads) / 4:
+    if ratios and undecided > len(ratios) / 4:
         lines.append("the machine was too busy for these numbers: run it again")
     lines += [f"failed: {message}" for message in report["failed"]]
     return "\n".join(lines)

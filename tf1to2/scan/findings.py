@@ -1,6 +1,7 @@
 """From files to findings: read all, follow names through the project, look them up."""
 
 import concurrent.futures
+import contextlib
 import dataclasses
 import functools
 import os
@@ -167,14 +168,32 @@ def _read_all(jobs, local, processes):
     if processes == 1:
         yield from map(read, jobs)
         return
-    quietly = signal.SIGINT, signal.SIG_DFL  # Ctrl-C is for this process to tell
-    pool = concurrent.futures.ProcessPoolExecutor(
-        processes, initializer=signal.signal, initargs=quietly
-    )
+    pool = concurrent.futures.ProcessPoolExecutor(processes, initializer=_end_quietly)
     try:
-        yield from pool.map(read, jobs, chunksize=8)
+        with _later(signal.SIGINT):  # the processes are begun here
+            files = pool.map(read, jobs, chunksize=8)
+        yield from files
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _later(number):
+    """Keeps a signal back until the block is left."""
+    mask = getattr(signal, "pthread_sigmask", None)  # not on Windows
+    if mask:
+        mask(signal.SIG_BLOCK, {number})
+    try:
+        yield
+    finally:
+        if mask:
+            mask(signal.SIG_UNBLOCK, {number})
+
+
+def _end_quietly():
+    """Has Ctrl-C end a process without a word: the first one tells."""
+    with _later(signal.SIGINT):
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _read(job, local):
