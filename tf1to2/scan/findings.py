@@ -174,7 +174,7 @@ def _read_all(jobs, local, processes):
             files = pool.map(read, jobs, chunksize=8)
         yield from files
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(cancel_futures=True)
 
 
 @contextlib.contextmanager
