@@ -103,6 +103,7 @@ class MarkdownTest(unittest.TestCase):
             ("a link", "[a](b.md#c)", '<p><a href="b.md#c">a</a></p>'),
             ("a list", "- a\n- b", "<ul><li>a\n</li><li>b</li></ul>"),
             ("a heading", "### a", "<h3>a</h3>"),
+            ("a comment", "<!-- table x -->\na\n<!-- end -->", "<p>a</p>"),
             ("stars that multiply", "2 * 3 * 4", "<p>2 * 3 * 4</p>"),
         ]
     )

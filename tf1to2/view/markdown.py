@@ -20,13 +20,11 @@ def to_html(text, link=lambda url: url):
         HTML, in which all text is escaped.
     """
     out = []
-    for block in _blocks(text):
+    for block in _blocks(re.sub(r"(?m)^<!-- .* -->$\n?", "", text)):
         first = block[0]
         if first.startswith("```"):
             code = html.escape("\n".join(block[1:-1]))
             out.append(f'<pre tabindex="0"><code>{code}</code></pre>')
-        elif first.startswith("<!--"):
-            continue
         elif re.match(r"#{1,6} ", first):
             level = len(first) - len(first.lstrip("#"))
             out.append(f"<h{level}>{inline(first[level:].strip(), link)}</h{level}>")

@@ -98,7 +98,10 @@ def _guide():
     path = folder("tf1to2").parent / "MIGRATION.md"
     if not path.exists():
         path = folder("tf1to2") / "MIGRATION.md"
-    head, *parts = re.split(r"(?m)^## ", path.read_text("utf-8"))
+    # The index of names is what the filter searches.
+    names = r"(?s)<!-- table (symbols|same) -->.*?<!-- end -->"
+    text = re.sub(names, "", path.read_text("utf-8"))
+    head, *parts = re.split(r"(?m)^## ", text)
     chapters = {"How to read it": head.partition("\n")[2]}
     for part in parts:
         title, _, text = part.partition("\n")
