@@ -206,7 +206,9 @@ def _private(symbol):
     if entry.verdict in ("same", "changed"):
         replacement = replacement or known[name]
     what = f"not public; {entry.message}"
-    return _entry(name, entry.kind, "private", replacement, entry.pair, what)
+    module = _under(symbol, "module")  # whose topic is better than none
+    pair = entry.pair or (module.pair if module else "")
+    return _entry(name, entry.kind, "private", replacement, pair, what)
 
 
 @functools.cache
