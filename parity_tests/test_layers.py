@@ -1,7 +1,3 @@
-import dataclasses
-import os
-import subprocess
-import sys
 import unittest
 
 import numpy as np
@@ -9,7 +5,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import legacy_keras, proof
 from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises
 from tf1to2.parity.arrays import normal
 from tf1to2.parity.v1 import legacy
@@ -303,16 +299,11 @@ class LayersTest(unittest.TestCase):
 def legacy_keras_checks():
     """The checks with `tf.layers` by tf_keras, for a process that asked for it."""
     cases = [
-        dataclasses.replace(
-            case, skip={way: why for way, why in case.skip.items() if way != "graph"}
-        )
+        case
         for case in CASES
-        if case.skip.get("graph") != CONTRIB["graph"]
-        and not isinstance(case, Raises)
-        and "eager" not in case.skip
+        if case.skip.get("graph") != CONTRIB["graph"] and "eager" not in case.skip
     ]
-    checks = proof(v1, v2, cases).checks()
-    return [(slug, c) for slug, c in checks if c.way in ("graph", "eager", "function")]
+    return legacy_keras.checks(proof(v1, v2, legacy_keras.without_skip(cases)))
 
 
 class LegacyTest(unittest.TestCase):
@@ -325,21 +316,7 @@ class LegacyTest(unittest.TestCase):
 
     @pytest.mark.slow
     def test_the_left_page_by_tf_keras(self):
-        code = (
-            "from parity_tests.test_layers import legacy_keras_checks\n"
-            "checks = legacy_keras_checks()\n"
-            "assert all('compat.v1' in c() or c.way == 'graph' for _, c in checks)\n"
-            "print(len(checks), 'checks')"
-        )
-        wanted = {"TF_USE_LEGACY_KERAS": "1", "TF1TO2_SETTINGS": "strict"}
-        run = subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, **wanted},
-            capture_output=True,
-            text=True,
-        )
-        self.assertEqual(run.returncode, 0, run.stderr[-2000:])
-        self.assertEqual(run.stdout.strip(), f"{len(legacy_keras_checks())} checks")
+        legacy_keras.prove(self, __name__, len(legacy_keras_checks()))
 
 
 class ShapesTest(unittest.TestCase):

@@ -4,9 +4,8 @@ import importlib
 import json
 import os
 import platform
-import sys
 
-from tf1to2 import topics
+from tf1to2 import output, topics
 from tf1to2.errors import CommandError
 from tf1to2.view.tables import table
 
@@ -34,7 +33,7 @@ def run(names, settings, form):
     wanted = [topics.find(name) for name in names]
     wanted = wanted or [(topic, None) for topic in topics.topics().values()]
     os.environ["TF1TO2_SETTINGS"] = settings
-    _progress("starting TensorFlow")
+    output.progress("starting TensorFlow")
     try:
         proofs = [
             (importlib.import_module("parity_tests.test_" + topic.name).PROOF, name)
@@ -53,9 +52,9 @@ def run(names, settings, form):
     ]
     results = []
     for number, check in enumerate(checks, 1):
-        _progress(f"{number} of {len(checks)}: {check.proof.topic}.{check.slug}")
+        output.progress(f"{number} of {len(checks)}: {check.proof.topic}.{check.slug}")
         results.append(_Result(check))
-    _progress("")
+    output.progress("")
     report = {
         "environment": _environment(settings, proofs),
         "pairs": _pairs(results),
@@ -155,8 +154,3 @@ def _text(report):
     )
     lines += ["", f"{len(rows)} pairs, {leaves} arrays compared: {verdict}"]
     return "\n".join(lines)
-
-
-def _progress(text):
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)

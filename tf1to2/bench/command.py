@@ -8,7 +8,7 @@ import platform
 import sys
 import warnings
 
-from tf1to2 import topics
+from tf1to2 import output, topics
 from tf1to2.errors import CommandError
 
 
@@ -40,7 +40,7 @@ def run(options):
         raise CommandError(f"{options.output_file} is a directory")
     whole = not wanted
     wanted = wanted or [(topic, None) for topic in topics.topics().values()]
-    _progress("starting TensorFlow")
+    output.progress("starting TensorFlow")
     try:
         start()
     except ImportError as error:
@@ -58,7 +58,7 @@ def run(options):
     except KeyboardInterrupt:
         print("\ntf1to2: interrupted: what was timed until now", file=sys.stderr)
         status = 130
-    _progress("")
+    output.progress("")
     from tf1to2.bench import report as form
 
     text = (
@@ -66,14 +66,7 @@ def run(options):
         if options.format == "json"
         else form.text(report)
     )
-    if options.output_file is None:
-        sys.stdout.write(text)
-        return status
-    try:
-        with open(options.output_file, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise CommandError(f"{options.output_file}: {error.strerror}") from error
+    output.write(text, options.output_file)
     return status
 
 
@@ -94,7 +87,7 @@ def _measure(report, wanted, whole, memory):
     for topic, name in wanted:
         proof = pairs.load(topic.name)
         for pair, case in pairs.cases(proof, name).items():
-            _progress(f"{topic.name}.{pair}")
+            output.progress(f"{topic.name}.{pair}")
             with _told(report, f"{topic.name}.{pair}"):
                 _pair(report, f"{topic.name}.{pair}", proof, case)
     names = {f"{topic.name}.{name or ''}" for topic, name in wanted}
@@ -139,25 +132,25 @@ def _training(rows, program, memory):
     from tf1to2.bench import training
 
     for size in training.SIZES:
-        _progress(f"{program}, {size}, by the step")
+        output.progress(f"{program}, {size}, by the step")
         row = {"program": program, "size": size}
         rows.append({**row, **_sides(training.measure(program, size))})
     if memory:
-        _progress(f"{program}, memory")
+        output.progress(f"{program}, memory")
         rows[-1]["peak MB"] = peaks.measure(program)
 
 
 def _classics(results):
     from tf1to2.bench import headlines
 
-    _progress("500 rows")
+    output.progress("500 rows")
     results["rows"] = {pair: _forms(t) for pair, t in headlines.rows().items()}
-    _progress("beam search")
+    output.progress("beam search")
     results["beam search"] = {
         pair: {length: _forms(t) for length, t in timings.items()}
         for pair, timings in headlines.beam_search().items()
     }
-    _progress("the scanner and tf_upgrade_v2")
+    output.progress("the scanner and tf_upgrade_v2")
     results["scanner"] = {
         tool: {"seconds": seconds, "MB/s": speed}
         for tool, (seconds, speed) in headlines.scanner().items()
@@ -222,8 +215,3 @@ def _processor():
     except OSError:  # not Linux
         lines = []
     return lines[0].partition(":")[2].strip() if lines else platform.processor()
-
-
-def _progress(text):
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)

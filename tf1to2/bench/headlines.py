@@ -1,6 +1,5 @@
 """The classics: 500 rows summed, a beam search that grows, a tree that is scanned."""
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -94,7 +93,7 @@ def _write_tree(folder):
             text = topic.v1.read_text("utf-8")
             text = text.replace("tensorflow.compat.v1", "tensorflow")
             path = os.path.join(folder, f"{name}_{number}.py")
-            with contextlib.closing(open(path, "w", encoding="utf-8")) as file:
+            with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
             size += len(text.encode())
     return size

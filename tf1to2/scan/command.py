@@ -6,6 +6,7 @@ import os
 import sys
 import time
 
+from tf1to2 import output
 from tf1to2.errors import CommandError
 from tf1to2.scan import baseline, catalog, settings
 from tf1to2.scan.reports import FORMATS
@@ -96,7 +97,7 @@ def run(options):
         )
     page = options.page or settled.get("page", "")
     report = dataclasses.replace(report, page=page)
-    _write(_rendered(report, options), options.output_file)
+    output.write(_rendered(report, options), options.output_file)
     if options.format != "text" or options.output_file:
         _print_unread(report)
     if report.unread:
@@ -148,17 +149,6 @@ def _rendered(report, options):
         grouped = sys.stdout.isatty() and not options.output_file
         return module.render(report, grouped, options.statistics)
     return module.render(report)
-
-
-def _write(text, path):
-    if path is None:
-        sys.stdout.write(text)
-        return
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from error
 
 
 def _print_unread(report):
