@@ -60,8 +60,9 @@ class MovingAverages(tf.Module):
         if num_updates is not None:
             count = tf.cast(num_updates, decay.dtype)
             decay = tf.minimum(decay, (1 + count) / (10 + count))
+        rate = 1 - decay
         for shadow, variable in zip(self.shadows, self.averaged):
-            shadow.assign_sub((shadow - variable) * tf.cast(1 - decay, shadow.dtype))
+            shadow.assign_sub((shadow - variable) * tf.cast(rate, shadow.dtype))
 
 
 def smooth(values, decay, zero_debias=False):
@@ -132,7 +133,6 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
     averages = MovingAverages(weights, decay)
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
 
-    @tf.function
     def loss():
         return tf.reduce_mean(tf.square(tf.matmul(x, weights[0]) + weights[1] - y))
 

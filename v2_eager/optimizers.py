@@ -560,12 +560,13 @@ class AdamWeightDecay(Optimizer):
         self.beta1, self.beta2, self.epsilon = 0.9, 0.999, 1e-6
 
     def update(self, variable, slots, gradient):
-        m, v = slots["m"], slots["v"]
-        m.assign(self.beta1 * m + (1 - self.beta1) * gradient)
-        v.assign(self.beta2 * v + (1 - self.beta2) * tf.square(gradient))
+        m = self.beta1 * slots["m"] + (1 - self.beta1) * gradient
+        v = self.beta2 * slots["v"] + (1 - self.beta2) * tf.square(gradient)
         update = m / (tf.sqrt(v) + self.epsilon)
         if not any(pattern.search(variable.name[:-2]) for pattern in self.exclude):
             update += self.decay * variable
+        slots["m"].assign(m)
+        slots["v"].assign(v)
         variable.assign_sub(self.learning_rate * update)
 
 

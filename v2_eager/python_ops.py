@@ -129,6 +129,8 @@ def saliency(x, hidden, output, guided=True):
     return tape.gradient(largest, x)
 
 
+# AutoGraph would convert `solve` as well, since it stands inside.
+@tf.autograph.experimental.do_not_convert
 def newton_root(x, tolerance=2.0**-10, limit=50):
     """Solves y + y³ = x by Newton's method, in as many steps as it takes.
 
@@ -159,6 +161,7 @@ def newton_root(x, tolerance=2.0**-10, limit=50):
     return tf.ensure_shape(y, x.shape)
 
 
+@tf.autograph.experimental.do_not_convert
 def keep_boxes(boxes, scores, limit=0.5):
     """Keeps boxes in the order of their scores, unless they overlap one that is kept.
 
@@ -221,6 +224,7 @@ def repeat_rows(x, shape, checked=True):
     return [y, tf.shape(y)]
 
 
+@tf.autograph.experimental.do_not_convert
 def parse_quantities(texts, cast=True):
     """Parses texts such as "1.5 µm" in Python: a number and what follows it.
 
@@ -359,6 +363,7 @@ def plot(image, label):
     return np.array(canvas.buffer_rgba())[:, :, :3]
 
 
+@tf.autograph.experimental.do_not_convert
 def draw_labels(images, labels, max_outputs=3, plotted=False):
     """Draws labels on the first images of a batch.
 

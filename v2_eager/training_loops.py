@@ -102,12 +102,16 @@ def epoch_loop(data, start, epochs, batch_size=2):
 
     @tf.function
     def train(batches):
-        losses = tf.TensorArray(data[0].dtype, 0, dynamic_size=True, element_shape=[])
-        for features, targets in batches:  # in the graph: Python sees the end only
+        # In the graph: Python sees the end only. Where the number is not known, write
+        # `for features, targets in batches`: it asks before each whether there is one.
+        steps = tf.cast(dataset.cardinality(), tf.int32)
+        losses = tf.TensorArray(data[0].dtype, steps, element_shape=[])
+        for i in tf.range(steps):
+            features, targets = next(batches)
             with tf.GradientTape() as tape:
                 outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
                 loss = tf.reduce_mean(tf.square(outputs - targets))
-            losses = losses.write(losses.size(), loss)
+            losses = losses.write(i, loss)
             # --- step
             for weight, gradient in zip(weights, tape.gradient(loss, weights)):
                 weight.assign_sub(0.125 * gradient)
@@ -115,7 +119,6 @@ def epoch_loop(data, start, epochs, batch_size=2):
         return losses.stack()
 
     # --- run
-    # Of an iterator: a loop over the dataset itself calls a function for each batch.
     losses = list(train(iter(dataset)).numpy())
     return losses, [w.numpy() for w in weights], global_step.numpy()
 

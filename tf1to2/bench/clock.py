@@ -1,12 +1,13 @@
 """Times functions against one another: interleaved rounds, medians, spreads."""
 
 import dataclasses
+import math
 import statistics
 import time
 
 ROUNDS = 11
+MOST = 5  # times as many rounds, where they do not tell which is faster
 TURN = 0.004  # seconds that one function runs in one round
-NOISY = 0.25
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,19 +26,34 @@ class Timing:
     def median(self):
         return statistics.median(self.rounds)
 
-    @property
-    def spread(self):
-        """The distance of the quartiles, as a share of the median."""
-        if len(self.rounds) < 2:
-            return 0.0
-        low, _, high = statistics.quantiles(self.rounds, n=4)
-        return (high - low) / self.median
+
+@dataclasses.dataclass(frozen=True)
+class Ratio:
+    """How two timings compare: the median of the rounds, and how sure it is.
+
+    Attributes:
+        median: of the ratios, round by round, so that a busy moment touches both.
+        low, high: bounds of the median of ever more rounds, at 95 percent: the ratios
+            of the rank n / 2 -+ 0.98 √n (Conover, Practical Nonparametric Statistics,
+            confidence interval for a quantile); of five rounds and fewer, all of them.
+    """
+
+    median: float
+    low: float
+    high: float
+
+    def tells(self, bound):
+        """Whether the ratio is surely above or surely below a bound."""
+        return not self.low <= bound <= self.high
 
 
 def ratio(timing, base):
-    """(median, spread) of the ratios, round by round, of one timing to another."""
-    ratios = [a / b for a, b in zip(timing.rounds, base.rounds, strict=True)]
-    return Timing(0.0, ratios).median, Timing(0.0, ratios).spread
+    """The `Ratio` of one timing to another of as many rounds."""
+    ratios = sorted(a / b for a, b in zip(timing.rounds, base.rounds, strict=True))
+    left_out = max(0, math.floor(len(ratios) / 2 - 0.98 * math.sqrt(len(ratios))) - 1)
+    return Ratio(
+        statistics.median(ratios), ratios[left_out], ratios[len(ratios) - 1 - left_out]
+    )
 
 
 def first_call(make):
@@ -55,13 +71,15 @@ def first_call(make):
     return function, time.perf_counter() - begun
 
 
-def interleave(functions, rounds=ROUNDS, turn=TURN):
+def interleave(functions, rounds=ROUNDS, turn=TURN, told=lambda timings: True):
     """Times functions in turns, so that a busy moment befalls all of them.
 
     Args:
         functions: {name: (function, seconds of its first call)}.
         rounds: how many times each has its turn.
         turn: how long a turn is, in seconds; a slower function runs once.
+        told: whether the timings tell what they are taken for; if not, there are as
+            many rounds again, up to `MOST` times.
 
     Returns:
         {name: Timing}.
@@ -70,18 +88,18 @@ def interleave(functions, rounds=ROUNDS, turn=TURN):
         name: max(1, round(turn / _once(function))) if turn else 1
         for name, (function, _) in functions.items()
     }
-    seconds = {name: [] for name in functions}
-    for number in range(rounds):
-        names = list(functions)
+    names = list(functions)
+    timings = {name: Timing(first, []) for name, (_, first) in functions.items()}
+    for number in range(rounds * MOST):
+        if number and number % rounds == 0 and told(timings):
+            break
         for name in names[number % len(names) :] + names[: number % len(names)]:
             function, count = functions[name][0], repeats[name]
             begun = time.perf_counter()
             for _ in range(count):
                 function()
-            seconds[name].append((time.perf_counter() - begun) / count)
-    return {
-        name: Timing(first, seconds[name]) for name, (_, first) in functions.items()
-    }
+            timings[name].rounds.append((time.perf_counter() - begun) / count)
+    return timings
 
 
 def _once(function):

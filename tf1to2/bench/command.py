@@ -143,6 +143,9 @@ def _training(rows, program, memory):
 def _classics(results):
     from tf1to2.bench import headlines
 
+    output.progress("an empty step")
+    steps = headlines.empty_step()
+    results["step"] = {form: _timing(timing) for form, timing in steps.items()}
     output.progress("500 rows")
     results["rows"] = {pair: _forms(t) for pair, t in headlines.rows().items()}
     output.progress("beam search")
@@ -158,27 +161,18 @@ def _classics(results):
 
 
 def _timing(timing):
-    return {
-        "seconds": timing.median,
-        "spread": timing.spread,
-        "first": timing.first,
-    }
+    return {"seconds": timing.median, "first": timing.first}
 
 
 def _forms(timings):
     """What each form took, and the ratio of the best of either version."""
-    from tf1to2.bench import clock, forms
+    from tf1to2.bench import forms
 
-    best = {
-        side: min((f for f in names if f in timings), key=lambda f: timings[f].median)
-        for side, names in (("v1", forms.V1), ("v2", forms.V2))
-        if any(f in timings for f in names)
+    row = {
+        "forms": {f: _timing(t) for f, t in timings.items()},
+        "best": forms.best(timings),
     }
-    row = {"forms": {f: _timing(t) for f, t in timings.items()}, "best": best}
-    if len(best) == 2:
-        ratio, spread = clock.ratio(timings[best["v2"]], timings[best["v1"]])
-        row.update(ratio=ratio, spread=spread)
-    return row
+    return row | _ratio("ratio", forms.ratio(timings))
 
 
 def _sides(timings):
@@ -186,10 +180,15 @@ def _sides(timings):
     from tf1to2.bench import clock
 
     row = {side: _timing(timing) for side, timing in timings.items()}
-    if len(timings) == 2:
-        times, spread = clock.ratio(timings["v1"], timings["v2"])
-        row.update(times=times, spread=spread)
-    return row
+    if len(timings) < 2:
+        return row
+    return row | _ratio("times", clock.ratio(timings["v1"], timings["v2"]))
+
+
+def _ratio(key, ratio):
+    if ratio is None:
+        return {}
+    return {key: ratio.median, "low": ratio.low, "high": ratio.high}
 
 
 def _environment():

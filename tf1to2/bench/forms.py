@@ -9,6 +9,7 @@ import contextlib
 
 import tensorflow as tf
 
+from tf1to2.bench import clock
 from tf1to2.parity import structure, v1
 from tf1to2.parity.v1 import SEED, legacy
 
@@ -81,3 +82,22 @@ def native(page, request):
         "concrete": concrete,
         "XLA": lambda: call(tf.function(body, jit_compile=True)),
     }
+
+
+def best(timings):
+    """{"v1": form, "v2": form} of the fastest, of those sides that are there."""
+    sides = {"v1": V1, "v2": V2}
+    there = {s: [f for f in names if f in timings] for s, names in sides.items()}
+    return {
+        side: min(names, key=lambda form: timings[form].median)
+        for side, names in there.items()
+        if names
+    }
+
+
+def ratio(timings):
+    """The `clock.Ratio` of the best of TensorFlow 2 to that of 1, or None."""
+    fastest = best(timings)
+    if len(fastest) < 2:
+        return None
+    return clock.ratio(timings[fastest["v2"]], timings[fastest["v1"]])

@@ -1,5 +1,6 @@
-"""The classics: 500 rows summed, a beam search that grows, a tree that is scanned."""
+"""The classics: an empty step, 500 rows, a beam search that grows, a tree scanned."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -8,12 +9,46 @@ import time
 
 import numpy as np
 
-from tf1to2.bench import pairs
+from tf1to2.bench import clock, pairs
 
+TURNS = 1000
 ROWS, COLUMNS = 500, 10
 LENGTHS = (4, 16, 64)
 BUILT = ("Session.run", "concrete")
 COPIES = 4
+
+
+def empty_step():
+    """What a step costs that does nothing: a call, or a turn of a loop in a function.
+
+    Returns:
+        {form: Timing}.
+    """
+    import tensorflow as tf
+
+    with tf.Graph().as_default():
+        nothing = tf.no_op()
+        session = tf.compat.v1.Session()
+
+    @tf.function
+    def step():
+        tf.no_op()
+
+    @tf.function
+    def steps():
+        for _ in tf.range(TURNS):
+            tf.no_op()
+
+    made = {
+        "Session.run": lambda: lambda: session.run(nothing),
+        "make_callable": lambda: session.make_callable(nothing),
+        "tf.function": lambda: step,
+        "loop": lambda: steps,
+    }
+    with contextlib.closing(session):  # outside of its graph, where TensorFlow 2 runs
+        timings = clock.interleave({f: clock.first_call(m) for f, m in made.items()})
+    turns = [seconds / TURNS for seconds in timings["loop"].rounds]
+    return {**timings, "loop": clock.Timing(timings["loop"].first, turns)}
 
 
 def rows():

@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from tf1to2.bench import clock
+from tf1to2.bench import training
 from tf1to2.view.tables import table
 
 COLUMNS = ("Session.run", "make_callable", "eager", "tf.function", "concrete", "XLA")
@@ -39,19 +39,19 @@ def tables(report):
     if report["calls"]:
         yield (
             "Calls: microseconds; ratio of the best of TensorFlow 2 to the best of 1",
-            ["pair", "size", *COLUMNS, "ratio", "±"],
+            ["pair", "size", *COLUMNS, "ratio", "95 %"],
             [_call(row) for row in report["calls"]],
         )
     if report["steps"]:
         yield (
             "Steps: microseconds per step of training; how many times faster",
-            ["program", "size", "v1", "v2", "times", "±", "peak MB v1", "v2"],
+            ["program", "size", "v1", "v2", "times", "95 %", "peak MB v1", "v2"],
             [_step(row) for row in report["steps"]],
         )
     if report["programs"]:
         yield (
             "Programs: milliseconds of a whole run, graphs and traces included",
-            ["pair", "v1", "v2", "times", "±"],
+            ["pair", "v1", "v2", "times", "95 %"],
             [_program(row) for row in report["programs"]],
         )
     if report["classics"]:
@@ -59,6 +59,13 @@ def tables(report):
 
 
 def _classics(classics):
+    if "step" in classics:
+        forms = classics["step"]
+        yield (
+            "Step: microseconds of a step that does nothing",
+            list(forms),
+            [[f"{timing['seconds'] * 1e6:.1f}" for timing in forms.values()]],
+        )
     if "rows" in classics:
         yield (
             "Rows: microseconds to sum 500 rows of 10; the first call in brackets, s",
@@ -93,40 +100,48 @@ def _classics(classics):
 def summary(report):
     """What the tables say, in a few lines."""
     lines = []
-    ratios = [row["ratio"] for row in report["calls"] if "ratio" in row]
-    if ratios:
-        mean = math.exp(statistics.fmean(map(math.log, ratios)))
-        slower = [row for row in report["calls"] if row.get("ratio", 0) > 1]
+    calls = [row for row in report["calls"] if "ratio" in row]
+    if calls:
+        mean = math.exp(statistics.fmean(math.log(row["ratio"]) for row in calls))
+        surely, perhaps = missed(calls, "ratio", 1, below=True)
         lines.append(
-            f"{len(ratios)} calls: the best of TensorFlow 2 takes {mean:.2f} of the "
-            f"best of TensorFlow 1 (geometric mean); {len(slower)} take longer"
+            f"{len(calls)} calls: the best of TensorFlow 2 takes {mean:.2f} of the "
+            f"best of TensorFlow 1 (geometric mean); longer: {surely}; perhaps: "
+            f"{perhaps}"
         )
-    for size, bound in (("small", 5), ("large", 1)):
-        rows = [r for r in report["steps"] if r["size"] == size]
+    for size, bound in training.BOUNDS.items():
+        rows = [row for row in report["steps"] if row["size"] == size]
         if rows:
-            below = [r["program"] for r in rows if r["times"] < bound]
-            times = statistics.median(r["times"] for r in rows)
+            times = statistics.median(row["times"] for row in rows)
+            surely, perhaps = missed(rows, "times", bound)
             lines.append(
                 f"{len(rows)} training programs, {size}: {times:.1f} times as fast "
-                f"per step (median); below {bound}: {', '.join(below) or 'none'}"
+                f"per step (median); below {bound}: {surely}; perhaps: {perhaps}"
             )
-    rows = [*report["calls"], *report["steps"], *report["programs"]]
-    ratios = [
-        (r.get("ratio", r.get("times")), r["spread"]) for r in rows if "spread" in r
-    ]
-    noisy = sum(spread > clock.NOISY for _, spread in ratios)
-    # The rounds of these are on both sides of 1.
-    undecided = sum(abs(ratio - 1) < ratio * spread / 2 for ratio, spread in ratios)
-    if noisy:
-        lines.append(
-            f"noise: {noisy} of {len(ratios)} ratios vary by more than "
-            f"{clock.NOISY:.0%} from round to round; of {undecided} it cannot be told "
-            "which side is faster"
-        )
-    if ratios and undecided > len(ratios) / 4:
+    open_ = [row for row in calls if row["low"] <= 1 <= row["high"]]
+    if len(open_) > len(calls) / 4:
         lines.append("the machine was too busy for these numbers: run it again")
     lines += [f"failed: {message}" for message in report["failed"]]
     return "\n".join(lines)
+
+
+def missed(rows, key, bound, below=False):
+    """The names of the rows that miss a bound: surely, and by the median alone.
+
+    Args:
+        rows: of the report.
+        key: of the ratio in a row.
+        bound: of the ratio.
+        below: whether the ratio is to be below the bound, not above it.
+    """
+    rows = [row for row in rows if (row[key] > bound) == below and row[key] != bound]
+    surely = [row for row in rows if not row["low"] <= bound <= row["high"]]
+    perhaps = [row for row in rows if row["low"] <= bound <= row["high"]]
+    return [
+        ", ".join(row.get("program") or f"{row['pair']} {row['size']}" for row in some)
+        or "none"
+        for some in (surely, perhaps)
+    ]
 
 
 def _call(row):
@@ -158,7 +173,7 @@ def _program(row):
 def _ratio(row, key):
     if key not in row:
         return ["", ""]
-    return [f"{row[key]:.2f}", f"{row['spread']:.0%}"]
+    return [f"{row[key]:.2f}", f"{row['low']:.2f}–{row['high']:.2f}"]
 
 
 def _micro(timing):

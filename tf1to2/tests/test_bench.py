@@ -40,8 +40,24 @@ class ClockTest(unittest.TestCase):
 
     def test_a_ratio_is_taken_round_by_round(self):
         busy = timing(1, 9, 1), timing(2, 18, 2)  # the machine was, in the second
-        self.assertEqual(clock.ratio(*busy), (0.5, 0))
-        self.assertGreater(busy[0].spread, clock.NOISY)
+        self.assertEqual(clock.ratio(*busy), clock.Ratio(0.5, 0.5, 0.5))
+
+    def test_more_rounds_bound_the_ratio_more_narrowly(self):
+        few, many = (
+            clock.ratio(timing(*range(1, n + 1)), timing(*[1] * n)) for n in (5, 55)
+        )
+        self.assertEqual((few.low, few.high), (1, 5))  # all of them
+        self.assertEqual((many.median, many.low, many.high), (28, 20, 36))
+        self.assertTrue(many.tells(19) and many.tells(37))
+        self.assertFalse(many.tells(20) or many.tells(36))
+
+    def test_there_are_more_rounds_until_they_tell(self):
+        for answers, rounds in ([True], 2), ([False, True], 4), ([False] * 9, 10):
+            told = iter(answers)
+            timed = clock.interleave(
+                {"a": (lambda: None, 0)}, 2, 0, lambda _, told=told: next(told)
+            )
+            self.assertEqual(len(timed["a"].rounds), rounds)
 
     def test_the_first_call_counts_what_is_built(self):
         function, seconds = clock.first_call(lambda: time.sleep(0.01) or (lambda: 7))
@@ -95,10 +111,11 @@ REPORT = {
 class ReportTest(unittest.TestCase):
     def test_text(self):
         text = report.text(REPORT)
-        self.assertRegex(text, r"a\.b +small +20 +10 +0\.50 +0%")
+        self.assertRegex(text, r"a\.b +small +20 +10 +0\.50 +0\.50–0\.50")
         self.assertIn("1 calls: the best of TensorFlow 2 takes 0.50", text)
-        self.assertIn("below 5: a.d", text)
-        self.assertIn("below 1: none", text)
+        self.assertIn("longer: none; perhaps: none", text)
+        self.assertIn("below 5: a.d; perhaps: none", text)
+        self.assertIn("below 1: none; perhaps: none", text)
         self.assertNotIn("Programs", text)
 
     def test_markdown(self):
@@ -106,10 +123,15 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(list(tables), ["Calls", "Steps"])
         self.assertIn("| a.c | small |  |  | 5000000 |", tables["Calls"])
 
-    def test_a_busy_machine_is_told(self):
-        noisy = {"v1": timing(1, 2, 9), "v2": timing(1, 1, 1)}
-        steps = [{"program": "a", "size": "small", **command._sides(noisy)}]
-        text = report.summary({**REPORT, "calls": [], "steps": steps})
+    def test_what_misses_its_bound_is_named(self):
+        slower = {"make_callable": timing(1, 1), "eager": timing(2, 3)}
+        unsure = {"make_callable": timing(1, 1, 1), "eager": timing(2, 2, 0.5)}
+        calls = [
+            {"pair": pair, "size": "large", **command._forms(timings)}
+            for pair, timings in [("a.b", slower), ("a.c", unsure), ("a.d", FORMS)]
+        ]
+        text = report.summary({**REPORT, "calls": calls, "steps": []})
+        self.assertIn("longer: a.b large; perhaps: a.c large", text)
         self.assertIn("too busy for these numbers", text)
 
 
