@@ -5,11 +5,15 @@ import datetime
 import json
 import os
 import platform
+import signal
+import subprocess
 import sys
 import warnings
 
 from tf1to2 import output, topics
 from tf1to2.errors import CommandError
+
+CLASSICS = "classics"
 
 
 def add_arguments(parser):
@@ -18,7 +22,7 @@ def add_arguments(parser):
         "topic",
         metavar="TOPIC[.NAME]",
         nargs="*",
-        help="default: everything, and the classics",
+        help=f"or {CLASSICS}; default: all of them",
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
@@ -35,30 +39,23 @@ def run(options):
         0; 1 where a page failed; 130 where Ctrl-C ended it. What was timed until then
         is printed.
     """
-    wanted = [topics.find(name) for name in options.topic]
+    parts = _parts(options.topic)
     if options.output_file and os.path.isdir(options.output_file):
         raise CommandError(f"{options.output_file} is a directory")
-    whole = not wanted
-    wanted = wanted or [(topic, None) for topic in topics.topics().values()]
-    output.progress("starting TensorFlow")
+    report = {"environment": {}, "calls": [], "programs": [], "steps": []}
+    report |= {"classics": {}, "failed": []}
     try:
-        start()
-    except ImportError as error:
-        raise CommandError(
-            f"bench takes its inputs from the proofs, and {error.name or error} is "
-            "missing: pip install 'tf1to2[test]'"
-        ) from error
-    report = {
-        "environment": _environment(),
-        **dict.fromkeys(("calls", "programs", "steps", "classics", "failed"), ()),
-    }
-    try:
-        _measure(report, wanted, whole, options.memory)
+        if len(parts) == 1:
+            _here(report, *parts.values(), options.memory)
+        else:
+            _apart(report, parts, options.memory)
         status = int(bool(report["failed"]))
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it has been heard
         print("\ntf1to2: interrupted: what was timed until now", file=sys.stderr)
         status = 130
     output.progress("")
+    report["environment"]["command"] = "tf1to2 " + " ".join(sys.argv[1:])
     from tf1to2.bench import report as form
 
     text = (
@@ -70,6 +67,68 @@ def run(options):
     return status
 
 
+def _parts(names):
+    """{topic: its names that are wanted}, each to be timed in a process of its own."""
+    parts = {}
+    for name in names or [*topics.topics(), CLASSICS]:
+        topic = name if name == CLASSICS else topics.find(name)[0].name
+        parts.setdefault(topic, []).append(name)
+    return parts
+
+
+def _apart(report, parts, memory):
+    """Times each topic in a process of its own, so that it is alone in the memory.
+
+    Late in a long process a call of a large function took twice as long.
+    """
+    for names in parts.values():
+        command = [sys.executable, "-m", "tf1to2", "bench", *names, "--format", "json"]
+        with subprocess.Popen(
+            command + ["--memory"] * memory,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,  # Ctrl-C is for this one, which hands it on
+        ) as part:
+            try:
+                text = part.communicate()[0]
+            except KeyboardInterrupt:
+                part.send_signal(signal.SIGINT)
+                _add(report, part.communicate()[0])
+                raise
+        if part.returncode not in (0, 1):
+            raise CommandError(f"{' '.join(command[2:])} failed: {part.returncode}")
+        _add(report, text)
+
+
+def _add(report, text):
+    if not text:  # interrupted before there was anything
+        return
+    for key, found in json.loads(text).items():
+        if isinstance(found, list):
+            report[key] += found
+        else:
+            report[key].update(found)
+
+
+def _here(report, names, memory):
+    """Times the names of one topic in this process."""
+    output.progress("starting TensorFlow")
+    try:
+        start()
+    except ImportError as error:
+        raise CommandError(
+            f"bench takes its inputs from the proofs, and {error.name or error} is "
+            "missing: pip install 'tf1to2[test]'"
+        ) from error
+    report["environment"] = _environment()
+    if names == [CLASSICS]:
+        with _told(report, "the classics"):
+            _classics(report["classics"])
+        return
+    for name in names:
+        _topic(report, *topics.find(name), memory)
+
+
 def start():
     """Starts TensorFlow as it is installed, with the Keras that has `tf.layers`."""
     os.environ["TF1TO2_SETTINGS"] = "default"
@@ -78,28 +137,19 @@ def start():
     import parity_tests  # noqa: F401
 
 
-def _measure(report, wanted, whole, memory):
-    """Fills the report, so that what is there can be shown at any time."""
+def _topic(report, topic, name, memory):
     from tf1to2.bench import pairs, training
 
-    for key in ("calls", "programs", "steps", "failed"):
-        report[key] = []
-    for topic, name in wanted:
-        proof = pairs.load(topic.name)
-        for pair, case in pairs.cases(proof, name).items():
-            output.progress(f"{topic.name}.{pair}")
-            with _told(report, f"{topic.name}.{pair}"):
-                _pair(report, f"{topic.name}.{pair}", proof, case)
-    names = {f"{topic.name}.{name or ''}" for topic, name in wanted}
+    proof = pairs.load(topic.name)
+    for pair, case in pairs.cases(proof, name).items():
+        output.progress(f"{topic.name}.{pair}")
+        with _told(report, f"{topic.name}.{pair}"):
+            _pair(report, f"{topic.name}.{pair}", proof, case)
     for program in training.PROGRAMS:
-        pair = program.partition(" ")[0]
-        if names & {pair, pair.partition(".")[0] + "."}:
+        of, _, pair = program.partition(" ")[0].partition(".")
+        if of == topic.name and name in (None, pair):
             with _told(report, program):
                 _training(report["steps"], program, memory)
-    if whole:
-        report["classics"] = {}
-        with _told(report, "the classics"):
-            _classics(report["classics"])
 
 
 @contextlib.contextmanager
@@ -203,7 +253,6 @@ def _environment():
         "platform": f"{platform.system()} {platform.machine()}",
         "cpu": _processor(),
         "cores": os.cpu_count(),
-        "command": "tf1to2 " + " ".join(sys.argv[1:]),
     }
 
 

@@ -11,12 +11,12 @@ COLUMNS = ("Session.run", "make_callable", "eager", "tf.function", "concrete", "
 
 def text(report):
     """The whole report for a terminal."""
-    environment = report["environment"]
-    parts = [
-        "TensorFlow {tensorflow}, Python {python}, {cpu}, {cores} cores, {date}".format(
-            **environment
+    environment, parts = report["environment"], []
+    if "tensorflow" in environment:  # else interrupted before anything was timed
+        machine = (
+            "TensorFlow {tensorflow}, Python {python}, {cpu}, {cores} cores, {date}"
         )
-    ]
+        parts.append(machine.format(**environment))
     for title, head, rows in tables(report):
         parts += [title, table(head, rows)]
     parts.append(summary(report))

@@ -139,6 +139,20 @@ class CommandTest(unittest.TestCase):
     def test_no_such_topic(self):
         self.assertEqual(cli.main(["bench", "scops"]), 2)
 
+    def test_topics_are_timed_apart(self):
+        parts = command._parts(["scopes.op_names", "basics", "scopes.template_names"])
+        scopes = ["scopes.op_names", "scopes.template_names"]
+        self.assertEqual(parts, {"scopes": scopes, "basics": ["basics"]})
+        self.assertEqual(list(command._parts([]))[-1], command.CLASSICS)
+
+    def test_reports_are_put_together(self):
+        whole = {"environment": {}, "calls": [], "classics": {}}
+        for pair in "ab":
+            part = {"environment": {"cores": 2}, "calls": [pair], "classics": {pair: 1}}
+            command._add(whole, json.dumps(part))
+        self.assertEqual(whole["calls"], ["a", "b"])
+        self.assertEqual(whole["classics"], {"a": 1, "b": 1})
+
     @pytest.mark.slow
     def test_a_pair(self):
         done = subprocess.run(
@@ -156,10 +170,11 @@ class CommandTest(unittest.TestCase):
             )
             self.assertGreater(row["ratio"], 0)
 
+    @parameterized.expand([("one", ["operators"]), ("two", ["operators", "scopes"])])
     @pytest.mark.slow
-    def test_ctrl_c_prints_what_there_is(self):
+    def test_ctrl_c_prints_what_there_is(self, _, topics):
         with subprocess.Popen(
-            [sys.executable, "-m", "tf1to2", "bench", "operators"],
+            [sys.executable, "-m", "tf1to2", "bench", *topics],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
