@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from tf1to2.bench import clock
 from tf1to2.parity import structure, v1
-from tf1to2.parity.v1 import SEED, legacy
+from tf1to2.parity.v1 import SEED, dtype_of, legacy
 
 V1 = ("Session.run", "make_callable")
 V2 = ("eager", "tf.function", "concrete", "XLA")
@@ -22,26 +22,19 @@ def session(page, request):
     """Yields {form: function that makes it} of a left page, in a session."""
     feed = {}
 
-    def placeholder(_, array):
-        dtype = tf.string if array.dtype.kind in "SUO" else array.dtype
-        tensor = v1.tf.placeholder(dtype, array.shape)
+    def fed(_, array):
+        tensor = v1.tf.placeholder(dtype_of(array), array.shape)
         feed[tensor] = array
         return tensor
 
     with legacy():
-        args = structure.map_arrays(placeholder, request["args"])
+        args = structure.map_arrays(fed, request["args"])
         if request["kind"] == "layer":
             page = page(**request["factory"])
         outputs = page(*args, **request["kwargs"])
         fetches = [x for _, x in structure.flatten(outputs) if v1.is_fetched(x)]
         sess = v1.tf.Session()
-        sess.run(
-            [
-                v1.tf.global_variables_initializer(),
-                v1.tf.local_variables_initializer(),
-                v1.tf.tables_initializer(),
-            ]
-        )
+        sess.run(v1.initializers())
 
     def run():
         return lambda: sess.run(fetches, feed)
@@ -58,9 +51,7 @@ def native(page, request):
     """{form: function that makes it} of a right page."""
     tf.random.set_seed(SEED)
     arrays = structure.arrays(request["args"]).values()
-    tensors = [
-        tf.constant(a, tf.string if a.dtype.kind in "SUO" else None) for a in arrays
-    ]
+    tensors = [tf.constant(array, dtype_of(array)) for array in arrays]
     if request["kind"] == "layer":
         page = page(**request["factory"])
 

@@ -75,17 +75,30 @@ def run(module, request):
         return _run_tensors(page, request)
 
 
+def dtype_of(array):
+    """The dtype of the tensor that an array becomes."""
+    return tf.string if array.dtype.kind in "SUO" else tf.as_dtype(array.dtype)
+
+
+def initializers():
+    """All that a session runs before a page."""
+    return [
+        tf.global_variables_initializer(),
+        tf.local_variables_initializer(),
+        tf.tables_initializer(),
+    ]
+
+
 def _run_tensors(page, request):
     feed = {}
 
-    def placeholder(path, array):
+    def fed(path, array):
         shape = request["shapes"].get(path, array.shape)
-        dtype = tf.string if array.dtype.kind in "SUO" else array.dtype
-        tensor = tf.placeholder(dtype, shape)
+        tensor = tf.placeholder(dtype_of(array), shape)
         feed[tensor] = array
         return tensor
 
-    args = structure.map_arrays(placeholder, request["args"])
+    args = structure.map_arrays(fed, request["args"])
     variables = []
     if request["kind"] == "layer":
         page = page(**request["factory"])
@@ -109,13 +122,7 @@ def _run_tensors(page, request):
     leaves = list(structure.flatten(tree))
     fetched = [leaf for _, leaf in leaves if is_fetched(leaf)]
     with tf.Session() as sess:
-        sess.run(
-            [
-                tf.global_variables_initializer(),
-                tf.local_variables_initializer(),
-                tf.tables_initializer(),
-            ]
-        )
+        sess.run(initializers())
         initial = sess.run(variables)
         for variable in variables:
             value = structure.distinct(variable.name, variable.shape.as_list())

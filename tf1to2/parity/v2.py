@@ -6,7 +6,7 @@ from unittest import mock
 import tensorflow as tf
 
 from tf1to2.parity import structure
-from tf1to2.parity.v1 import SEED, cotangent
+from tf1to2.parity.v1 import SEED, cotangent, dtype_of
 
 WAYS = ("eager", "function", "dynamic", "xla")
 
@@ -77,7 +77,7 @@ class _Call:
 
     def __call__(self, request, reset=lambda: None):
         arrays = fed(request).values()
-        tensors = [tf.constant(array, _dtype(array)) for array in arrays]
+        tensors = [tf.constant(array, dtype_of(array)) for array in arrays]
         if self.compiled:
             self.compiled(tensors)  # a first call traces, the second must not
             traces = self.traces
@@ -95,7 +95,7 @@ class _Call:
 
     def _spec(self, path, array):
         return tf.TensorSpec(
-            self.request["shapes"].get(path, array.shape), _dtype(array)
+            self.request["shapes"].get(path, array.shape), dtype_of(array)
         )
 
     def body(self, tensors):
@@ -149,7 +149,7 @@ def _run_layer(module, request, way):
         layer(*args, **request["kwargs"])
 
     # Tracing makes the variables without running the layer: its state stays initial.
-    specs = [tf.TensorSpec(a.shape, _dtype(a)) for a in fed(request).values()]
+    specs = [tf.TensorSpec(a.shape, dtype_of(a)) for a in fed(request).values()]
     tf.function(create).get_concrete_function(specs)
     variables = sorted(layer.variables, key=lambda v: v.name)
     trainable = sorted(layer.trainable_variables, key=lambda v: v.name)
@@ -212,7 +212,3 @@ def _functions_of(module):
 def fed(request):
     """{path: array} of the inputs that become tensors."""
     return structure.arrays(request["args"])
-
-
-def _dtype(array):
-    return tf.string if array.dtype.kind in "SUO" else tf.as_dtype(array.dtype)
