@@ -1,4 +1,4 @@
-"""Estimators: model_fn, input_fn and hooks → a module, a dataset and a plain loop."""
+"""Estimators: `model_fn`, `input_fn`, hooks → a module, a dataset and a plain loop."""
 
 import dataclasses
 import re

@@ -1,4 +1,4 @@
-"""Devices: tf.device, towers, averaged gradients → tf.device and MirroredStrategy."""
+"""Devices: `tf.device`, towers, averages → `tf.device`, MirroredStrategy."""
 
 import tensorflow as tf
 

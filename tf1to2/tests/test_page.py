@@ -73,9 +73,8 @@ class PageTest(unittest.TestCase):
             section = re.split('<section class="(?:topic|chapter)"', section)[0]
             for side, path in (("l", topic.v1), ("r", topic.v2)):
                 spans = rf'(?s)<span class="(?:{side}|b)[ "].*?</span>'
-                lines = re.findall(spans, section)
-                shown = {re.sub(r"<.*?>", "", line).strip() for line in lines}
-                shown = {html.unescape(line) for line in shown}
+                code = re.sub(r"<.*?>", "", "".join(re.findall(spans, section)))
+                shown = {line.strip() for line in html.unescape(code).splitlines()}
                 for block in page.blocks(path.read_text("utf-8"), topic.pairs)[1:]:
                     source = path.read_text("utf-8").splitlines()
                     for line in source[block.start - 1 : block.stop - 1]:

@@ -193,11 +193,14 @@ def _pair(topic, block, other, sides, proof):
     rows = align(left.lines, right.lines, block, other)
     docs = left.docs.get(block.name), right.docs.get(block.name)
     shared = docs[0] and docs[1] and left.text(docs[0]) == right.text(docs[1])
-    ours, theirs, steps = [], [], {}
+    ours, theirs, steps, last = [], [], {}, None
     for number, row in enumerate(rows, 1):
         style = f' style="--r:{number + 1}"'  # the first row says whose side it is
         if shared and row.same and row.left in docs[0] and row.right in docs[1]:
-            ours.append(f'<span class="b"{style}>{left.html(row.left)}</span>')
+            if last != number - 1:  # what both sides say is one block
+                ours.append(f'<span class="b"{style}>')
+            ours[-1] += left.html(row.left)
+            last = number
             continue
         marks, kind = ((), ()), " x"
         if row.left and row.right:
@@ -212,19 +215,23 @@ def _pair(topic, block, other, sides, proof):
             anchored = f' id="{name}"'
         if row.left:
             code = left.html(row.left, marks[0])
-            ours.append(f'<span class="l{kind}"{anchored}{style}>{code}</span>')
+            ours.append(f'<span class="l{kind}"{anchored}{style}>{code}')
         if row.right:
             code = right.html(row.right, marks[1])
-            theirs.append(f'<span class="r{kind}"{style}>{code}</span>')
+            theirs.append(f'<span class="r{kind}"{style}>{code}')
     first = (right.lines[docs[1][0] - 1].strip().strip('"')) if docs[1] else ""
     return (
         f'<section class="pair" id="{anchor}"><h3><a href="#{anchor}">'
         f'<span class="of">{topic.name}.</span>{block.name}</a></h3>'
         f"<p>{markdown.inline(first)}</p>{_proof(proof)}"
         f'<div class="sides">{_head("l", "TensorFlow 1", block.name)}'
-        f"<code>{''.join(ours)}</code>{_head('r', 'TensorFlow 2', block.name)}"
-        f"<code>{''.join(theirs)}</code></div></section>"
+        f"<code>{_closed(ours)}</code>{_head('r', 'TensorFlow 2', block.name)}"
+        f"<code>{_closed(theirs)}</code></div></section>"
     )
+
+
+def _closed(spans):
+    return "".join(f"{span}</span>" for span in spans)
 
 
 def _head(side, title, name):

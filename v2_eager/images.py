@@ -1,0 +1,382 @@
+"""Images: kernels that sampled at corners → half-pixel centres, and the old numbers."""
+
+import tensorflow as tf
+
+__all__ = [
+    "resize",
+    "resize_half_pixel",
+    "resize_with_pad",
+    "crop_and_pad",
+    "turn",
+    "crop_boxes",
+    "patches",
+    "recolor",
+    "standardize",
+    "measure",
+    "best_boxes",
+    "decode",
+    "preprocess",
+]
+
+
+def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=False):
+    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels.
+
+    Args:
+        images: [height, width, channels] tensor, or a batch of these, of any dtype.
+        size: (height, width) of the result; a tensor only if no ratio is kept.
+        method: number of `tf.image.ResizeMethod`: 0 bilinear, 1 nearest neighbour,
+            2 bicubic, 3 area.
+        align_corners: whether the centres of the corner pixels stay where they are.
+        preserve_aspect_ratio: whether `size` is the most, and not what it shall be.
+
+    Returns:
+        float32 tensor; of the dtype of `images` if the method is 1, or if they have
+        this size already, and that is known.
+
+    Raises:
+        ValueError: other than three or four dimensions.
+    """
+    images = tf.convert_to_tensor(images)
+    if images.shape.rank not in (3, 4):
+        raise ValueError("'images' must have either 3 or 4 dimensions.")
+    if preserve_aspect_ratio:
+        old = tf.cast(tf.shape(images)[-3:-1], tf.float32)
+        scale = tf.reduce_min(tf.cast(size, tf.float32) / old)
+        size = tf.cast(tf.round(scale * old), tf.int32)
+    else:
+        known = tf.get_static_value(tf.convert_to_tensor(size))
+        if known is not None and images.shape[-3:-1].as_list() == known.tolist():
+            return images
+    return _resize(images, size, method, align_corners)
+
+
+def _resize(images, size, method, align_corners=False):
+    """The kernels of TensorFlow 1, which are those of TensorFlow 2 with an option.
+
+    `half_pixel_centers` is False where nobody says True, as `tf.image.resize` does.
+    """
+    kernel = [
+        tf.raw_ops.ResizeBilinear,
+        tf.raw_ops.ResizeNearestNeighbor,
+        tf.raw_ops.ResizeBicubic,
+        tf.raw_ops.ResizeArea,
+    ][method]
+    single = images.shape.rank == 3
+    batch = images[tf.newaxis] if single else images
+    batch = kernel(images=batch, size=size, align_corners=align_corners)
+    return batch[0] if single else batch
+
+
+def resize_half_pixel(images, size, method="bilinear"):
+    """Resizes images as TensorFlow 2 does: sampled at the centres of the pixels.
+
+    Args:
+        images: [batch, height, width, channels] tensor of any dtype.
+        size: (height, width) of the result.
+        method: "bilinear", "nearest" or "bicubic".
+
+    Returns:
+        float32 tensor; of the dtype of `images` if the method is "nearest".
+    """
+    return tf.image.resize(images, size, method)
+
+
+def resize_with_pad(image, height, width, method=0):
+    """Resizes images to fit into a frame, and fills the rest with zeros.
+
+    Args:
+        image: [height, width, channels] tensor, or a batch of these, of any dtype.
+        height: of the frame, a number.
+        width: of the frame, a number.
+        method: as of `resize`.
+
+    Returns:
+        float32 tensor; of the dtype of `image` if the method is 1.
+
+    Raises:
+        ValueError: a frame without height or width.
+    """
+    if min(height, width) <= 0:
+        raise ValueError("target_height and target_width must be > 0.")
+    image = tf.convert_to_tensor(image)
+    frame = tf.constant([height, width], tf.float64)
+    # In float64, as in 1.15: in float32 the last row or column may get lost.
+    old = tf.cast(tf.shape(image)[-3:-1], tf.float64)
+    new = old / tf.reduce_max(old / frame)
+    top, left = tf.unstack(tf.cast((frame - new) / 2, tf.int32))
+    image = _resize(image, tf.cast(new, tf.int32), method)
+    return tf.image.pad_to_bounding_box(image, top, left, height, width)
+
+
+def crop_and_pad(image, fraction, height, width):
+    """Takes the middle of images, by share and by size, and the top left corner.
+
+    Args:
+        image: [height, width, channels] tensor, or a batch of these.
+        fraction: share of the height and of the width that `central` keeps.
+        height: of `middle` and `corner`.
+        width: of `middle` and `corner`.
+
+    Returns:
+        dict of tensors of the dtype of `image`: `central`; `middle`, cropped or padded
+        with zeros; `corner`, in a frame of zeros that is one pixel wide.
+
+    Raises:
+        ValueError: a fraction that is not in (0, 1], or no `corner` of this size.
+    """
+    corner = tf.image.crop_to_bounding_box(image, 0, 0, height, width)
+    return {
+        "central": tf.image.central_crop(image, fraction),
+        "middle": tf.image.resize_with_crop_or_pad(image, height, width),
+        "corner": tf.image.pad_to_bounding_box(corner, 1, 1, height + 2, width + 2),
+    }
+
+
+def turn(image, k=1):
+    """Mirrors images, turns them by quarters, and swaps rows with columns.
+
+    Args:
+        image: [height, width, channels] tensor, or a batch of these.
+        k: how many quarters, counterclockwise.
+
+    Returns:
+        dict of tensors of the dtype of `image`.
+    """
+    return {
+        "left_right": tf.image.flip_left_right(image),
+        "up_down": tf.image.flip_up_down(image),
+        "turned": tf.image.rot90(image, k),
+        "swapped": tf.image.transpose(image),
+    }
+
+
+def crop_boxes(image, boxes, box_ind, size, method="bilinear", extrapolation_value=0.0):
+    """Cuts boxes out of images and resizes them, corners on corners.
+
+    Args:
+        image: [batch, height, width, channels] tensor.
+        boxes: n of [top, left, bottom, right] in float32, 0 to 1 from the centre of
+            the first pixel to that of the last; bottom above top mirrors.
+        box_ind: n numbers: which of the images each box is cut from.
+        size: (height, width) of the results.
+        method: "bilinear" or "nearest".
+        extrapolation_value: what is outside of the images.
+
+    Returns:
+        float32 [n, *size, channels].
+
+    Raises:
+        tf.errors.InvalidArgumentError: there is no such image.
+    """
+    return tf.image.crop_and_resize(
+        image,
+        boxes,
+        box_indices=box_ind,
+        crop_size=size,
+        method=method,
+        extrapolation_value=extrapolation_value,
+    )
+
+
+def patches(images, size, stride=1, rate=1, padding="VALID"):
+    """Lays every patch of images flat, one per place.
+
+    Args:
+        images: [batch, height, width, channels] tensor.
+        size: (height, width) of the patches.
+        stride: step from patch to patch.
+        rate: step from pixel to pixel in a patch.
+        padding: "VALID" or "SAME".
+
+    Returns:
+        [batch, rows, columns, patch height * patch width * channels] tensor, the
+        channels side by side.
+    """
+    return tf.image.extract_patches(
+        images,
+        sizes=[1, size[0], size[1], 1],
+        strides=[1, stride, stride, 1],
+        rates=[1, rate, rate, 1],
+        padding=padding,
+    )
+
+
+def recolor(image, brightness=0.0, contrast=1.0, saturation=1.0, hue=0.0, gamma=None):
+    """Changes the colours of images, and shows them in other spaces.
+
+    Args:
+        image: [..., height, width, 3] tensor, floats in [0, 1] or whole numbers.
+        brightness: what is added, as of [0, 1].
+        contrast: what the distance to the mean of a channel is multiplied with.
+        saturation: what the saturation is multiplied with.
+        hue: what is added to the hue, in [-1, 1].
+        gamma: exponent, or None.
+
+    Returns:
+        dict of `image` and `gray` in the dtype given; of `hsv`, `yuv` and `yiq`, in
+        float64 if that is of whole numbers.
+    """
+    # --- adjust
+    image = tf.image.adjust_brightness(image, brightness)
+    image = tf.image.adjust_contrast(image, contrast)
+    image = tf.image.adjust_saturation(image, saturation)
+    image = tf.image.adjust_hue(image, hue)
+    if gamma is not None:
+        image = tf.image.adjust_gamma(image, gamma)
+    # --- spaces
+    dtype = image.dtype if image.dtype.is_floating else tf.float64
+    floats = tf.image.convert_image_dtype(image, dtype)
+    return {
+        "image": image,
+        "gray": tf.image.rgb_to_grayscale(image),
+        "hsv": tf.image.rgb_to_hsv(floats),
+        "yuv": tf.image.rgb_to_yuv(floats),
+        "yiq": tf.image.rgb_to_yiq(floats),
+    }
+
+
+def standardize(image):
+    """Shifts and scales images to a mean of 0 and a deviation of 1, each for itself.
+
+    Args:
+        image: [height, width, channels] tensor, or a batch of these, of any dtype.
+
+    Returns:
+        Tensor of the dtype of `image`: of whole numbers in [0, 255], what was below the
+        mean is 0, and a deviation of 1 or more above it is 255.
+    """
+    image = tf.convert_to_tensor(image)
+    dtype = image.dtype
+    if dtype not in (tf.float16, tf.float32):
+        image = tf.image.convert_image_dtype(image, tf.float32)
+    axes = [-3, -2, -1]
+    pixels = tf.cast(tf.reduce_prod(tf.shape(image)[-3:]), image.dtype)
+    deviation = tf.math.reduce_std(image, axes, keepdims=True)
+    deviation = tf.maximum(deviation, tf.math.rsqrt(pixels))  # all pixels may be alike
+    image = (image - tf.reduce_mean(image, axes, keepdims=True)) / deviation
+    return tf.image.convert_image_dtype(image, dtype, saturate=True)
+
+
+def measure(a, b, max_val, filter_size=11):
+    """Measures how alike two batches of images are, and how rough the first is.
+
+    Args:
+        a: [batch, height, width, channels] tensor.
+        b: tensor of the same shape and dtype.
+        max_val: difference between black and white.
+        filter_size: width of the Gaussian of the structural similarity.
+
+    Returns:
+        dict of float32 [batch] tensors `psnr` and `ssim`; of `variation` [batch] and
+        `gradients` (down, right) in the given dtype; `edges` [*a.shape, 2], Sobel's.
+
+    Raises:
+        ValueError: shapes that differ.
+    """
+    return {
+        "psnr": tf.image.psnr(a, b, max_val),
+        "ssim": tf.image.ssim(a, b, max_val, filter_size=filter_size),
+        "variation": tf.image.total_variation(a),
+        "gradients": tf.image.image_gradients(a),
+        "edges": tf.image.sobel_edges(a),
+    }
+
+
+def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
+    """Draws the boxes of highest score that do not overlap much.
+
+    Args:
+        images: [batch, height, width, channels] float32 tensor.
+        boxes: [n, 4] float32 tensor of [top, left, bottom, right] in [0, 1].
+        scores: [n] float32 tensor.
+        max_boxes: how many to keep.
+        iou_threshold: the largest intersection over union of two that are kept.
+
+    Returns:
+        (their numbers in order of score, the images with all of them drawn).
+    """
+    # --- select
+    kept = tf.image.non_max_suppression(boxes, scores, max_boxes, iou_threshold)
+    # --- draw
+    drawn = tf.gather(boxes, kept)[tf.newaxis]
+    drawn = tf.tile(drawn, [tf.shape(images)[0], 1, 1])
+    return kept, tf.image.draw_bounding_boxes(images, drawn, colors=None)
+
+
+def decode(contents, channels=3, dct_method=""):
+    """Decodes a JPEG or PNG file, and encodes the pixels as PNG.
+
+    Args:
+        contents: string tensor, the bytes of the file.
+        channels: 1, 3, or 0 for as many as there are.
+        dct_method: of JPEG: "INTEGER_FAST", "INTEGER_ACCURATE", or "" for the first.
+
+    Returns:
+        (uint8 [height, width, channels], bytes of the PNG).
+
+    Raises:
+        tf.errors.InvalidArgumentError: bytes that are neither.
+    """
+    image = tf.cond(
+        tf.io.is_jpeg(contents),
+        lambda: tf.io.decode_jpeg(contents, channels, dct_method=dct_method),
+        lambda: tf.io.decode_png(contents, channels),
+    )
+    return image, tf.io.encode_png(image)
+
+
+def preprocess(contents, size, is_training, seed=1, draws=1):
+    """Prepares a photograph for an Inception network, distorted for training.
+
+    Args:
+        contents: bytes of a JPEG or PNG file.
+        size: height and width of the result.
+        is_training: whether to cut at random, mirror and recolor, or take the middle.
+        seed: of the first random op; the next ones have the numbers that follow.
+        draws: how often to do it.
+
+    Returns:
+        List of float32 [size, size, 3] arrays in [-1, 1].
+    """
+    tf.random.set_seed(7)
+
+    @tf.function
+    def prepare(encoded):
+        # --- decode
+        image = tf.io.decode_jpeg(encoded, channels=3)
+        image = tf.image.convert_image_dtype(image, tf.float32)
+        if is_training:
+            # --- cut
+            # tf.image.sample_distorted_bounding_box would draw from (7, seed).
+            begin, extent, _ = tf.raw_ops.SampleDistortedBoundingBoxV2(
+                image_size=tf.shape(image),
+                bounding_boxes=[[[0.0, 0.0, 1.0, 1.0]]],
+                seed=seed,
+                seed2=0,
+                min_object_covered=0.1,
+                aspect_ratio_range=[0.75, 1.33],
+                area_range=[0.05, 1.0],
+                max_attempts=100,
+                use_image_if_no_bounding_boxes=True,
+            )
+            image = tf.slice(image, begin, extent)
+            image = tf.ensure_shape(image, [None, None, 3])
+            image = resize(image, [size, size])
+            # --- distort
+            image = tf.image.random_flip_left_right(image, seed + 1)
+            image = tf.image.random_brightness(image, 32 / 255, seed + 2)
+            image = tf.image.random_saturation(image, 0.5, 1.5, seed + 3)
+            image = tf.image.random_hue(image, 0.2, seed + 4)
+            image = tf.image.random_contrast(image, 0.5, 1.5, seed + 5)
+            image = tf.clip_by_value(image, 0.0, 1.0)
+        else:
+            # --- middle
+            image = tf.image.central_crop(image, 0.875)
+            image = _resize(image, [size, size], method=0)
+        # --- scale
+        return (image - 0.5) * 2.0
+
+    # --- run
+    encoded = tf.constant(contents)
+    return [prepare(encoded).numpy() for _ in range(draws)]

@@ -1,0 +1,338 @@
+"""Linear algebra: `tf.matrix_*`, which raises → `tf.linalg`, which must be checked."""
+
+import math
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "bilinear_scores",
+    "mirror_triangle",
+    "diagonals",
+    "surface_normals",
+    "norm",
+    "solve",
+    "least_squares",
+    "whiten",
+    "inverse_square_root",
+    "log_determinant",
+    "normal_log_density",
+    "fit_gaussian_process",
+]
+
+_FAILED = "Cholesky decomposition was not successful. The input might not be valid."
+
+
+def bilinear_scores(queries, keys, weights):
+    """Scores every key for every query: queries times weights times keys, transposed.
+
+    Args:
+        queries: [batch, queries, m] float tensor.
+        keys: [batch, keys, n] float tensor.
+        weights: [m, n] float tensor, one matrix for the whole batch.
+
+    Returns:
+        [batch, queries, keys] tensor.
+
+    Raises:
+        ValueError: in a graph, sizes that do not match.
+        tf.errors.InvalidArgumentError: the same, eagerly.
+    """
+    # Of a matrix for all in the batch tensordot makes one large product.
+    projected = tf.tensordot(queries, weights, axes=[[2], [0]])
+    return tf.matmul(projected, keys, transpose_b=True)
+
+
+def mirror_triangle(x):
+    """Makes matrices symmetric from what is on and below their diagonals.
+
+    Args:
+        x: [..., n, n] float tensor; what is above the diagonals is not used.
+
+    Returns:
+        (symmetric matrices [..., n, n], their traces [...]).
+
+    Raises:
+        ValueError: in a graph, matrices that are not square.
+        tf.errors.InvalidArgumentError: the same, eagerly.
+    """
+    lower = tf.linalg.band_part(x, -1, 0)
+    both = lower + tf.linalg.matrix_transpose(lower)
+    both = tf.linalg.set_diag(both, tf.linalg.diag_part(x))
+    return both, tf.linalg.trace(both)
+
+
+def diagonals(x, offset=1):
+    """Makes diagonals of a matrix in the three ways that there are.
+
+    Args:
+        x: [m, n] float tensor.
+        offset: how far above the diagonal the third is, a positive number.
+
+    Returns:
+        dict with `tensor` [m, n, m, n], zero but where [i, j, i, j]; its `part` [m, n],
+        which is x again; `rows` [m, n, n], a matrix for every row of x; and `above`
+        [m, n + offset, n + offset], the same above the diagonal.
+    """
+    tensor = tf.linalg.tensor_diag(x)
+    rows = tf.linalg.diag(x)
+    # --- above
+    # k=offset makes it, too, but its gradient fails where n is unknown in a trace.
+    above = tf.pad(rows, [[0, 0], [0, offset], [offset, 0]])
+    return {
+        "tensor": tensor,
+        "part": tf.linalg.tensor_diag_part(tensor),
+        "rows": rows,
+        "above": above,
+    }
+
+
+def surface_normals(corners):
+    """Gives the unit normals and the areas of triangles.
+
+    Args:
+        corners: [..., 3, 3] float tensor: three corners, each of x, y and z.
+
+    Returns:
+        (normals [..., 3], areas [..., 1]); NaN and 0 for corners on one line.
+
+    Raises:
+        ValueError: in a graph, corners that are not of x, y and z.
+        tf.errors.FailedPreconditionError: the same, eagerly.
+    """
+    first, second, third = tf.unstack(corners, 3, axis=-2)
+    normals = tf.linalg.cross(second - first, third - first)
+    lengths = tf.norm(normals, axis=-1, keepdims=True)
+    return normals / lengths, lengths / 2
+
+
+def norm(x, kind):
+    """Measures matrices.
+
+    Args:
+        x: [..., m, n] float tensor.
+        kind: "all", the root of the sum of all squares; "frobenius", the same for every
+            matrix; "spectral", the largest singular value; "columns", the largest
+            absolute sum of a column; or "rows", of a row.
+
+    Returns:
+        [...] tensor; a scalar for "all".
+    """
+    if kind == "all":
+        return tf.norm(x, ord=2)  # not the spectral norm: all of x is one vector
+    order = {"frobenius": "fro", "spectral": 2, "columns": 1, "rows": np.inf}[kind]
+    return tf.norm(x, ord=order, axis=[-2, -1])
+
+
+def solve(a, b, how):
+    """Solves linear equations: a times the answer is b.
+
+    Args:
+        a: [..., n, n] float tensor.
+        b: [..., n, k] float tensor.
+        how: "inverse"; "lu"; "lower" where a is lower triangular, what is above being
+            ignored; "cholesky" where a is symmetric and positive definite.
+
+    Returns:
+        [..., n, k] tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a has no inverse, or "cholesky" and a is not
+            positive definite.
+    """
+    if how == "inverse":
+        return tf.matmul(tf.linalg.inv(a), b)
+    if how == "lu":
+        return tf.linalg.solve(a, b)
+    # --- lower
+    if how == "lower":
+        diagonal = tf.linalg.diag_part(a)
+        tf.debugging.assert_none_equal(
+            diagonal, tf.zeros_like(diagonal), message="Input matrix is not invertible"
+        )
+        return tf.linalg.triangular_solve(a, b, lower=True)
+    # --- cholesky
+    return tf.linalg.cholesky_solve(_cholesky(a), b)
+
+
+def least_squares(x, y, l2=0.0, fast=True):
+    """Fits y by x times an answer: the least sum of squares.
+
+    Args:
+        x: [..., rows, n] float tensor.
+        y: [..., rows, k] float tensor.
+        l2: weight of the answer's own squares, not below 0; ignored unless `fast`.
+        fast: by the normal equations and Cholesky; else by an orthogonal decomposition,
+            which has no gradient and needs no rank.
+
+    Returns:
+        [..., n, k] tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: `fast`, and the columns of x are dependent.
+    """
+    solved = tf.linalg.lstsq(x, y, l2_regularizer=l2, fast=fast)
+    if not fast:
+        return solved
+    # A Cholesky decomposition is inside, and not checked there.
+    return tf.debugging.check_numerics(solved, _FAILED)
+
+
+def whiten(x):
+    """Turns and scales examples so that their features are uncorrelated, of variance 1.
+
+    Args:
+        x: [examples, features] float tensor, more examples than features.
+
+    Returns:
+        dict with the examples `white`, like x; the `components` [features, features], a
+        direction in every row, its element of largest size positive; and the
+        `deviations` [features] along them, the largest first.
+    """
+    centered = x - tf.reduce_mean(x, axis=0)
+    # --- decompose
+    # The order is s, u, v, and v is not transposed: x is u s v'.
+    s, u, v = tf.linalg.svd(centered)
+    components = tf.transpose(v)
+    # --- signs
+    # Either sign of a direction will do, so one of them is chosen.
+    largest = tf.argmax(tf.abs(components), axis=1)
+    signs = tf.sign(tf.gather(components, largest, batch_dims=1))
+    # --- scale
+    root = tf.sqrt(tf.cast(tf.shape(x)[0] - 1, x.dtype))
+    return {
+        "white": u * signs * root,
+        "components": components * signs[:, tf.newaxis],
+        "deviations": s / root,
+    }
+
+
+def inverse_square_root(a):
+    """Gives the symmetric matrices whose squares are the inverses of a.
+
+    Args:
+        a: [..., n, n] float tensor, symmetric and positive definite; only what is on
+            and below the diagonals is read.
+
+    Returns:
+        (roots [..., n, n], eigenvalues of a [..., n], the smallest first).
+
+    Raises:
+        ValueError: in a graph, matrices that are not square.
+        tf.errors.InvalidArgumentError: the same, eagerly.
+    """
+    values, vectors = tf.linalg.eigh(a)
+    scaled = vectors / tf.sqrt(values)[..., tf.newaxis, :]
+    return tf.matmul(scaled, vectors, adjoint_b=True), values
+
+
+def log_determinant(a):
+    """Gives determinants, and the logarithms of those that no float can hold.
+
+    Args:
+        a: [..., n, n] float tensor.
+
+    Returns:
+        (determinants, their signs, logarithms of their absolute values), each [...].
+
+    Raises:
+        ValueError: in a graph, matrices that are not square.
+        tf.errors.InvalidArgumentError: the same, eagerly.
+    """
+    sign, logarithm = tf.linalg.slogdet(a)
+    return tf.linalg.det(a), sign, logarithm
+
+
+def normal_log_density(x, mean, scale):
+    """Gives the logarithms of a multivariate normal density.
+
+    Args:
+        x: [examples, n] float tensor.
+        mean: [n] float tensor.
+        scale: the deviations [n], or a lower triangular matrix [n, n] that times its
+            own transpose is the covariance; what is above its diagonal is not used.
+
+    Returns:
+        [examples] tensor.
+    """
+    residuals = x - mean
+    if scale.shape.rank == 1:
+        scaled, deviations = residuals / scale, scale
+    else:
+        columns = tf.linalg.triangular_solve(scale, tf.transpose(residuals))
+        scaled = tf.transpose(columns)
+        deviations = tf.linalg.diag_part(scale)
+    log_det = tf.reduce_sum(tf.math.log(tf.abs(deviations)))
+    size = tf.cast(tf.shape(x)[1], x.dtype)
+    constant = size * (math.log(2 * math.pi) / 2)
+    return -tf.reduce_sum(tf.square(scaled), axis=1) / 2 - log_det - constant
+
+
+def fit_gaussian_process(x, y, x_new, steps, rate=0.03125, noise=0.0625):
+    """Fits the amplitude and the length scale of a Gaussian process, and predicts.
+
+    Args:
+        x: [n] float array.
+        y: [n] float array, the values there, whose mean is thought to be 0.
+        x_new: [m] float array.
+        steps: how many steps of gradient descent to take.
+        rate: learning rate.
+        noise: variance of the noise in y, above 0.
+
+    Returns:
+        dict with the `losses` before every step, which are the negative logarithms of
+        the marginal likelihood; the `amplitude` and the `length` after the last; and
+        the `mean` [m] and `variance` [m] of the values at x_new.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a covariance that is not positive definite.
+    """
+    # --- parameters
+    inputs, targets, new = [tf.constant(a[:, np.newaxis]) for a in (x, y, x_new)]
+    amplitude = tf.Variable(0.25, name="log_amplitude", dtype=inputs.dtype)
+    length = tf.Variable(-0.5, name="log_length", dtype=inputs.dtype)
+
+    def kernel(a, b):
+        squares = tf.square(a - tf.transpose(b)) * tf.exp(-2 * length)
+        return tf.exp(2 * amplitude - squares / 2)
+
+    # --- likelihood
+    def likelihood():
+        covariance = kernel(inputs, inputs) + noise * tf.eye(len(x), dtype=inputs.dtype)
+        factor = _cholesky(covariance)
+        solved = tf.linalg.cholesky_solve(factor, targets)
+        half_log_det = tf.reduce_sum(tf.math.log(tf.linalg.diag_part(factor)))
+        constant = len(x) * math.log(2 * math.pi) / 2
+        loss = tf.reduce_sum(targets * solved) / 2 + half_log_det + constant
+        return loss, factor, solved
+
+    # --- step
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss, _, _ = likelihood()
+        variables = [amplitude, length]
+        for variable, gradient in zip(variables, tape.gradient(loss, variables)):
+            variable.assign_sub(rate * gradient)
+        return loss
+
+    # --- predict
+    @tf.function
+    def predict():
+        _, factor, solved = likelihood()
+        across = kernel(inputs, new)
+        explained = tf.linalg.triangular_solve(factor, across)
+        mean = tf.matmul(across, solved, transpose_a=True)[:, 0]
+        variance = tf.exp(2 * amplitude) - tf.reduce_sum(tf.square(explained), axis=0)
+        return tf.exp(amplitude), tf.exp(length), mean, variance
+
+    # --- run
+    losses = [step().numpy() for _ in range(steps)]
+    names = ["amplitude", "length", "mean", "variance"]
+    fitted = [tensor.numpy() for tensor in predict()]
+    return dict(zip(names, fitted), losses=losses)
+
+
+def _cholesky(a):
+    """Factors a, and raises where 1.15 did: today's kernel answers with NaN."""
+    return tf.debugging.check_numerics(tf.linalg.cholesky(a), _FAILED)
