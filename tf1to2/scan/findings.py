@@ -193,7 +193,8 @@ def _later(number):
 def _end_quietly():
     """Has Ctrl-C end a process without a word: the first one tells."""
     with _later(signal.SIGINT):
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as in the background
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _read(job, local):

@@ -15,6 +15,7 @@ from tf1to2 import cli
 from tf1to2.bench import clock, command, pairs, report, training
 from tf1to2.parity import normal
 from tf1to2.parity.cases import Op
+from tf1to2.tests.test_scan import hears
 
 
 def timing(*rounds, first=1.0):
@@ -179,6 +180,7 @@ class CommandTest(unittest.TestCase):
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+            preexec_fn=hears,
         ) as bench:
             time.sleep(15)
             bench.send_signal(signal.SIGINT)

@@ -106,6 +106,11 @@ class ExitTest(ScanCase):
 
 
 @unittest.skipUnless(hasattr(os, "mkfifo"), "a pipe that blocks is made by mkfifo")
+def hears():
+    """Has a process hear of Ctrl-C, though the tests may run in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class InterruptTest(ScanCase):
     @parameterized.expand([("one process", 1), ("several", 2)])
     def test_ctrl_c_is_one_line_and_leaves_nothing(self, _, processes):
@@ -114,7 +119,11 @@ class InterruptTest(ScanCase):
         command = [sys.executable, "-m", "tf1to2", "scan", "a.py", "b.py"]
         command += ["--processes", str(processes), "--output-file", "report.txt"]
         with subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, start_new_session=True
+            command,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=hears,
         ) as scan:
             with open("a.py", "w"):  # returns when the scan has begun to read
                 os.killpg(scan.pid, signal.SIGINT)
