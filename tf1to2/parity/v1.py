@@ -7,6 +7,7 @@ TensorFlow 1.15, as a script of its own: `python3.7 v1.py REQUESTS ANSWERS`.
 import contextlib
 import importlib
 import re
+import sys
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -214,12 +215,12 @@ def main(requests_path, answers_path):
             if path == "message":
                 leaf = np.asarray(sentence(str(leaf)))
             answers["%d:%s" % (number, path)] = leaf
-        print("\r%d of %d" % (number + 1, len(requests)), end="", flush=True)
+        if sys.stdout.isatty():
+            print("\r%d of %d" % (number + 1, len(requests)), end="", flush=True)
     answers["versions"] = np.asarray([tf.__version__, np.__version__])
     np.savez(answers_path, **answers)
 
 
 if __name__ == "__main__":
-    import sys
 
     main(*sys.argv[1:])
