@@ -222,5 +222,4 @@ def main(requests_path, answers_path):
 
 
 if __name__ == "__main__":
-
     main(*sys.argv[1:])
