@@ -1,4 +1,4 @@
-"""Times functions against one another: interleaved rounds, medians, spreads."""
+"""Times functions against one another: interleaved rounds, medians, bounds."""
 
 import dataclasses
 import math

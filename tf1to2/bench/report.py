@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from tf1to2.bench import training
+from tf1to2.bench import clock, training
 from tf1to2.view.tables import table
 
 COLUMNS = ("Session.run", "make_callable", "eager", "tf.function", "concrete", "XLA")
@@ -118,8 +118,8 @@ def summary(report):
                 f"{len(rows)} training programs, {size}: {times:.1f} times as fast "
                 f"per step (median); below {bound}: {surely}; perhaps: {perhaps}"
             )
-    open_ = [row for row in calls if row["low"] <= 1 <= row["high"]]
-    if len(open_) > len(calls) / 4:
+    untold = sum(not _compared(row, "ratio").tells(1) for row in calls)
+    if untold > len(calls) / 4:
         lines.append("the machine was too busy for these numbers: run it again")
     lines += [f"failed: {message}" for message in report["failed"]]
     return "\n".join(lines)
@@ -134,14 +134,16 @@ def missed(rows, key, bound, below=False):
         bound: of the ratio.
         below: whether the ratio is to be below the bound, not above it.
     """
-    rows = [row for row in rows if (row[key] > bound) == below and row[key] != bound]
-    surely = [row for row in rows if not row["low"] <= bound <= row["high"]]
-    perhaps = [row for row in rows if row["low"] <= bound <= row["high"]]
-    return [
-        ", ".join(row.get("program") or f"{row['pair']} {row['size']}" for row in some)
-        or "none"
-        for some in (surely, perhaps)
-    ]
+    surely, perhaps = [], []
+    for row in rows:
+        if row[key] > bound if below else row[key] < bound:
+            some = surely if _compared(row, key).tells(bound) else perhaps
+            some.append(row.get("program") or f"{row['pair']} {row['size']}")
+    return [", ".join(names) or "none" for names in (surely, perhaps)]
+
+
+def _compared(row, key):
+    return clock.Ratio(row[key], row["low"], row["high"])
 
 
 def _call(row):
