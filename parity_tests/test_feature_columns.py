@@ -40,8 +40,8 @@ def cross_as_listed(words, ages, boundaries, buckets, hash_key):
 
 
 def refused(name, slug, args, match, error=INVALID, kwargs=(), **options):
-    kinds = {"graph": error, "eager": error, "function": error, **options}
-    return Raises(name, slug, args, dict(kwargs), match=match, **kinds)
+    options["kwargs"] = dict(kwargs)
+    return Raises.alike(name, slug, args, error, match, **options)
 
 
 WORDS = ["red", "green", "blue"]

@@ -36,30 +36,12 @@ ODD_LINES = "the\n\u2028\nof\x0cto\n\x85\nand\n".encode()
 
 
 def raises(name, slug, args, error, match):
-    return Raises(
-        name,
-        slug,
-        args,
-        of="program",
-        graph=error,
-        eager=error,
-        function=error,
-        match=match,
-    )
+    return Raises.alike(name, slug, args, error, match, of="program")
 
 
 def mended(name, slug, args, error, today=None):
     """What the genuine TensorFlow 1.15.5 refused, and today's two sides do not."""
-    return Raises(
-        name,
-        slug,
-        args,
-        of="program",
-        genuine=error,
-        graph=today,
-        eager=today,
-        function=today,
-    )
+    return Raises.alike(name, slug, args, today, "", of="program", genuine=error)
 
 
 def written_by_python(first, second, mode="a"):

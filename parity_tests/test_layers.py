@@ -33,8 +33,7 @@ def layer(name, slug, args, factory=(), skip=(), **options):
 
 def refused(name, slug, args, match, error=ValueError, skip=SKIP, **options):
     skip = {k: v for k, v in skip.items() if k == "graph"}
-    kinds = {"graph": error, "eager": error, "function": error, **options}
-    return Raises(name, slug, args, match=match, skip=skip, **kinds)
+    return Raises.alike(name, slug, args, error, match, skip=skip, **options)
 
 
 CASES = [

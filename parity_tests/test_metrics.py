@@ -155,8 +155,8 @@ def first_of_equals(predictions, targets, k):
 
 def refused(name, slug, args, match, graph=ValueError, eager=None, **options):
     """A program that raises, by default the same in every way."""
-    errors = {"graph": graph, "eager": eager or graph, "function": graph, **options}
-    return Raises(name, slug, args, match=match, of="program", **errors)
+    options = {"of": "program", "eager": eager or graph, **options}
+    return Raises.alike(name, slug, args, graph, match, **options)
 
 
 CASES = [

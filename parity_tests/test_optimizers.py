@@ -142,8 +142,8 @@ def rows(slug):
 
 
 def refused(name, slug, args, match, error=ValueError, kwargs=(), **errors):
-    errors = {"graph": error, "eager": error, "function": error, **errors}
-    return Raises(name, slug, args, dict(kwargs), of="program", match=match, **errors)
+    options = {"kwargs": dict(kwargs), "of": "program", **errors}
+    return Raises.alike(name, slug, args, error, match, **options)
 
 
 CASES = [

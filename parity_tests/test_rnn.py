@@ -53,8 +53,8 @@ def layer(name, slug, args, factory=(), skip=(), **options):
 
 
 def refused(name, slug, args, match, error=ValueError, **options):
-    kinds = {"graph": error, "eager": error, "function": error, **options}
-    return Raises(name, slug, args, match=match, skip={"graph": ALONE}, **kinds)
+    skip = {"graph": ALONE}
+    return Raises.alike(name, slug, args, error, match, skip=skip, **options)
 
 
 def by_keras(layer, weights, x, lengths):

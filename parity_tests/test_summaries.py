@@ -206,16 +206,8 @@ def zigzag(runs):
 
 
 def refused(name, slug, args, match, error=INVALID, eager=None):
-    return Raises(
-        name,
-        slug,
-        args,
-        of="program",
-        graph=error,
-        eager=eager or error,
-        function=error,
-        match=match,
-    )
+    eager = eager or error
+    return Raises.alike(name, slug, args, error, match, of="program", eager=eager)
 
 
 def friend(name, slug, args, naive, because, **options):

@@ -174,6 +174,12 @@ class Raises(Case):
     genuine: type | None = None
     dynamic: bool = False
 
+    @classmethod
+    def alike(cls, name, slug, args, error, match, **others):
+        """A case of one exception on all sides, but for those that `others` name."""
+        errors = {"graph": error, "eager": error, "function": error, **others}
+        return cls(name, slug, args, match=match, **errors)
+
     @property
     def kind(self):
         return self.of
