@@ -8,11 +8,11 @@ READY := $(VENV)/ready
 # Processes that share the tests; the tests of a file stay together.
 JOBS ?= 2
 SPREAD := -n $(JOBS) --dist loadfile
-QUICK := not slow and not browser and not distributed
+QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-distributed test-page record \
-  check-recordings docs bench page lint clean
+.PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
+  record check-recordings exceptions mutate names check-names docs bench page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -36,7 +36,7 @@ test: $(READY) ## all proofs in the strict settings, in a few minutes
 test-slow: $(READY) ## the rest: float64 recipe, XLA, generated sizes, default settings
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
 	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
-	  -m '$(QUICK)' -k test_parity
+	  -m 'not slow and not distributed' -k test_parity
 
 test-distributed: $(READY) ## clusters of processes on this machine, killed and restarted
 	@$(BIN)/python -m pytest -q -m distributed
@@ -45,11 +45,36 @@ test-page: $(READY) ## the page in a browser: needs Chromium from your system's 
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
 	@$(BIN)/python -m pytest -q -m browser
 
+test-install: $(READY) ## what users install: a wheel in fresh environments, the hook
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[packaging]'
+	@$(BIN)/python -m pytest -q -m install tf1to2/tests/test_install.py $(ONLY)
+
+test-versions: $(READY) ## make test on Python 3.10 to 3.13 and TensorFlow 2.16 to 2.21
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[versions]'
+	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} $(BIN)/nox $(NOX)
+
 record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
-	$(BIN)/python -m tf1to2.parity.record
+	$(BIN)/python -m tf1to2.parity.record parity_tests
+	$(BIN)/python -m tf1to2.parity.record tf1to2.parity.kernels.proof
+	$(BIN)/python -m tf1to2.probes --record
 
 check-recordings: $(READY) ## the same, compared with the recordings
-	$(BIN)/python -m tf1to2.parity.record --check
+	$(BIN)/python -m tf1to2.parity.record parity_tests --check
+	$(BIN)/python -m tf1to2.parity.record tf1to2.parity.kernels.proof --check
+	$(BIN)/python -m tf1to2.probes --check
+
+exceptions: $(READY) ## measure anew what differs from 1.15.5 in float32, by kernel
+	$(BIN)/python -m tf1to2.parity.float32 tf1to2.parity.kernels.proof
+	$(BIN)/python -m tf1to2.parity.float32 parity_tests
+
+mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
+	$(BIN)/python -m tf1to2.parity.mutate parity_tests --results parity_tests/mutations.json
+
+names: $(READY) ## what 1.15.5 has and what is left of it (needs a Python 3.7)
+	$(BIN)/python -m tf1to2.scan.survey
+
+check-names: $(READY) ## the same, compared with the tables
+	$(BIN)/python -m tf1to2.scan.survey --check
 
 docs: $(READY) ## the tables of the guides and proofs.json, made anew
 	$(BIN)/python -m tf1to2.docs
@@ -66,9 +91,9 @@ lint: $(READY) ## style
 	$(BIN)/ruff format --check .
 
 clean: ## remove the virtual environments
-	rm -rf $(VENV) .venv-tf1
+	rm -rf $(VENV) .venv-tf1 .nox
 
-$(READY): setup.cfg pyproject.toml
+$(READY): setup.cfg setup.py pyproject.toml
 	@test -n '$(PYTHON)' || \
 	  { echo 'Python 3.10 to 3.13 is needed: make PYTHON=/path/to/python3'; exit 1; }
 	@echo 'Setting up $(VENV) (TensorFlow takes a minute)'

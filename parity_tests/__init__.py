@@ -1,11 +1,16 @@
 """The proofs: one module per topic, one table of exceptions, recordings in `golden`."""
 
+import importlib
 import os
 import pathlib
 
 from tf1to2.parity import settings
 
 settings.apply()  # before any test imports TensorFlow
+
+HERE = pathlib.Path(__file__).parent
+PLAIN = "plain Python: no tf.function is called"
+"""Why a program, or a run of one, is not proven in the way "function"."""
 
 
 def proof(v1, v2, cases):
@@ -14,8 +19,27 @@ def proof(v1, v2, cases):
     from tf1to2.parity.proof import Proof
 
     topic = v2.__name__.rpartition(".")[2]
-    golden = pathlib.Path(__file__).with_name("golden") / (topic + ".npz")
+    bounds = [bound for bound in BOUNDS if bound.pair.startswith(topic + ".")]
+    golden = HERE / "golden" / (topic + ".npz")
     strict = settings.current() == "strict"
     # `make test` leaves the float64 recipe to `make test-slow`.
     recipe = not strict or os.environ.get("TF1TO2_RECIPE", "1") == "1"
-    return Proof(v1, v2, cases, golden, BOUNDS, strict, recipe)
+    table = HERE / "float32.tsv"
+    return Proof(v1, v2, cases, golden, bounds, strict, recipe, float32=table)
+
+
+class Topics:
+    """The provider of what this package proves: see `tf1to2.parity.providers`."""
+
+    def names(self):
+        pages = HERE.parent.joinpath("v1_graph").glob("[a-z]*.py")
+        return sorted(path.stem for path in pages)
+
+    def module(self, name):
+        return "parity_tests.test_" + name
+
+    def load(self, name):
+        return importlib.import_module(self.module(name)).PROOF
+
+
+PROVIDER = Topics()

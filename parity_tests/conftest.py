@@ -1,10 +1,27 @@
-"""Sizes that hypothesis makes up are proven by `make test-slow`."""
+"""What pytest must know of the proofs wherever they are installed."""
 
 import pytest
 
+MARKERS = (
+    "slow: takes long; `make test` leaves it to `make test-slow`",
+    "distributed: starts clusters of processes (make test-distributed)",
+)
+# AutoGraph's own, on Python 3.13; as an error it would make AutoGraph give up.
+GAST = "ignore:.*Support for arbitrary keyword arguments:DeprecationWarning:gast"
+# What tf.io.write_graph of TensorFlow 2.20 hears from protobuf 6, which 7 refuses.
+FLOAT_FORMAT = "ignore:float_format is deprecated for text_format:UserWarning"
+
+
+def pytest_configure(config):
+    """Registers the markers of the proofs."""
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+
 
 def pytest_collection_modifyitems(items):
-    """Marks the generated proofs as slow."""
+    """Marks sizes that hypothesis makes up as slow; bears what AutoGraph says."""
     for item in items:
+        item.add_marker(pytest.mark.filterwarnings(GAST))
+        item.add_marker(pytest.mark.filterwarnings(FLOAT_FORMAT))
         if item.name.endswith("_generated"):
             item.add_marker(pytest.mark.slow)

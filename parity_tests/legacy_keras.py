@@ -20,10 +20,19 @@ def without_skip(cases):
     ]
 
 
-def checks(proof):
-    """[(slug, Check)] of a proof, but for unknown shapes, XLA and generated sizes."""
-    ways = ("graph", "eager", "function")
-    return [(slug, check) for slug, check in proof.checks() if check.way in ways]
+def checks(proof, cases):
+    """[(slug, Check)] of a proof, but for unknown shapes, XLA and generated sizes.
+
+    Args:
+        proof: of all cases, `without_skip`.
+        cases: those that are asked for.
+    """
+    ways, names = ("graph", "eager", "function"), {str(case) for case in cases}
+    return [
+        (slug, check)
+        for slug, check in proof.checks()
+        if check.way in ways and str(check.case) in names
+    ]
 
 
 def main(module):

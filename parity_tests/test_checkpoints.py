@@ -9,13 +9,17 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
-from tf1to2 import checkpoint
+from parity_tests import PLAIN, proof
+from tf1to2.checkpoint.following import make_plan
+from tf1to2.checkpoint.maps import read_map
+from tf1to2.checkpoint.reading import Checkpoint
+from tf1to2.checkpoint.writing import write
 from tf1to2.parity import FalseFriend, Program, Raises, dyadic, normal
 from tf1to2.parity.compare import same_bits
 from tf1to2.parity.v1 import legacy
 from v1_graph import checkpoints as v1
 from v2_eager import checkpoints as v2
+from v2_eager.numerics import restore
 
 RNG = np.random.RandomState(0)
 DATA = [RNG.standard_normal((5, 3)), RNG.standard_normal((5, 2))]
@@ -60,7 +64,8 @@ MODEL = {"net/w": normal(3), "net/b": normal(2, 2), "new/w": normal(3)}
 
 def train_after_read(x, y, weights, steps, files):
     """The replacement by name: `tf.train.Checkpoint`, which reads the old file, too."""
-    trainer = v2.Trainer(weights, 0.125)
+    with tf.name_scope("model"):
+        trainer = v2.Trainer(weights, 0.125)
     with tempfile.TemporaryDirectory() as folder:
         tf.train.Checkpoint(trainer=trainer).read(v2._unpack(files, folder))
     return finish(trainer, x, y, steps)
@@ -71,13 +76,13 @@ def train_the_weights_alone(x, y, weights, steps, files):
     with tempfile.TemporaryDirectory() as folder:
         variables = trainer.by_name()
         weights = {name: variables[name] for name in ("kernel", "bias")}
-        v2.restore_by_name(v2._unpack(files, folder), weights)
+        restore.by_name(v2._unpack(files, folder), weights)
     return finish(trainer, x, y, steps)
 
 
 def finish(trainer, x, y, steps):
-    losses = [trainer.step(x, y).numpy() for _ in range(steps)]
-    variables = trainer.by_name()
+    losses = np.array([trainer.step(x, y).numpy() for _ in range(steps)])
+    variables = {k.replace("model/", ""): v for k, v in trainer.by_name().items()}
     state = {name: v.numpy() for name, v in variables.items()}
     files = files_of(variables)
     return {"losses": losses, "state": state, "files": files}
@@ -178,6 +183,7 @@ CASES = [
         "restore_part",
         "two of three, renamed",
         [OTHER_MODEL, MODEL, {"old/w": "net/w", "old/b": "net/b"}],
+        skip={"function": PLAIN},
     ),
     Program(
         "restore_part",
@@ -185,6 +191,7 @@ CASES = [
         [{"n": np.int64(7), "b": np.bool_(True)}, {"a": np.int64(0), "c": np.bool_(0)}]
         + [{"n": "a", "b": "c"}],
         expect={"a": 7, "c": True},
+        skip={"function": PLAIN},
     ),
     refused(
         "restore_part",
@@ -193,7 +200,12 @@ CASES = [
         "b not found in checkpoint",
         MISSING,
     ),
-    Program("start_from", "scope to scope", [OTHER_MODEL, MODEL, {"old/": "net/"}]),
+    Program(
+        "start_from",
+        "scope to scope",
+        [OTHER_MODEL, MODEL, {"old/": "net/"}],
+        skip={"function": PLAIN},
+    ),
     Program(
         "start_from",
         "one name, and a scope",
@@ -202,12 +214,14 @@ CASES = [
             {"net/b": dyadic(2, 2), "net/a/c": dyadic(2), "new/w": dyadic(3)},
             {"w": "new/w", "s/": "net/"},
         ],
+        skip={"function": PLAIN},
     ),
     Program(
         "start_from",
         "out of a scope",
         [{"old/w": np.float32([1, 2])}, {"w": np.zeros(2, "f")}, {"old/": "/"}],
         expect={"w": [1, 2]},
+        skip={"function": PLAIN},
     ),
     refused(
         "start_from",
@@ -237,6 +251,7 @@ CASES = [
             "value": [[1, 2]],
         },
         exact=True,
+        skip={"function": PLAIN},
     ),
     refused(
         "inspect",
@@ -261,10 +276,17 @@ CASES = [
             "all": ["model.ckpt-2", "model.ckpt-30"],
             "resumed": 30,
         },
+        skip={"function": PLAIN},
     ),
-    Program("keep", "five by default", [[[0, 1, 2, 3, 4, 5, 6]]]),
-    Program("keep", "over three runs", [[[1, 2], [3], [4]], 2]),
-    Program("keep", "and one an hour", [[[1, 2, 3]], 1, 1e-9]),
+    Program(
+        "keep", "five by default", [[[0, 1, 2, 3, 4, 5, 6]]], skip={"function": PLAIN}
+    ),
+    Program(
+        "keep", "over three runs", [[[1, 2], [3], [4]], 2], skip={"function": PLAIN}
+    ),
+    Program(
+        "keep", "and one an hour", [[[1, 2, 3]], 1, 1e-9], skip={"function": PLAIN}
+    ),
 ]
 PROOF = proof(v1, v2, CASES)
 
@@ -277,22 +299,20 @@ class CheckpointsTest(unittest.TestCase):
 
 def recorded(slug):
     """What the genuine TensorFlow 1.15.5 answered, and its files."""
-    ((key, request),) = [
-        (key, request) for case, key, request in PROOF.recorded() if case.slug == slug
-    ]
-    answer = PROOF.recording.answer(key, request)
+    (entry,) = [e for e in PROOF.recorded() if e.case.slug == slug]
+    answer = PROOF.recording.answer(entry.key, entry.request)
     return answer, {suffix: answer["outputs/files/" + suffix] for suffix in GIVEN}
 
 
 OBJECTS = {
     "kernel": "trainer/kernel",
     "bias": "trainer/bias",
-    "kernel/Adam": "trainer/slots/kernel/0",
-    "kernel/Adam_1": "trainer/slots/kernel/1",
-    "bias/Adam": "trainer/slots/bias/0",
-    "bias/Adam_1": "trainer/slots/bias/1",
-    "beta1_power": "trainer/powers/0",
-    "beta2_power": "trainer/powers/1",
+    "kernel/Adam": "trainer/adam/slots/0/m",
+    "kernel/Adam_1": "trainer/adam/slots/0/v",
+    "bias/Adam": "trainer/adam/slots/1/m",
+    "bias/Adam_1": "trainer/adam/slots/1/v",
+    "beta1_power": "trainer/adam/powers/beta1_power",
+    "beta2_power": "trainer/adam/powers/beta2_power",
     "global_step": "trainer/global_step",
 }
 
@@ -318,9 +338,10 @@ class OnwardTest(FolderTest):
     def convert(self, source, target, mapping):
         with open(self.path("map.json"), "w") as file:
             json.dump(mapping, file)
-        plan = checkpoint.make_plan(source, self.path("map.json"))
+        mapping = read_map(self.path("map.json"))
+        plan = make_plan(Checkpoint(source), mapping)
         self.assertEqual(plan.problems, {})
-        checkpoint.write(plan, self.path(target))
+        write(plan, self.path(target))
         return self.path(target)
 
     def test_100_steps_of_1_15_and_100_of_today_are_200_of_1_15(self):
@@ -399,12 +420,12 @@ class ByNameTest(FolderTest):
         b.assign(tf.train.load_variable(self.file, "b"))
         np.testing.assert_array_equal(b, np.float32([3, 4]))
         with self.assertRaisesRegex(INVALID, "expected dtype float"):
-            v2.restore_by_name(self.file, {"b": b})
+            restore.by_name(self.file, {"b": b})
 
     def test_a_missing_name_changes_nothing(self):
         w = tf.Variable([0.0, 0.0])
         with self.assertRaisesRegex(MISSING, "Key x not found"):
-            v2.restore_by_name(self.file, {"w": w, "x": tf.Variable(0.0)})
+            restore.by_name(self.file, {"w": w, "x": tf.Variable(0.0)})
         np.testing.assert_array_equal(w, [0, 0])
 
     def test_a_saver_cannot_read_objects(self):

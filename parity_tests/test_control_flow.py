@@ -265,6 +265,7 @@ CASES = [
         eager=None,
         function=ValueError,
         match="bool",
+        expect=3,
     ),
     Raises(
         "add_or_multiply",
@@ -281,6 +282,7 @@ CASES = [
         [np.array([True]), ONE, TWO],
         graph=ValueError,
         match="rank 0",
+        expect=3,
     ),
     Raises(
         "add_or_multiply",
@@ -323,6 +325,7 @@ CASES = [
         [np.array([True, False]), np.ones(2, "f"), np.ones([2, 1], "f")],
         graph=ValueError,
         match="equal rank",
+        expect=[[1, 1], [1, 1]],
     ),
     Raises(
         "choose",
@@ -381,6 +384,7 @@ CASES = [
         [np.float32(5)],
         graph=TypeError,
         match="int32",
+        expect=5,
     ),
     Raises(
         "fibonacci",

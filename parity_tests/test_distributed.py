@@ -15,7 +15,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import PLAIN, proof
 from tf1to2.parity import Program, Raises
 from tf1to2.parity.compare import same_bits
 from v1_graph import distributed as v1
@@ -38,7 +38,7 @@ def tf_config(job, index, **cluster):
     return json.dumps({"cluster": cluster, "task": {"type": job, "index": index}})
 
 
-def same_error(name, slug, args, kind=ValueError, match="", **options):
+def same_error(name, slug, args, kind=ValueError, *, match, **options):
     return Raises(
         name,
         slug,
@@ -64,9 +64,17 @@ FAST = [
             "address": WORKERS[0],
             "chief": True,
         },
+        skip={"function": PLAIN},
     ),
-    Program("cluster_of", "a worker", [PS, WORKERS, "worker", 1]),
-    Program("cluster_of", "a parameter server", [PS, WORKERS, "ps", 1]),
+    Program(
+        "cluster_of", "a worker", [PS, WORKERS, "worker", 1], skip={"function": PLAIN}
+    ),
+    Program(
+        "cluster_of",
+        "a parameter server",
+        [PS, WORKERS, "ps", 1],
+        skip={"function": PLAIN},
+    ),
     same_error(
         "cluster_of",
         "no such task",
@@ -84,7 +92,7 @@ FAST = [
             "task_of",
             f"{job} {index}",
             [tf_config(job, index)],
-            skip={"graph": NO_ESTIMATOR},
+            skip={"graph": NO_ESTIMATOR, "function": PLAIN},
         )
         for job, index in [("chief", 0), ("worker", 0), ("ps", 1)]
     ],
@@ -104,11 +112,25 @@ FAST = [
         skip={"graph": NO_ESTIMATOR},
     ),
     Program(
-        "partitions", "ten rows", [[10, 4], 4, 64, 100], expect=[[4, 1], [3, 1], [2, 1]]
+        "partitions",
+        "ten rows",
+        [[10, 4], 4, 64, 100],
+        expect=[[4, 1], [3, 1], [2, 1]],
+        skip={"function": PLAIN},
     ),
-    Program("partitions", "one row", [[1, 4], 3, 64, 1]),
-    Program("partitions", "rows larger than a part", [[5, 100], 8, 100, 100]),
-    Program("partitions", "by default", [[1000, 512], 4, 1 << 20, 256 << 10]),
+    Program("partitions", "one row", [[1, 4], 3, 64, 1], skip={"function": PLAIN}),
+    Program(
+        "partitions",
+        "rows larger than a part",
+        [[5, 100], 8, 100, 100],
+        skip={"function": PLAIN},
+    ),
+    Program(
+        "partitions",
+        "by default",
+        [[1000, 512], 4, 1 << 20, 256 << 10],
+        skip={"function": PLAIN},
+    ),
     Raises(
         "partitions",
         "no parts, which TensorFlow 1 lets pass",
@@ -134,7 +156,11 @@ FAST = [
 ]
 CLUSTERS = [
     Program(
-        "train_synchronously", "two workers", [*LINE, 20], skip={"eager": NO_PROCESS}
+        "train_synchronously",
+        "two workers",
+        [*LINE, 20],
+        skip={"eager": NO_PROCESS},
+        traces=0,
     ),
     Program(
         "train_synchronously",
@@ -142,6 +168,7 @@ CLUSTERS = [
         [*[a.astype("f") for a in (X, Y)], [KERNEL.astype("f"), BIAS.astype("f")], 20],
         exact=True,
         skip={"eager": NO_PROCESS},
+        traces=0,
     ),
     Program(
         "train_asynchronously",
@@ -149,6 +176,7 @@ CLUSTERS = [
         [*COARSE, 20],
         {"loss": "product"},
         skip={"eager": NO_PROCESS},
+        traces=0,
     ),
 ]
 PROOF = proof(v1, v2, FAST + CLUSTERS)

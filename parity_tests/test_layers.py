@@ -6,7 +6,8 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import legacy_keras, proof
-from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises
+from parity_tests.releases import KERAS
+from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises, structure
 from tf1to2.parity.arrays import normal
 from tf1to2.parity.v1 import legacy
 from v1_graph import layers as v1
@@ -217,7 +218,11 @@ CASES = [
         factory={"units": [2]},
         dynamic=True,
         eager=None,
-        function=None,  # the harness has made the variables before it hides the shape
+        function=None,
+        expect=(
+            [structure.distinct("perceptron/dense/bias:0", [2])] * 2,
+            0,
+        ),  # the harness has made the variables before it hides the shape
     ),
     refused(
         "make_conv2d",
@@ -302,7 +307,8 @@ def legacy_keras_checks():
         for case in CASES
         if case.skip.get("graph") != CONTRIB["graph"] and "eager" not in case.skip
     ]
-    return legacy_keras.checks(proof(v1, v2, legacy_keras.without_skip(cases)))
+    whole = proof(v1, v2, legacy_keras.without_skip(CASES))
+    return legacy_keras.checks(whole, cases)
 
 
 class LegacyTest(unittest.TestCase):
@@ -414,7 +420,7 @@ class KerasTest(unittest.TestCase):
             ),
         ]
     )
-    def test_equal(self, _, page, layer, shape):
+    def test_equal(self, name, page, layer, shape):
         x = tf.constant(np.random.RandomState(0).standard_normal(shape).astype("f"))
         y = page(x)
         y = y[0] if isinstance(y, tuple) else y
@@ -422,7 +428,10 @@ class KerasTest(unittest.TestCase):
         values = {v.name.split("/")[-1][:-2]: v.numpy() for v in page.variables}
         for weight in layer.weights:
             weight.assign(values[weight.name])
-        np.testing.assert_array_equal(layer(x), y)
+        if name == "dense_3d" and KERAS < (3, 15):  # a product of each matrix alone
+            self.assertEqual(f"{np.abs(layer(x) - y).max():.0e}", "1e-07")
+        else:
+            np.testing.assert_array_equal(layer(x), y)
 
     def test_batch_norm_has_no_unbiased_variance(self):
         layer = keras.BatchNormalization(momentum=0.5, epsilon=0.75)

@@ -256,8 +256,13 @@ CASES = [
             [np.float64(1), np.int32(5), 10],
             graph=TypeError,
             match="float64 that does not match type float32",
+            expect=half_way,
         )
-        for name in ["cosine_decay", "cosine_decay_restarts", "linear_cosine_decay"]
+        for name, half_way in [
+            ("cosine_decay", 0.5),
+            ("cosine_decay_restarts", 0.5),
+            ("linear_cosine_decay", 0.251),
+        ]
     ],
     Raises(
         "polynomial_decay",
@@ -266,6 +271,7 @@ CASES = [
         graph=TypeError,
         genuine=ValueError,
         match="float64",
+        expect=0.5,
     ),
     Raises(
         "piecewise_constant",
@@ -273,6 +279,7 @@ CASES = [
         [np.int32([5, 15]), [10], [1.0, 0.5]],
         graph=ValueError,
         match="Shape must be rank 0",
+        expect=[1, 0.5],
     ),
     Raises(
         "piecewise_constant",
@@ -280,6 +287,7 @@ CASES = [
         [np.int32(5), [], [1.0]],
         graph=IndexError,
         match="out of range",
+        expect=1,
     ),
     Raises(
         "piecewise_constant",
@@ -287,6 +295,7 @@ CASES = [
         [np.int32(5), [10, 3], [1.0, 0.5, 0.25]],
         graph=tf.errors.InvalidArgumentError,
         match="more than 1 conditions",
+        expect=0.5,
     ),
     Raises(
         "piecewise_constant",
@@ -312,6 +321,7 @@ CASES = [
         [np.float32(5), [7], [1.0, 0.5]],
         graph=ValueError,
         match="must have the same dtype",
+        expect=1,
     ),
     Raises(
         "piecewise_constant",

@@ -9,7 +9,8 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import PLAIN, proof
+from parity_tests.releases import KERAS
 from tf1to2.parity import (
     FalseFriend,
     Op,
@@ -23,6 +24,7 @@ from tf1to2.parity import (
 from tf1to2.parity.v1 import legacy
 from v1_graph import metrics as v1
 from v2_eager import metrics as v2
+from v2_eager.numerics import metrics
 
 keras = tf.keras.metrics
 B, F, N = np.bool_, np.float32, np.int64
@@ -123,7 +125,8 @@ def keras_specificity(batches, thresholds, number, target):
 
 
 def keras_iou(batches, num_classes):
-    with warnings.catch_warnings(category=UserWarning, action="ignore"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
         iou = after(keras.MeanIoU(num_classes), *batches[0])
     return with_last(right("classes", batches, num_classes), iou=iou)
 
@@ -475,7 +478,13 @@ CASES = [
         "outside the valid range|out of bound",
         INVALID,
     ),
-    Program("report_epochs", "two", [EPOCHS], expect=[[1, 0.25], [1, 0.5]]),
+    Program(
+        "report_epochs",
+        "two",
+        [EPOCHS],
+        expect=[[1, 0.25], [1, 0.5]],
+        skip={"function": PLAIN},
+    ),
     FalseFriend(
         "report_epochs",
         "never reset",
@@ -483,12 +492,14 @@ CASES = [
         of="program",
         naive=never_reset,
         because="the sums of all epochs are one number, those of an epoch another",
+        skip={"function": PLAIN},
     ),
     Program(
         "mean_of_batches",
         "four right, one wrong",
         [UNEVEN],
         expect={"of_batches": [1, 0], "mean": 0.5, "streamed": 0.8},
+        skip={"function": PLAIN},
     ),
     FalseFriend(
         "mean_of_batches",
@@ -497,6 +508,7 @@ CASES = [
         of="program",
         naive=mean_of_means,
         because="a mean of means weighs the examples of a small batch more",
+        skip={"function": PLAIN},
     ),
     Op(
         "confusion_matrix",
@@ -714,10 +726,16 @@ class KerasTest(unittest.TestCase):
             cut = after(keras.MeanIoU(3), *FRACTIONS[0])
         closed = after(keras.MeanIoU(3, dtype="float64"), *FRACTIONS[0])
         self.assertEqual(f"{ours:.4f} {cut:.4f} {closed:.4f}", "0.8857 1.0000 0.8857")
-        self.assertEqual(f"{abs(closed - ours):.0e}", "6e-08")
+        measured = "9e-08" if KERAS < (3, 15) else "6e-08"
+        self.assertEqual(f"{abs(closed - ours):.0e}", measured)
 
     def test_keras_does_not_see_a_label_that_is_no_class(self):
-        self.assertEqual(f"{after(keras.MeanIoU(2), [0, 5], [0, 1]):.4f}", "1.0000")
+        unseen = [0, 5], [0, 1]
+        if KERAS < (3, 15):
+            with self.assertRaisesRegex(INVALID, "does not index into shape"):
+                after(keras.MeanIoU(2), *unseen)
+        else:
+            self.assertEqual(f"{after(keras.MeanIoU(2), *unseen):.4f}", "1.0000")
 
     def test_nothing_of_nothing_is_0_in_keras_and_nan_at_k(self):
         self.assertEqual(keras.TopKCategoricalAccuracy(2).result().numpy(), 0)
@@ -791,7 +809,7 @@ class ModuleTest(unittest.TestCase):
 
     def test_sums_are_in_a_checkpoint_and_not_trained(self):
         model = tf.Module()
-        model.accuracy = v2.Mean()
+        model.accuracy = metrics.Mean()
         self.assertEqual(model.trainable_variables, ())
         with tempfile.TemporaryDirectory() as folder:
             path = tf.train.Checkpoint(model=model).write(os.path.join(folder, "m"))
@@ -804,7 +822,7 @@ class ModuleTest(unittest.TestCase):
     def test_replicas_add_to_their_own_sums(self):
         strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
         with strategy.scope():
-            mean = v2.Mean()
+            mean = metrics.Mean()
 
         @tf.function
         def step():

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import PLAIN, proof
 from tf1to2.parity import FalseFriend, Program, Raises, dyadic
 from tf1to2.parity.v1 import legacy
 from v1_graph import queues as v1
@@ -47,6 +47,7 @@ CASES = [
         [FIVE, 2],
         expect=([[1, 2], [3, 4]], 1),
         exact=True,
+        skip={"function": PLAIN},
     ),
     Program(
         "fifo_queue",
@@ -54,15 +55,23 @@ CASES = [
         [FIVE, 2, True],
         expect=([[1, 2], [3, 4], [5]], 0),
         exact=True,
+        skip={"function": PLAIN},
     ),
-    Program("fifo_queue", "matrices", [dyadic(7, 2, 3), 3], exact=True),
+    Program(
+        "fifo_queue",
+        "matrices",
+        [dyadic(7, 2, 3), 3],
+        exact=True,
+        skip={"function": PLAIN},
+    ),
     Program(
         "random_queue",
         "all, in the order of TensorFlow 1",
         [np.arange(8), 8, 7],
         expect=[0, 4, 1, 5, 3, 6, 7, 2],
+        skip={"function": PLAIN},
     ),
-    Program("random_queue", "some", [np.arange(100), 30, 5]),
+    Program("random_queue", "some", [np.arange(100), 30, 5], skip={"function": PLAIN}),
     FalseFriend(
         "random_queue",
         "the shuffle of a dataset",
@@ -70,6 +79,7 @@ CASES = [
         of="program",
         naive=draw_by_dataset,
         because="another algorithm draws from the same stream",
+        skip={"function": PLAIN},
     ),
     Raises(
         "random_queue",
@@ -142,6 +152,7 @@ CASES = [
         of="program",
         graph=ValueError,
         match="requires a non-null input tensor",
+        expect=[],
     ),
     Raises(
         "read_lines",
@@ -150,6 +161,7 @@ CASES = [
         of="program",
         graph=tf.errors.FailedPreconditionError,
         match="uninitialized value input_producer/limit_epochs/epochs",
+        expect=[(b"a.txt:1", b"one"), (b"a.txt:2", b"two"), (b"b.txt:1", b"three")],
     ),
     Program(
         "csv_batches",
@@ -173,6 +185,7 @@ CASES = [
         of="program",
         naive=csv_with_the_rest,
         because="Dataset.batch keeps the smaller batch, tf.train.batch dropped it",
+        differs="structure",
     ),
     Program(
         "padded_batches",
@@ -218,8 +231,14 @@ CASES = [
         "the same elements",
         [np.arange(20), 4, 8, 7],
         expect=([4] * 5, list(range(20)), True),
+        skip={"function": PLAIN},
     ),
-    Program("shuffle_batches", "from few", [np.arange(40), 8, 4, 7]),
+    Program(
+        "shuffle_batches",
+        "from few",
+        [np.arange(40), 8, 4, 7],
+        skip={"function": PLAIN},
+    ),
     Program(
         "join_files",
         "three files, two readers",
@@ -356,4 +375,5 @@ class FilesTest(unittest.TestCase):
                 page.join_files(FILES, 2)
                 with self.assertRaises(tf.errors.NotFoundError):
                     page.read_lines({"a": None}, 1)
-            self.assertEqual(os.listdir(directory), [])
+            left = [f for f in os.listdir(directory) if "__autograph" not in f]
+            self.assertEqual(left, [])  # AutoGraph's own code goes when Python does

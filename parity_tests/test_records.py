@@ -1,5 +1,7 @@
+import ast
 import contextlib
 import os
+import pathlib
 import tempfile
 import unittest
 from unittest import mock
@@ -9,8 +11,9 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import PLAIN, proof
 from tf1to2.parity import Op, Program, Raises
+from tf1to2.parity.recordings import Recording
 from tf1to2.parity.v1 import legacy
 from v1_graph import records as v1
 from v2_eager import records as v2
@@ -20,7 +23,17 @@ ROWS = [
     {"id": [2], "values": []},
     {"id": [-3], "label": [b""], "values": [0.1]},
 ]
-FILE = v2.write_records(ROWS)
+
+
+def genuine():
+    """The file that the genuine TensorFlow 1.15.5 wrote."""
+    path = pathlib.Path(__file__).parent / "golden" / "records.npz"
+    entry = Recording(path, v1).about["entries"]["write_records, several kinds"]
+    with np.load(path) as store:
+        return ast.literal_eval(str(store[entry["number"] + ":outputs"]))
+
+
+FILE = genuine()
 PIXELS = np.asarray([b"\x00\x40\x80\x01\x02\x03", b"\xc0\xff\x20\x0a\x0b\x0c"])
 
 
@@ -34,8 +47,10 @@ def serialized(*rows):
 
 
 CASES = [
-    Program("write_records", "several kinds", [ROWS], expect=FILE),
-    Program("write_records", "no rows", [[]], expect=b""),
+    Program(
+        "write_records", "several kinds", [ROWS], expect=FILE, skip={"function": PLAIN}
+    ),
+    Program("write_records", "no rows", [[]], expect=b"", skip={"function": PLAIN}),
     Raises(
         "write_records",
         "two kinds in one feature",
@@ -201,7 +216,8 @@ class FilesTest(unittest.TestCase):
                 with self.assertRaises(tf.errors.DataLossError):
                     page.read_records(FILE[:-1])
                 self.assertEqual(len(page.peek_records(FILE)), 3)
-            self.assertEqual(os.listdir(directory), [])
+            left = [f for f in os.listdir(directory) if "__autograph" not in f]
+            self.assertEqual(left, [])  # AutoGraph's own code goes when Python does
 
     @parameterized.expand(
         [("second", damaged(12 + 57 + 4 + 12), 1), ("end", FILE[:-1], 2)]

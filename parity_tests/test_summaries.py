@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import PLAIN, proof
 from tf1to2.parity import (
     FalseFriend,
     Program,
@@ -232,6 +232,7 @@ CASES = [
         one_function,
         "a trace keeps the writer that was the default when it was made",
         exact=True,
+        differs="structure",
     ),
     refused(
         "train",
@@ -258,6 +259,7 @@ CASES = [
         ),
         "30 buckets of one width: five of the seven are in the first",
         exact=True,
+        differs="structure",
     ),
     refused(
         "histogram", "NaN", [np.float32([[1, np.nan]])], "Nan in summary histogram"
@@ -321,9 +323,18 @@ CASES = [
         "nothing is numbered, replaced or put under a family",
         expect=["loss", "loss_1", "net/loss", "net_1/Loss", "tab/net_2/tab/loss"]
         + ["my_loss__x_", "a", "LOSS_2/x"],
+        skip={"function": PLAIN},
     ),
-    Program("tags", "merged", [NAMES[:3], True], expect=["loss", "loss_1", "net/loss"]),
-    Program("tags", "twins", [TWINS], expect=["a/a/b", "a/a/b"]),
+    Program(
+        "tags",
+        "merged",
+        [NAMES[:3], True],
+        expect=["loss", "loss_1", "net/loss"],
+        skip={"function": PLAIN},
+    ),
+    Program(
+        "tags", "twins", [TWINS], expect=["a/a/b", "a/a/b"], skip={"function": PLAIN}
+    ),
     refused("tags", "twins, merged", [TWINS, True], "Duplicate tag a/a/b found"),
     friend(
         "every_n_steps",
@@ -343,6 +354,7 @@ CASES = [
         [ROWS, 2],
         shown(frozen),
         "a tf.function keeps the step and the condition of its trace: 0 five times",
+        differs="structure",
         skip=NO_CONTRIB,
         exact=True,
     ),
@@ -382,6 +394,7 @@ CASES = [
         zigzag,
         "without a START the points of both runs are shown",
         expect={"written": 7, "steps": [0, 1, 2, 3, 4], "values": [1, 2, 5, 6, 7]},
+        differs="structure",
     ),
     Program("resume", "three runs", [[*RUNS, (0, np.float32([8, 9]))]]),
     Program("read_events", "of both kinds", [[FILE, FILE]]),
@@ -410,6 +423,7 @@ CASES = [
             {"step": 8, "tag": "words", "plugin": "text", "tensor": b"c"},
             {"step": 8, "tag": "new", "plugin": "scalars", "tensor": 0.25},
         ],
+        differs="structure",
     ),
     refused(
         "read_events",

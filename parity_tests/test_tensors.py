@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import PLAIN, proof
 from tf1to2.parity import (
     FalseFriend,
     Op,
@@ -40,7 +40,13 @@ CASES = [
         function=TypeError,
         match="does not support item assignment",
     ),
-    Program("set_item", "a list", [[1, 2, 3], 1, 200], expect=[1, 200, 3]),
+    Program(
+        "set_item",
+        "a list",
+        [[1, 2, 3], 1, 200],
+        expect=[1, 200, 3],
+        skip={"function": PLAIN},
+    ),
     Op(
         "update_where",
         "the classic",
@@ -144,6 +150,7 @@ CASES = [
         [np.array([True, False, True]), A[:1, :1] + A[[0, 1, 1], :1], B[[0, 1, 1], :1]],
         naive=tf.where,
         because="a vector and a column broadcast to a matrix",
+        differs="shape",
     ),
     Op("choose_rows", "any size", [booleans("r"), normal("r", "c"), normal("r", "c")]),
     Raises(
@@ -166,7 +173,9 @@ CASES = [
         match="must be equal|must be broadcastable|[Ii]ncompatible",
     ),
     *[
-        Program("convert", slug, [value], expect=(value, dtype))
+        Program(
+            "convert", slug, [value], expect=(value, dtype), skip={"function": PLAIN}
+        )
         for slug, value, dtype in [
             ("an int", 3, "int32"),
             ("an int of 32 bits", 2**31, "int64"),
@@ -183,15 +192,22 @@ CASES = [
             ("text", b"abc", "string"),
         ]
     ],
-    Program("convert", "text, encoded", ["ä"]),
-    Program("convert", "a list of text", [["a", "bcd"]]),
-    Program("convert", "a dtype", [3, "float64"], expect=(3, "float64")),
+    Program("convert", "text, encoded", ["ä"], skip={"function": PLAIN}),
+    Program("convert", "a list of text", [["a", "bcd"]], skip={"function": PLAIN}),
+    Program(
+        "convert",
+        "a dtype",
+        [3, "float64"],
+        expect=(3, "float64"),
+        skip={"function": PLAIN},
+    ),
     Program(
         "convert",
         "an array, narrowed",
         [np.float64([0.1])],
         {"dtype": "float32"},
         expect=([0.1], "float32"),
+        skip={"function": PLAIN},
     ),
     Raises(
         "convert",
@@ -272,6 +288,7 @@ CASES = [
         expect=[[b"a", b"bc"], [b"", b""], [b"d\te", b""]],
         naive=lambda texts: tf.strings.split(texts, " ").to_tensor(),
         because="a separator that is given keeps the empty words",
+        differs="shape",
     ),
     FalseFriend(
         "split_words",
@@ -280,6 +297,7 @@ CASES = [
         skip=TEXT,
         naive=lambda texts: tf.strings.split(texts).to_tensor(),
         because="without a separator, any white space separates",
+        differs="shape",
     ),
     FalseFriend(
         "split_words",
@@ -290,6 +308,7 @@ CASES = [
         expect=[[b"a", b"b", b"c", b"d"], [b"e", b"f", b"", b""]],
         naive=lambda texts, separators: tf.strings.split(texts, separators).to_tensor(),
         because="the separator is one text, not a set of characters",
+        differs="shape",
     ),
     Op(
         "row_sums",

@@ -1,13 +1,19 @@
-"""The command line: `tf1to2 scan | explain | topics | diff | page | verify | bench`.
+"""The command line: `tf1to2 COMMAND`, as `tf1to2 --help` lists them.
 
-Each command imports what it needs when it runs: TensorFlow for `verify` and `bench`.
+Each command imports what it needs when it runs: TensorFlow for `verify`, `bench` and
+`convert-checkpoint`.
 """
 
 import argparse
+import contextlib
+import os
 import sys
+import traceback
 
-from tf1to2 import __version__
+from tf1to2 import __version__, output
 from tf1to2.errors import CommandError
+
+PIPE_CLOSED = 141  # as a shell reports SIGPIPE: neither clean nor findings
 
 
 def main(argv=None):
@@ -16,20 +22,41 @@ def main(argv=None):
     Returns:
         Exit status: 0 clean, 1 findings, 2 the job could not be done.
     """
-    options = _parser().parse_args(argv)
-    from tf1to2.topics import UnknownTopic
-
+    output.bear_any_text()
     try:
-        return options.run(options)
-    except (CommandError, UnknownTopic) as error:
-        print(f"tf1to2: {error.args[0]}", file=sys.stderr)
-        return 2
+        return _run(argv)
     except BrokenPipeError:  # the reader, say `head`, has seen enough
-        sys.stderr.close()
-        return 0
+        message, status = "", PIPE_CLOSED
     except KeyboardInterrupt:
-        print("\ntf1to2: interrupted", file=sys.stderr)
-        return 130
+        message, status = "\ntf1to2: interrupted\n", 130
+    except Exception as error:
+        message, status = f"tf1to2: {_told(error)}\n", 2
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError, AttributeError):  # full, closed, or none
+        output.abandon(sys.stdout)
+    with contextlib.suppress(OSError, AttributeError):
+        sys.stderr.write(message)
+    return status
+
+
+def _run(argv):
+    try:
+        options = _parser().parse_args(argv)
+        return options.run(options)
+    finally:  # what cannot be written is an error, and not a remark at exit
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+
+def _told(error):
+    """One line, and the traceback before it if `TF1TO2_DEBUG` is set."""
+    if os.environ.get("TF1TO2_DEBUG"):
+        traceback.print_exc()
+    if isinstance(error, CommandError):
+        return error.args[0]
+    line = " ".join(str(error).split())
+    return f"{type(error).__name__}: {line[:500]} (TF1TO2_DEBUG=1 shows where)"
 
 
 def _parser():
@@ -54,18 +81,32 @@ def _parser():
     topics = commands.add_parser("topics", help="list the topics and their proofs")
     topics.set_defaults(run=_topics)
 
-    diff = commands.add_parser("diff", help="show both sides of a topic or a pair")
-    diff.add_argument("topic", metavar="TOPIC[.NAME]")
+    diff = commands.add_parser(
+        "diff", help="show both sides of a topic, of a pair, or of any two files"
+    )
+    diff.add_argument(
+        "what",
+        nargs="+",
+        metavar="TOPIC[.NAME]",
+        help="or OLD.py NEW.py [NAME | OLD=NEW …]",
+    )
     diff.add_argument("--unified", action="store_true", help="plain diff -u")
     diff.set_defaults(run=_diff)
+
+    take = commands.add_parser(
+        "take", help="write definitions, and all that they need, as one file"
+    )
+    from tf1to2.view import take as taking
+
+    taking.add_arguments(take)
 
     convert = commands.add_parser(
         "convert-checkpoint", help="rename and carry over the tensors of a checkpoint"
     )
-    from tf1to2 import checkpoint
+    from tf1to2.checkpoint import command as converting
 
-    checkpoint.add_arguments(convert)
-    convert.set_defaults(run=checkpoint.run)
+    converting.add_arguments(convert)
+    convert.set_defaults(run=converting.run)
 
     page = commands.add_parser("page", help="build the site: one HTML file, offline")
     page.add_argument(
@@ -115,14 +156,25 @@ def _topics(_):
 
 def _diff(options):
     from tf1to2.topics import find
-    from tf1to2.view import terminal
+    from tf1to2.view import sides, terminal
 
-    topic, name = find(options.topic)
-    if options.unified:
-        sys.stdout.write(terminal.unified(topic, name))
+    first, *others = options.what
+    if first.endswith(".py"):
+        if not others:
+            raise CommandError(f"diff {first} needs a second file, the port")
+        shown = sides.of_files(first, *others[:1], others[1:])
+        names = list(shown.names) if others[1:] else [None]
+    elif others:
+        raise CommandError("diff takes one topic or pair, or two files ending in .py")
     else:
-        colour, width = terminal.wants_colour(), terminal.width()
-        sys.stdout.write(terminal.side_by_side(topic, name, width, colour))
+        topic, name = find(first)
+        shown, names = sides.of_topic(topic), [name]
+    for name in names:
+        if options.unified:
+            sys.stdout.write(terminal.unified(shown, name))
+        else:
+            colour, width = terminal.wants_colour(), terminal.width()
+            sys.stdout.write(terminal.side_by_side(shown, name, width, colour))
     return 0
 
 

@@ -9,7 +9,6 @@ TensorFlow; benchmarks.json is what `make bench` measured. A table stands betwee
 """
 
 import argparse
-import importlib
 import json
 import pathlib
 import re
@@ -17,34 +16,25 @@ import sys
 
 import numpy as np
 
-from tf1to2 import topics
-from tf1to2.scan import catalog
+from tf1to2 import output, topics
+from tf1to2.scan import calls, catalog, links, verdicts
 
 ROOT = pathlib.Path(__file__).parents[1]
 
 
 def proofs():
     """{topic: {pair: what is proven of it}}, from the cases. Starts TensorFlow."""
-    import parity_tests.exceptions
+    from tf1to2.parity import providers
 
-    found = {}
-    for name, topic in topics.topics().items():
-        proof = importlib.import_module("parity_tests.test_" + name).PROOF
-        bounds = [
-            {"case": b.case, "side": b.side, "ulps": b.ulps, "reason": b.reason}
-            | {"pair": b.pair}
-            for b in parity_tests.exceptions.BOUNDS
-        ]
-        found[name] = {
-            pair: _pair(
-                proof, pair, [b for b in bounds if b["pair"] == f"{name}.{pair}"]
-            )
-            for pair in topic.pairs
-        }
-    return found
+    provider = providers.provider("parity_tests")
+    return {
+        name: {pair: _pair(provider.load(name), pair) for pair in topic.pairs}
+        for name, topic in topics.topics().items()
+    }
 
 
-def _pair(proof, name, bounds):
+def _pair(proof, name):
+    from tf1to2.parity import structure
     from tf1to2.parity.cases import FalseFriend, Raises
 
     cases = [case for case in proof.cases if case.name == name]
@@ -54,7 +44,13 @@ def _pair(proof, name, bounds):
         "cases": len(proven),
         "ways": sorted({way for case in proven for way in case.ways} - {"naive"}),
         "skips": sorted({(w, r) for c in proven for w, r in c.skip.items()}),
-        "bounds": bounds,
+        "bounds": [
+            {"case": b.case, "side": b.side, "ulps": b.ulps, "reason": b.reason}
+            for b in proof.bounds
+            if b.pair == f"{proof.name}.{name}"
+            and not b.before  # the guide's table of releases has those
+        ],
+        "float32": _far(proof, name),
         "false friends": [
             {"slug": case.slug, "because": case.because, **_numbers(proof, case)}
             for case in proven
@@ -63,7 +59,7 @@ def _pair(proof, name, bounds):
         "errors": [
             {"slug": case.slug, "match": case.match}
             | {
-                side: kind.__name__ if kind else None
+                side: structure.error_name(kind) if kind else None
                 for side, kind in (
                     ("1.15.5", case.genuine or case.graph),
                     ("eager", case.eager),
@@ -76,24 +72,54 @@ def _pair(proof, name, bounds):
     }
 
 
+def _far(proof, name):
+    """How many float arrays of a pair meet 1.15.5 in float32, and how far they are."""
+    from tf1to2.parity.cases import Raises
+
+    leaves = set()
+    for case in proof.cases:
+        met = proof.float32_way(case) and not isinstance(case, Raises)
+        for answer in proof.recorded_float32(case) if met and case.name == name else ():
+            floats = (p for p, leaf in answer.items() if leaf.dtype.kind in "fc")
+            leaves |= {(case.slug, path) for path in floats}
+    pair = f"{proof.name}.{name}"
+    rows = [row for row in proof.float32.rows.values() if row.pair == pair]
+    return {
+        "leaves": len(leaves),
+        "differ": len(rows),
+        "within 1e-6": sum(row.relative <= 1e-6 for row in rows),
+        "relative": max([0.0, *(row.relative for row in rows)]),
+        "kernels": sorted({k for row in rows for k in row.kernels.split(", ")}),
+    }
+
+
 def _numbers(proof, case):
     """The first number in which a false friend differs: {"left", "naive"}."""
-    left, naive = proof.both(case, case.bindings()[0])
-    for path, a in left.items():
-        b = naive.get(path)
-        if b is None or a.shape != b.shape:
-            return {"left": _shown(a), "naive": "nothing" if b is None else _shown(b)}
-        from tf1to2.parity.compare import same_bits
+    from tf1to2.parity.compare import same_numbers
 
-        differs = (
-            np.atleast_1d(~same_bits(a, b)) if a.dtype.kind == b.dtype.kind else [1]
-        )
-        if np.any(differs):
-            if a.size <= 6:
-                return {"left": _shown(a), "naive": _shown(b)}
-            index = tuple(np.argwhere(differs)[0])
-            return {"left": _shown(a[index]), "naive": _shown(b[index])}
-    return {"left": "", "naive": ""}
+    left, naive = proof.both(case, case.bindings()[0])
+    if isinstance(naive, Exception):
+        first = next(iter(left.values()))
+        return {"left": _shown(first), "naive": type(naive).__name__}
+    for path in [*left, *naive]:
+        sides = left.get(path), naive.get(path)
+        if path == "structure":
+            continue
+        if any(side is None for side in sides):
+            return _side_by_side(*sides)
+        a, b = sides
+        if a.shape != b.shape:
+            return _side_by_side(a, b)
+        differs = ~np.atleast_1d(same_numbers(a, b))
+        if differs.any():
+            index = ... if a.size <= 6 else tuple(np.argwhere(differs)[0])
+            return _side_by_side(a[index], b[index])
+    raise AssertionError(f"{case} shows no number that differs")
+
+
+def _side_by_side(left, naive):
+    shown = ["nothing" if side is None else _shown(side) for side in (left, naive)]
+    return dict(zip(("left", "naive"), shown, strict=True))
 
 
 def _shown(array):
@@ -115,7 +141,59 @@ def tables(found):
         "false friends": _false_friends(found),
         "symbols": _symbols(),
         "same": _same(),
+        "kernels": _kernels(),
+        "float32": _float32(found),
+        "mutations": _mutations(),
     }
+
+
+def _kernels():
+    """Every float32 kernel that was tried alone, the farthest first."""
+    from tf1to2.parity.kernels.proof import PROOF
+
+    far = {}
+    for row in PROOF.float32.rows.values():
+        name = row.pair.partition(".")[2]
+        units, relative = far.get(name, (0, 0.0))
+        far[name] = max(units, row.ulps), max(relative, row.relative)
+    rows = [
+        "| kernel | ULP | relative to the largest value |",
+        "|---|---|---|",
+    ]
+    for name in sorted(far, key=lambda name: (-far[name][1], name)):
+        units, relative = far[name]
+        rows.append(f"| `{name}` | {units:,} | {relative:.1e} |")
+    same = [f"`{name}`" for name in PROOF.pairs if name not in far]
+    return "\n".join([*rows, "", f"Identical: {', '.join(same)}."])
+
+
+def _float32(found):
+    """How many leaves are identical to 1.15.5 in float32, in a sentence."""
+    pairs = [pair["float32"] for topic in found.values() for pair in topic.values()]
+    leaves, differ = (sum(pair[key] for pair in pairs) for key in ("leaves", "differ"))
+    far = max(pair["relative"] for pair in pairs)
+    near = sum(pair["within 1e-6"] for pair in pairs)
+    same = leaves - differ
+    return (
+        f"Of {leaves:,} float arrays {same:,} ({same / leaves:.0%}) are identical to "
+        f"the genuine 1.15.5 in raw float32; {near:,} of the other {differ:,} lie "
+        f"within 1e-6 of their largest value, all within {far:.0e}."
+    )
+
+
+def _mutations():
+    """The score of every topic that was tried: `make mutate`."""
+    from tf1to2.parity import mutate
+
+    path = ROOT / "parity_tests" / "mutations.json"
+    rows = ["| topic | changes | tried | noticed | score |", "|---|---|---|---|---|"]
+    reports = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    for name, report in sorted(reports.items()):
+        seen, tried = mutate.score(report)
+        rows.append(
+            f"| {name} | {report['changes']} | {tried} | {seen} | {seen / tried:.0%} |"
+        )
+    return "\n".join(rows)
 
 
 def _benchmarks():
@@ -141,7 +219,7 @@ def _topics(found):
         pairs, cases = len(topic.pairs), sum(p["cases"] for p in found[name].values())
         rows.append(
             f"| [{name}](MIGRATION.md#{name}) | {topic.lesson} "
-            f"| [v1](v1_graph/{name}.py) | [v2](v2_eager/{name}.py) "
+            f"| [v1]({topic.names[0]}) | [v2]({topic.names[1]}) "
             f"| [{pairs} pairs](parity_tests/test_{name}.py), {cases} cases |"
         )
     return "\n".join(rows)
@@ -164,7 +242,7 @@ def _false_friends(found):
 
 def _symbols():
     """Every name outside contrib that is not the same, and contrib as it is decided."""
-    exact, wild = catalog._verdicts()
+    exact, wild, _ = verdicts.table()
     rows = ["| name | verdict | write | pair |", "|---|---|---|---|"]
     names = [
         n for n in catalog.symbols() if not n.startswith("tf.contrib") or n in exact
@@ -174,7 +252,7 @@ def _symbols():
         if entry.verdict != "same":
             rows.append(_symbol_row(f"`{name}`", entry))
     for prefix in sorted(p for p in wild if p.startswith("tf.contrib")):
-        entry = catalog.Entry(prefix, "module", *wild[prefix])
+        entry = catalog._under(prefix, "module")
         rows.append(_symbol_row(f"`{prefix}.*`", entry))
     return "\n".join(rows)
 
@@ -196,9 +274,12 @@ def _same():
 
 def written(found):
     """{path: text} of all that is made."""
-    texts = {ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n"}
+    texts = {
+        ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n",
+        links.FOLDER / "calls.tsv": calls.table(),
+    }
     made = {**tables(found), **_benchmarks()}
-    for name in ("README.md", "MIGRATION.md", "BENCHMARKS.md"):
+    for name in ("README.md", "MIGRATION.md", "BENCHMARKS.md", "CONTRIBUTING.md"):
         texts[ROOT / name] = re.sub(
             r"(<!-- table ([\w ]+) -->\n).*?(<!-- end -->)",
             lambda match: f"{match[1]}{made[match[2]]}\n{match[3]}",
@@ -212,6 +293,9 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     check = parser.parse_args(argv).check
+    if not (ROOT / "setup.py").exists():
+        print(f"{ROOT} is no checkout: there are no guides to make", file=sys.stderr)
+        return 2
     stale = [
         (path, text)
         for path, text in written(proofs()).items()
@@ -221,7 +305,7 @@ def main(argv=None):
         if check:
             print(f"{path.name} is stale: make docs", file=sys.stderr)
         else:
-            path.write_text(text, "utf-8")
+            output.save(path, text)
             print(f"wrote {path.name}")
     return int(check and bool(stale))
 

@@ -3,3 +3,11 @@
 
 class CommandError(Exception):
     """The job cannot be done; the message says what to do. Exit status 2."""
+
+
+def needs(command, error):
+    """What to say when an `ImportError` keeps a command from its job."""
+    return CommandError(
+        f"{command} needs {error.name or error}: install tf1to2 with its extra "
+        '"tensorflow", say pip install "PATH_TO_TF1TO2[tensorflow]"'
+    )

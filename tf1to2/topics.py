@@ -4,14 +4,16 @@ import ast
 import dataclasses
 import difflib
 import functools
-import hashlib
 import importlib.util
 import json
 import pathlib
 import zipfile
 
+from tf1to2.errors import CommandError
+from tf1to2.parity.pages import Page
 
-class UnknownTopic(LookupError):
+
+class UnknownTopic(CommandError):
     """No such topic or pair; the message suggests the nearest."""
 
 
@@ -22,7 +24,7 @@ class Topic:
     Attributes:
         name: the stem.
         v1: path of the left page.
-        v2: path of the right page.
+        v2: path of the right page, which may be a package's `__init__.py`.
     """
 
     name: str
@@ -35,13 +37,27 @@ class Topic:
         return folder("parity_tests") / "golden" / f"{self.name}.npz"
 
     @property
+    def names(self):
+        """(left page, right page) as paths below the repository, for people."""
+        return tuple(
+            (path.relative_to(folder(package).parent)).as_posix()
+            for path, package in ((self.v1, "v1_graph"), (self.v2, "v2_eager"))
+        )
+
+    @property
+    def sources(self):
+        """Paths of all modules of the right page."""
+        package = self.v2.name == "__init__.py"
+        return sorted(self.v2.parent.glob("*.py")) if package else [self.v2]
+
+    @property
     def recording(self):
         """How the genuine TensorFlow 1.15.5 stands to the left page, in words."""
         if not self.golden.exists():
             return "missing: make record"
         with zipfile.ZipFile(self.golden) as store:
             about = json.loads(store.read("about.json"))
-        if about["source"] != hashlib.sha256(self.v1.read_bytes()).hexdigest():
+        if about["code"] != Page("v1_graph." + self.name).code:
             return "stale: make record"
         return f"{len(about['entries'])} answers"
 
@@ -64,6 +80,15 @@ class Topic:
                 return tuple(ast.literal_eval(node.value))
         return ()
 
+    @functools.cached_property
+    def summaries(self):
+        """{name: the first line of its docstring} of all that the page defines."""
+        return {
+            node.name: (ast.get_docstring(node) or "").partition("\n")[0]
+            for node in self._tree.body
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        }
+
 
 def folder(package):
     """The directory of an installed package, which is not imported."""
@@ -71,19 +96,29 @@ def folder(package):
     return pathlib.Path(spec.submodule_search_locations[0])
 
 
+def document(name):
+    """Path of MIGRATION.md or the like: at the top, or where setup.py has packed it."""
+    packed = folder("tf1to2") / "documents"
+    return (packed if packed.is_dir() else folder("tf1to2").parent) / name
+
+
 def stems(package, prefix=""):
-    """The stems of the modules in `package`, sorted."""
-    paths = folder(package).glob(prefix + "[a-z]*.py")
-    return sorted(path.stem[len(prefix) :] for path in paths)
+    """The stems of the modules and packages in `package`, sorted."""
+    found = {path.stem for path in folder(package).glob(prefix + "[a-z]*.py")}
+    packages = folder(package).glob(prefix + "[a-z]*/__init__.py")
+    found.update(path.parent.name for path in packages)
+    return sorted(stem[len(prefix) :] for stem in found)
 
 
 def topics():
     """{name: Topic} of every right page, by name."""
     left, right = folder("v1_graph"), folder("v2_eager")
-    return {
-        stem: Topic(stem, left / (stem + ".py"), right / (stem + ".py"))
-        for stem in stems("v2_eager")
-    }
+    found = {}
+    for stem in stems("v2_eager"):
+        page = right / stem / "__init__.py"
+        page = page if page.exists() else right / (stem + ".py")
+        found[stem] = Topic(stem, left / (stem + ".py"), page)
+    return found
 
 
 def find(text):

@@ -1,14 +1,14 @@
 """`tf1to2 verify`: runs the proofs and says what is identical to what."""
 
-import importlib
 import json
 import os
 import platform
 
-from tf1to2 import output, topics
-from tf1to2.errors import CommandError
+from tf1to2 import output
+from tf1to2.errors import needs
 from tf1to2.view.tables import table
 
+FLOAT32 = "1.15.5 float32"
 WAYS = {
     "graph": "compat.v1",
     "eager": "eager",
@@ -19,31 +19,28 @@ WAYS = {
 }
 
 
-def run(names, settings, form):
-    """Runs the proofs of topics or pairs and prints the result.
+def run(names, settings, form, provider="parity_tests"):
+    """Runs the proofs of a provider, or of some of its pairs, and prints the result.
 
     Args:
-        names: list of "topic" or "topic.name"; empty for everything.
+        names: list of "proof" or "proof.pair"; empty for everything.
         settings: "strict" or "default".
         form: "text" or "json".
+        provider: the module or the file that provides the proofs.
 
     Returns:
         0 when everything holds, 1 when something does not.
     """
-    wanted = [topics.find(name) for name in names]
-    wanted = wanted or [(topic, None) for topic in topics.topics().values()]
     os.environ["TF1TO2_SETTINGS"] = settings
     output.progress("starting TensorFlow")
     try:
-        proofs = [
-            (importlib.import_module("parity_tests.test_" + topic.name).PROOF, name)
-            for topic, name in wanted
-        ]
+        from tf1to2.parity import providers
+        from tf1to2.parity.settings import apply
+
+        apply()
     except ImportError as error:
-        raise CommandError(
-            f"verify runs the proofs, and {error.name or error} is missing: "
-            "pip install 'tf1to2[test]'"
-        ) from error
+        raise needs("verify", error) from error
+    proofs = providers.select(providers.provider(provider), names)
     checks = [
         check
         for proof, name in proofs
@@ -52,7 +49,7 @@ def run(names, settings, form):
     ]
     results = []
     for number, check in enumerate(checks, 1):
-        output.progress(f"{number} of {len(checks)}: {check.proof.topic}.{check.slug}")
+        output.progress(f"{number} of {len(checks)}: {check.proof.name}.{check.slug}")
         results.append(_Result(check))
     output.progress("")
     report = {
@@ -69,7 +66,7 @@ class _Result:
     """What one check found."""
 
     def __init__(self, check):
-        self.pair = f"{check.proof.topic}.{check.case.name}"
+        self.pair = f"{check.proof.name}.{check.case.name}"
         self.way = "eager" if check.way == "naive" else check.way
         self.tallies, self.failure = {}, None
         try:
@@ -80,22 +77,30 @@ class _Result:
 
 
 def _pairs(results):
-    """{pair: {column: {"verdict", "leaves", "ulps"}}}."""
+    """{pair: {column: {"verdict", "leaves", "ulps", "relative", "differ"}}}."""
     pairs = {}
     for result in results:
         columns = pairs.setdefault(result.pair, {})
-        cells = {WAYS[result.way]: result.tallies.values()}
-        if "1.15.5" in result.tallies:
-            cells["1.15.5"] = [result.tallies["1.15.5"]]
+        raw = result.tallies.get(FLOAT32)
+        cells = {
+            WAYS[result.way]: [t for t in result.tallies.values() if t is not raw],
+            FLOAT32: [raw] if raw else [],
+            "1.15.5": [t for s, t in result.tallies.items() if s == "1.15.5"],
+        }
         for column, tallies in cells.items():
-            cell = columns.setdefault(
-                column, {"verdict": "identical", "leaves": 0, "ulps": 0}
-            )
-            cell["leaves"] += sum(tally.leaves for tally in tallies)
-            cell["ulps"] = max([cell["ulps"], *(tally.ulps for tally in tallies)])
-            if result.failure:
+            if not tallies and column != WAYS[result.way]:
+                continue
+            cell = columns.setdefault(column, {"verdict": "identical"})
+            for key in ("leaves", "differ"):
+                cell[key] = cell.get(key, 0) + sum(getattr(t, key) for t in tallies)
+            for key in ("ulps", "relative"):
+                found = [getattr(tally, key) for tally in tallies]
+                cell[key] = max([cell.get(key, 0), *found])
+            if result.failure or cell["verdict"] == "FAILS":
                 cell["verdict"] = "FAILS"
-            elif cell["ulps"] and cell["verdict"] == "identical":
+            elif cell["relative"]:
+                cell["verdict"] = f"within {cell['relative']:.0e}"
+            elif cell["ulps"]:
                 cell["verdict"] = f"within {cell['ulps']} ULP"
     return pairs
 
@@ -103,7 +108,7 @@ def _pairs(results):
 def _skipped(proofs):
     """[{"pair", "way", "reason"}] of what cases decline to be asked."""
     rows = {
-        (f"{proof.topic}.{case.name}", way, reason)
+        (f"{proof.name}.{case.name}", way, reason)
         for proof, name in proofs
         for case in proof.cases
         for way, reason in case.skip.items()
@@ -138,7 +143,7 @@ def _text(report):
         f"recordings: {environment['recorded on']}",
         "",
     ]
-    columns = ["1.15.5", *WAYS.values()]
+    columns = ["1.15.5", FLOAT32, *WAYS.values()]
     rows = [
         [pair, *(cells.get(c, {"verdict": "–"})["verdict"] for c in columns)]
         for pair, cells in report["pairs"].items()
@@ -153,4 +158,11 @@ def _text(report):
         f"{len(report['failures'])} checks fail" if report["failures"] else "proven"
     )
     lines += ["", f"{len(rows)} pairs, {leaves} arrays compared: {verdict}"]
+    raw = [p[FLOAT32] for p in report["pairs"].values() if FLOAT32 in p]
+    if raw:
+        all_of, differ = (sum(c[key] for c in raw) for key in ("leaves", "differ"))
+        line = f"float32 as given: {all_of - differ} of {all_of} identical to 1.15.5"
+        far = max(cell["relative"] for cell in raw)
+        within = f", the rest within {far:.0e} of the largest value of the array"
+        lines.append(line + (within if differ else ""))
     return "\n".join(lines)

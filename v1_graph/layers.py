@@ -264,12 +264,10 @@ def make_batch_norm(
     """
 
     def batch_norm(x, training):
-        # --- normalize
         # The default of `fused` is None: whatever has four dimensions is fused.
         y = tf.layers.batch_normalization(
             x, momentum=momentum, epsilon=epsilon, training=training, fused=fused
         )
-        # --- update
         if not update:
             return y
         scope = tf.get_variable_scope().name + "/"

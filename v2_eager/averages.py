@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from v2_eager.numerics import averages, optimizers
+
 __all__ = ["follow", "smooth", "train", "normalize", "names_to_restore"]
 
 
@@ -23,46 +25,22 @@ def follow(start, values, decay, num_updates=None):
     """
     # --- build
     variable = tf.Variable(start)
-    averages = MovingAverages([variable], decay)
+    # Made before the first step: an average begins at the value that it finds.
+    ema = averages.ExponentialMovingAverage(decay).create([variable])
 
     @tf.function
     def update(value, count):
         variable.assign(value)
-        averages.update(count)
+        ema.apply([variable], count)
 
     # --- run
-    # Made before the first step: an average begins at the value that it finds.
-    history = [[variable.numpy(), averages.shadows[0].numpy()]]
+    average = ema.average(variable)
+    history = [[variable.numpy(), average.numpy()]]
     for i in range(len(values)):
         count = None if num_updates is None else tf.constant(num_updates[i], tf.int64)
         update(tf.constant(values[i]), count)
-        history.append([variable.numpy(), averages.shadows[0].numpy()])
+        history.append([variable.numpy(), average.numpy()])
     return history
-
-
-class MovingAverages(tf.Module):
-    """Averages of variables, in `shadows` in the same order, under the names of v1."""
-
-    def __init__(self, variables, decay, name="ExponentialMovingAverage", prefix=""):
-        super().__init__(name)
-        for variable in variables:
-            if not variable.dtype.is_floating:
-                raise TypeError(f"{variable.name} must be half, float, or double")
-        self.averaged, self.decay = variables, decay
-        self.shadows = [
-            tf.Variable(v, trainable=False, name=f"{prefix}{v.name[:-2]}/{name}")
-            for v in variables
-        ]
-
-    def update(self, num_updates=None):
-        """Moves the averages towards the variables; a count makes it move faster."""
-        decay = tf.constant(self.decay, tf.float32)  # whatever the variables are
-        if num_updates is not None:
-            count = tf.cast(num_updates, decay.dtype)
-            decay = tf.minimum(decay, (1 + count) / (10 + count))
-        rate = 1 - decay
-        for shadow, variable in zip(self.shadows, self.averaged):
-            shadow.assign_sub((shadow - variable) * tf.cast(rate, shadow.dtype))
 
 
 def smooth(values, decay, zero_debias=False):
@@ -77,38 +55,12 @@ def smooth(values, decay, zero_debias=False):
         (list of the n averages, sorted names of the variables behind them).
     """
     # --- build
-    average = TensorAverage(values.shape[1:], values.dtype, decay, zero_debias)
+    shape, dtype = values.shape[1:], values.dtype
+    average = averages.TensorAverage(shape, dtype, decay, zero_debias)
     update = tf.function(average.update)
     # --- run
     history = [update(tf.constant(value)).numpy() for value in values]
     return history, sorted(v.name for v in average.variables)
-
-
-class TensorAverage(tf.Module):
-    """The average of a tensor, zero in the beginning, under the names of v1."""
-
-    def __init__(self, shape, dtype, decay, zero_debias, op_name="loss"):
-        super().__init__()
-        self.decay, self.zero_debias = decay, zero_debias
-        name = op_name + "/ExponentialMovingAverage"
-
-        def zeros(name, shape):
-            return tf.Variable(tf.zeros(shape, dtype), trainable=False, name=name)
-
-        self.average = zeros(name, shape)
-        if zero_debias:
-            self.biased = zeros(name + "/biased", shape)
-            self.local_step = zeros(name + "/local_step", [])
-
-    def update(self, value):
-        """Moves the average towards `value`, and returns it."""
-        decay = tf.constant(self.decay, tf.float32)
-        rate = tf.cast(1 - decay, self.average.dtype)
-        if not self.zero_debias:
-            return self.average.assign_sub((self.average - value) * rate)
-        biased = self.biased.assign_sub((self.biased - value) * rate)
-        weight = 1 - tf.pow(1 - rate, self.local_step.assign_add(1))
-        return self.average.assign(biased / weight)
 
 
 def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
@@ -130,8 +82,9 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
     # --- build
     x, y = tf.constant(x), tf.constant(y)
     weights = [tf.Variable(kernel, name="kernel"), tf.Variable(bias, name="bias")]
-    averages = MovingAverages(weights, decay)
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+    ema = averages.ExponentialMovingAverage(decay, global_step).create(weights)
+    optimizer = optimizers.GradientDescent(rate)
 
     def loss():
         return tf.reduce_mean(tf.square(tf.matmul(x, weights[0]) + weights[1] - y))
@@ -140,21 +93,17 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
     @tf.function
     def train_steps(steps):
         for _ in tf.range(steps):
-            with tf.GradientTape() as tape:
-                value = loss()
-            for w, gradient in zip(weights, tape.gradient(value, weights)):
-                w.assign_sub(rate * gradient)
-            global_step.assign_add(1)
-            averages.update(global_step)  # written after the step, hence run after it
+            optimizer.minimize(loss, weights, global_step)
+            ema.apply(weights)  # written after the step, hence run after it
 
     # --- swap
     @tf.function
     def evaluate_averaged():
         # Reads are copies: the backups need no variables. A loss that takes its weights
-        # as an argument needs no swap either, but for loss(averages.shadows).
+        # as an argument needs no swap either, but for loss(ema.shadows).
         backups = [w.read_value() for w in weights]
-        for w, shadow in zip(weights, averages.shadows):
-            w.assign(shadow)
+        for w in weights:
+            w.assign(ema.average(w))
         value, averaged = loss(), [w.read_value() for w in weights]
         for w, backup in zip(weights, backups):
             w.assign(backup)
@@ -184,19 +133,18 @@ def normalize(batches, decay=0.75, epsilon=0.125):
     """
     # --- build
     names = ["norm/norm/moments/Squeeze", "norm/norm/moments/Squeeze_1"]
-    averages = [
-        TensorAverage(batches.shape[2:], batches.dtype, decay, False, n) for n in names
-    ]
+    shape, dtype = batches.shape[2:], batches.dtype
+    moving = [averages.TensorAverage(shape, dtype, decay, op_name=n) for n in names]
 
     @tf.function
     def norm(x, training):
         # --- update
         if training:  # a tensor, so AutoGraph makes a conditional of it
             mean, variance = tf.nn.moments(x, [0])
-            for average, moment in zip(averages, (mean, variance)):
+            for average, moment in zip(moving, (mean, variance)):
                 average.update(moment)
         else:
-            mean, variance = [average.average for average in averages]
+            mean, variance = [average.average for average in moving]
         # --- output
         return tf.nn.batch_normalization(x, mean, variance, None, None, epsilon)
 
@@ -204,7 +152,7 @@ def normalize(batches, decay=0.75, epsilon=0.125):
     batches = tf.unstack(tf.constant(batches))
     trained = [norm(batch, tf.constant(True)).numpy() for batch in batches]
     evaluated = [norm(batch, tf.constant(False)).numpy() for batch in batches]
-    return trained, evaluated, sorted(a.average.name for a in averages)
+    return trained, evaluated, sorted(a.average.name for a in moving)
 
 
 def names_to_restore(scope, names, inside=False, name="ExponentialMovingAverage"):
@@ -223,9 +171,10 @@ def names_to_restore(scope, names, inside=False, name="ExponentialMovingAverage"
     # --- build
     variables = [tf.Variable([0.0, 0.0], name=f"{scope}/{n}") for n in names]
     steps = tf.Variable(0, trainable=False, name=scope + "/steps")
-    averages = MovingAverages(variables, 0.99, name, scope + "/" if inside else "")
+    ema = averages.ExponentialMovingAverage(
+        0.99, name=name, scope=scope + "/" if inside else ""
+    ).create(variables)
     # --- names
-    # To load: variable.assign(tf.train.load_checkpoint(path).get_tensor(entry))
-    entries = {s.name: v for s, v in zip(averages.shadows, variables)}
-    entries[steps.name] = steps
-    return {entry[:-2]: v.name[:-2] for entry, v in entries.items()}
+    # To load: restore.by_name(path, entries)
+    entries = ema.variables_to_restore([*variables, steps])
+    return {entry: v.name[:-2] for entry, v in entries.items()}

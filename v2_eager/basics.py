@@ -3,6 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.numerics import optimizers
+
 __all__ = [
     "product",
     "product_of_random_matrices",
@@ -123,7 +125,7 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
     """
     # --- build
     weights = tf.Variable(w)
-    adam = Adam(weights, learning_rate)
+    adam = optimizers.Adam(learning_rate).create_slots([weights])
 
     @tf.function
     def train(x):
@@ -133,48 +135,13 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
             with tf.GradientTape() as tape:
                 loss = regularized_loss(x[step], y, weights, penalty)
             # Reads and writes of variables run in the order in which they are written.
-            adam.apply(tape.gradient(loss, weights))
+            adam.apply_gradients([(tape.gradient(loss, weights), weights)])
             losses = losses.write(step, loss)
         return losses.stack()
 
     # --- run
     losses = train(tf.constant(x))
     return weights.numpy(), losses.numpy()
-
-
-class Adam(tf.Module):
-    """The numbers of `tf.train.AdamOptimizer`, by the kernel that it calls.
-
-    Keras' Adam rounds in another order. As in TensorFlow 1 the hyper-parameters and
-    their powers are float32, whatever the dtype of the variable.
-    """
-
-    def __init__(self, variable, learning_rate):
-        super().__init__()
-        self.variable = variable
-        self.m = tf.Variable(tf.zeros_like(variable))
-        self.v = tf.Variable(tf.zeros_like(variable))
-        self.learning_rate = tf.constant(learning_rate)
-        self.beta1, self.beta2 = tf.constant(0.9), tf.constant(0.999)
-        self.epsilon = tf.constant(1e-8)
-        self.beta1_power = tf.Variable(self.beta1)
-        self.beta2_power = tf.Variable(self.beta2)
-
-    def apply(self, gradient):
-        tf.raw_ops.ResourceApplyAdam(
-            var=self.variable.handle,
-            m=self.m.handle,
-            v=self.v.handle,
-            beta1_power=tf.cast(self.beta1_power, gradient.dtype),
-            beta2_power=tf.cast(self.beta2_power, gradient.dtype),
-            lr=tf.cast(self.learning_rate, gradient.dtype),
-            beta1=tf.cast(self.beta1, gradient.dtype),
-            beta2=tf.cast(self.beta2, gradient.dtype),
-            epsilon=tf.cast(self.epsilon, gradient.dtype),
-            grad=gradient,
-        )
-        self.beta1_power.assign(self.beta1_power * self.beta1)
-        self.beta2_power.assign(self.beta2_power * self.beta2)
 
 
 def frozen_batches(calls, size, seed):

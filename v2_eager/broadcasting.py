@@ -1,8 +1,8 @@
 """Broadcasting: tile or broadcast, merge features, and the sum that hides a mistake."""
 
-import math
-
 import tensorflow as tf
+
+from v2_eager.numerics import initializers
 
 __all__ = [
     "add_tiled",
@@ -65,9 +65,8 @@ class DenseOfConcatenation(tf.Module):
         both = tf.concat([features, tiled], axis=2)
         if self.kernel is None:
             shape = [features.shape[2] + context.shape[2], self.units]
-            self.kernel = tf.Variable(
-                glorot_uniform(shape, features.dtype, seed=1), name="kernel"
-            )
+            kernel = initializers.glorot_uniform(seed=1)(shape, features.dtype)
+            self.kernel = tf.Variable(kernel, name="kernel")
             self.bias = tf.Variable(tf.zeros([self.units], features.dtype), name="bias")
         return tf.nn.relu(tf.nn.bias_add(tf.tensordot(both, self.kernel, 1), self.bias))
 
@@ -98,19 +97,12 @@ class Merge(tf.Module):
         for key, tensor in [("features", features), ("context", context)]:
             if key not in self.kernels:
                 shape = [tensor.shape[2], self.units]
-                self.kernels[key] = tf.Variable(
-                    glorot_uniform(shape, tensor.dtype, seed=1), name=key
-                )
+                kernel = initializers.glorot_uniform(seed=1)(shape, tensor.dtype)
+                self.kernels[key] = tf.Variable(kernel, name=key)
             total += tf.tensordot(tensor, self.kernels[key], 1)
         if not hasattr(self, "bias"):
             self.bias = tf.Variable(tf.zeros([self.units], features.dtype), name="bias")
         return tf.nn.relu(tf.nn.bias_add(total, self.bias))
-
-
-def glorot_uniform(shape, dtype, seed):
-    """The draw of `tf.glorot_uniform_initializer` (Glorot and Bengio, 2010)."""
-    limit = math.sqrt(6 / sum(shape))
-    return tf.random.uniform(shape, -limit, limit, dtype, seed)
 
 
 def sum_of_broadcast(a, b, axis=None):

@@ -6,6 +6,8 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.numerics import optimizers, restore
+
 __all__ = [
     "train",
     "stop_and_resume",
@@ -41,101 +43,42 @@ def train(x, y, weights, steps, files=None, rate=0.125):
     with tempfile.TemporaryDirectory() as folder:
         # --- restore
         if files is not None:
-            restore_by_name(_unpack(files, folder), trainer.by_name())
+            restore.by_name(_unpack(files, folder), trainer.by_name())
         # --- step
         batch = tf.constant(x), tf.constant(y)
         losses = trainer.steps(*batch, tf.constant(steps)).numpy()
         # --- save
         path = os.path.join(folder, "model.ckpt")
-        save_by_name(path, trainer.by_name())
+        restore.save(path, trainer.by_name())
         state = {name: v.numpy() for name, v in trainer.by_name().items()}
         return {"losses": losses, "state": state, "files": _pack(path)}
 
 
-def restore_by_name(path, variables):
-    """Does what `tf.train.Saver(variables).restore` did, by the kernel that it called.
-
-    Args:
-        path: prefix of a checkpoint of TensorFlow 1.
-        variables: {name in the checkpoint: variable}.
-    """
-    # All is read before the first assignment: a missing name changes nothing.
-    values = tf.raw_ops.RestoreV2(
-        prefix=path,
-        tensor_names=list(variables),
-        shape_and_slices=[""] * len(variables),
-        dtypes=[v.dtype for v in variables.values()],
-    )
-    for variable, value in zip(variables.values(), values):
-        variable.assign(value)
-
-
-def save_by_name(path, variables):
-    """Does what `tf.train.Saver(variables).save` did: TensorFlow 1 reads the file."""
-    names = sorted(variables)  # the order of a Saver: the same bytes
-    tf.raw_ops.SaveV2(
-        prefix=path,
-        tensor_names=names,
-        shape_and_slices=[""] * len(names),
-        tensors=[variables[name].read_value() for name in names],
-    )
-
-
 class Trainer(tf.Module):
-    """A linear regression with Adam, whose slots and powers are its attributes, too."""
+    """A linear regression with Adam, whose slots and powers it holds, too."""
 
     def __init__(self, weights, rate):
         super().__init__()
-        self.kernel = tf.Variable(weights["kernel"])
-        self.bias = tf.Variable(weights["bias"])
-        self.slots = {
-            name: [tf.Variable(tf.zeros_like(v), trainable=False) for _ in range(2)]
-            for name, v in (("kernel", self.kernel), ("bias", self.bias))
-        }
-        self.rate, self.betas = rate, [0.9, 0.999]
-        # float32 as in TensorFlow 1, whatever the dtype of the weights.
-        self.powers = [tf.Variable(b, False, dtype=tf.float32) for b in self.betas]
-        self.global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+        self.kernel = tf.Variable(weights["kernel"], name="kernel")
+        self.bias = tf.Variable(weights["bias"], name="bias")
+        self.adam = optimizers.Adam(rate).create_slots([self.kernel, self.bias])
+        self.global_step = tf.Variable(
+            0, trainable=False, dtype=tf.int64, name="global_step"
+        )
 
     def by_name(self):
         """{name that TensorFlow 1 gave it: variable}: the map for old checkpoints."""
-        return {
-            "kernel": self.kernel,
-            "bias": self.bias,
-            "global_step": self.global_step,
-            "beta1_power": self.powers[0],
-            "beta2_power": self.powers[1],
-            "kernel/Adam": self.slots["kernel"][0],
-            "kernel/Adam_1": self.slots["kernel"][1],
-            "bias/Adam": self.slots["bias"][0],
-            "bias/Adam_1": self.slots["bias"][1],
-        }
+        return restore.named(self)
 
     @tf.function
     def step(self, x, y):
         """Takes one step, and returns the loss before it."""
-        with tf.GradientTape() as tape:
+
+        def loss():
             outputs = tf.nn.bias_add(tf.matmul(x, self.kernel), self.bias)
-            loss = tf.reduce_mean(tf.square(outputs - y))
-        sources = {"kernel": self.kernel, "bias": self.bias}
-        numbers = dict(zip(("beta1_power", "beta2_power"), self.powers))
-        numbers.update(lr=self.rate, beta1=self.betas[0], beta2=self.betas[1])
-        numbers.update(epsilon=1e-8)
-        # Likewise float32, and only then as wide as the weights.
-        numbers = {n: tf.convert_to_tensor(x, tf.float32) for n, x in numbers.items()}
-        for name, gradient in tape.gradient(loss, sources).items():
-            m, v = self.slots[name]
-            tf.raw_ops.ResourceApplyAdam(
-                var=sources[name].handle,
-                m=m.handle,
-                v=v.handle,
-                grad=gradient,
-                **{n: tf.cast(x, gradient.dtype) for n, x in numbers.items()},
-            )
-        for power, beta in zip(self.powers, self.betas):
-            power.assign(power * beta)
-        self.global_step.assign_add(1)
-        return loss
+            return tf.reduce_mean(tf.square(outputs - y))
+
+        return self.adam.minimize(loss, [self.kernel, self.bias], self.global_step)
 
     @tf.function
     def steps(self, x, y, count):
@@ -218,14 +161,14 @@ def restore_part(saved, start, names):
         # --- build
         variables = {name: tf.Variable(array) for name, array in start.items()}
         # --- restore
-        restore_by_name(path, {k: variables[name] for k, name in names.items()})
+        restore.by_name(path, {k: variables[name] for k, name in names.items()})
         return {name: v.numpy() for name, v in variables.items()}
 
 
 def _write(arrays, folder):
     """Writes a checkpoint with these arrays, and tells its path."""
     path = os.path.join(folder, "model.ckpt")
-    save_by_name(path, {name: tf.Variable(array) for name, array in arrays.items()})
+    restore.save(path, arrays)
     return path
 
 
@@ -250,30 +193,8 @@ def start_from(saved, start, assignment):
         # --- build
         variables = {name: tf.Variable(array) for name, array in start.items()}
         # --- restore
-        sources = _sources(assignment, variables)
-        shapes = dict(tf.train.list_variables(path))
-        for source, name in sources.items():
-            if source not in shapes:
-                raise ValueError(f"Tensor {source} is not found in the checkpoint")
-            if shapes[source] != variables[name].shape:
-                raise ValueError(f"Shape of variable {name} doesn't match: {source}")
-        restore_by_name(path, {s: variables[name] for s, name in sources.items()})
+        restore.init_from_checkpoint(path, assignment, variables)
         return {name: v.numpy() for name, v in variables.items()}
-
-
-def _sources(assignment, variables):
-    """{name of the checkpoint: name of the model}, the scopes spelt out."""
-    sources = {}
-    for source, name in assignment.items():
-        if not name.endswith("/"):
-            names = {source: name} if name in variables else {}
-        else:
-            scope, old = name.lstrip("/"), source.lstrip("/")
-            names = {old + n[len(scope) :]: n for n in variables if n.startswith(scope)}
-        if not names:
-            raise ValueError(f"Assignment map with {name} covers no variable")
-        sources.update(names)
-    return sources
 
 
 def inspect(saved, name):

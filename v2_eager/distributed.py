@@ -15,6 +15,8 @@ import numpy as np
 import tensorflow as tf
 from absl import app, flags
 
+from v2_eager.numerics import optimizers
+
 __all__ = [
     "cluster_of",
     "task_of",
@@ -174,20 +176,6 @@ class Line(tf.Module):
         return value, tape.gradient(value, self.weights)
 
 
-class Momentum(tf.Module):
-    """The optimizer, whose slots a checkpoint must hold, too."""
-
-    def __init__(self, weights):
-        super().__init__()
-        self.weights = weights
-        self.slots = [tf.Variable(tf.zeros_like(w), trainable=False) for w in weights]
-
-    def apply(self, gradients):
-        for weight, slot, gradient in zip(self.weights, self.slots, gradients):
-            slot.assign(MOMENTUM * slot + gradient)
-            weight.assign_sub(RATE * slot)
-
-
 def train_alone(x, y, start, steps, parts=1):
     """Fits a line by momentum in one process: what any number of workers must equal.
 
@@ -207,14 +195,15 @@ def train_alone(x, y, start, steps, parts=1):
     """
     # --- build
     line = Line(start)
-    momentum = Momentum(line.weights)
+    momentum = optimizers.Momentum(RATE, MOMENTUM).create_slots(line.weights)
 
     @tf.function
     def step(x, y):
         # --- step
         towers = [line.gradients(*part_of(x, y, i, parts)) for i in range(parts)]
         losses, gradients = zip(*towers)
-        momentum.apply([tf.add_n(g) / parts for g in zip(*gradients)])
+        means = [tf.add_n(g) / parts for g in zip(*gradients)]
+        momentum.apply_gradients(zip(means, line.weights))
         return losses
 
     # --- run
@@ -294,7 +283,7 @@ def synchronous_task(options, x, y, start):
         )
     with strategy.scope():
         line = Line(start)
-        momentum = Momentum(line.weights)
+        momentum = optimizers.Momentum(RATE, MOMENTUM).create_slots(line.weights)
 
     def feed(context):
         part = part_of(x, y, context.input_pipeline_id, context.num_input_pipelines)
@@ -307,8 +296,8 @@ def synchronous_task(options, x, y, start):
         loss, gradients = line.gradients(x, y)
         context = tf.distribute.get_replica_context()
         # The copies of the weights stay equal, since all apply the same gradient.
-        momentum.apply(context.all_reduce("MEAN", gradients))
-        line.global_step.assign_add(1)
+        means = context.all_reduce("MEAN", gradients)
+        momentum.apply_gradients(zip(means, line.weights), line.global_step)
         return loss
 
     @tf.function

@@ -7,6 +7,8 @@ import tempfile
 import tensorflow as tf
 from absl import app, flags
 
+from v2_eager.numerics import initializers, optimizers
+
 __all__ = [
     "parse_hparams",
     "train",
@@ -82,9 +84,8 @@ class Classifier(tf.Module):
         for number, units in enumerate([*hparams.hidden, hparams.classes]):
             last = number == len(hparams.hidden)
             name = "scores" if last else f"hidden_{number}"
-            limit = (6 / (inputs + units)) ** 0.5
-            kernel = tf.random.uniform([inputs, units], -limit, limit, dtype, number)
-            kernel = tf.Variable(kernel, name=name + "/kernel")
+            glorot = initializers.glorot_uniform(seed=number)
+            kernel = tf.Variable(glorot([inputs, units], dtype), name=name + "/kernel")
             bias = tf.Variable(tf.zeros([units], dtype), name=name + "/bias")
             self.layers.append([kernel, bias])
             inputs = units
@@ -106,10 +107,8 @@ class Trainer(tf.Module):
         # --- model
         self.hparams = hparams
         self.model = Classifier(inputs, dtype, hparams)
-        self.slots = [
-            tf.Variable(tf.zeros_like(v), False, name=v.name[:-2] + "/Momentum")
-            for v in self.model.trainable_variables
-        ]
+        self.optimizer = optimizers.Momentum(hparams.rate, hparams.momentum)
+        self.optimizer.create_slots(self.model.trainable_variables)
         self.global_step = tf.Variable(
             0, trainable=False, dtype=tf.int64, name="global_step"
         )
@@ -164,11 +163,8 @@ class Trainer(tf.Module):
             # An Estimator looked at every loss, and stopped.
             nan = tf.math.is_nan(loss)
             tf.debugging.assert_equal(nan, False, "NaN loss during training.")
-            gradients = tape.gradient(loss, variables)
-            for variable, slot, gradient in zip(variables, self.slots, gradients):
-                slot.assign(self.hparams.momentum * slot + gradient)
-                variable.assign_sub(self.hparams.rate * slot)
-            self.global_step.assign_add(1)
+            pairs = zip(tape.gradient(loss, variables), variables)
+            self.optimizer.apply_gradients(pairs, self.global_step)
             losses = losses.write(number, loss)
         return losses.stack()
 

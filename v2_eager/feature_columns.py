@@ -6,6 +6,8 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.numerics import optimizers, restore
+
 __all__ = [
     "parse_examples",
     "standardize",
@@ -441,22 +443,23 @@ def train_wide_and_deep(
         dict with the `losses` before each step and the `variables` in the end.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = _write({"table": weights["table"].astype("f")}, folder)
+        path = os.path.join(folder, "model.ckpt")
+        restore.save(path, {"table": weights["table"].astype("f")})
         # --- features
         inputs = {key: tf.constant(value) for key, value in features.items()}
         table = tf.train.load_variable(path, "table")
     # --- model
     model = WideAndDeep(words, boundaries, dict(weights, table=table))
+    optimizer = optimizers.GradientDescent(rate)
+    optimizer.create_slots(model.trainable_variables)
 
     # --- step
     @tf.function
     def step():
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean(tf.square(model(inputs) - labels))
-        variables = model.trainable_variables
-        for variable, gradient in zip(variables, tape.gradient(loss, variables)):
-            descend(variable, gradient, rate)
-        return loss
+        def loss():
+            return tf.reduce_mean(tf.square(model(inputs) - labels))
+
+        return optimizer.minimize(loss, model.trainable_variables)
 
     # --- run
     losses = [step().numpy() for _ in range(steps)]
@@ -482,25 +485,3 @@ class WideAndDeep(tf.Module):
         net = tf.nn.relu(tf.matmul(tf.cast(net, self.hidden.dtype), self.hidden))
         deep = tf.matmul(net, self.output)
         return tf.cast(self.wide(features), deep.dtype) + deep
-
-
-def descend(variable, gradient, rate):
-    """Takes a step down the gradient, of a table in the rows looked up only."""
-    if isinstance(gradient, tf.IndexedSlices):
-        change = tf.IndexedSlices(gradient.values * rate, gradient.indices)
-        variable.scatter_sub(change)
-    else:
-        variable.assign_sub(gradient * rate)
-
-
-def _write(arrays, folder):
-    """Writes a checkpoint with these arrays, and tells its path."""
-    path = os.path.join(folder, "model.ckpt")
-    names = sorted(arrays)
-    tf.raw_ops.SaveV2(
-        prefix=path,
-        tensor_names=names,
-        shape_and_slices=[""] * len(names),
-        tensors=[arrays[name] for name in names],
-    )
-    return path

@@ -1,9 +1,10 @@
 """Layers: `tf.layers`, variables made in scopes → small modules that own them."""
 
-import functools
 import math
 
 import tensorflow as tf
+
+from v2_eager.numerics import batch_norms, initializers, optimizers
 
 __all__ = [
     "make_dense_layers",
@@ -91,12 +92,8 @@ def channels(x):
 
 
 def glorot_uniform(shape, seed, dtype, path, name="kernel"):
-    """A variable with the draw of v1's initializer, whose op had this seed."""
-    *window, inputs, outputs = shape
-    limit = math.sqrt(6 / (math.prod(window) * (inputs + outputs)))
-    # Called, not given: in a `tf.function`, too, the draw is made once, outside of it.
-    draw = functools.partial(tf.random.uniform, shape, -limit, limit, dtype, seed)
-    return tf.Variable(draw, name=f"{path}/{name}")
+    draw = initializers.glorot_uniform(seed)
+    return tf.Variable(lambda: draw(shape, dtype), name=f"{path}/{name}")
 
 
 def zeros(size, dtype, path, name="bias", trainable=True):
@@ -381,68 +378,9 @@ def make_batch_norm(
         TypeError: of the callable: `fused` and float64.
     """
     path = f"{name}/batch_normalization"
-    return BatchNorm(momentum, epsilon, fused, update, path)
-
-
-class BatchNorm(tf.Module):
-    """`tf.layers.batch_normalization` with the updates that nobody had to collect."""
-
-    def __init__(self, momentum, epsilon, fused, update, path):
-        super().__init__()
-        self.momentum, self.epsilon = momentum, epsilon
-        self.fused, self.update, self.path = fused, update, path
-        self.gamma = None
-
-    def __call__(self, x, training):
-        if self.gamma is None:
-            size, dtype = channels(x), x.dtype
-            ones, path = tf.ones(size, dtype), self.path
-            self.gamma = tf.Variable(ones, name=f"{path}/gamma")
-            self.beta = zeros(size, dtype, path, "beta")
-            self.moving_mean = zeros(size, dtype, path, "moving_mean", False)
-            self.moving_variance = tf.Variable(
-                ones, False, name=f"{path}/moving_variance"
-            )
-        # --- normalize
-        fused = self.fused and x.shape.rank == 4  # else ignored, as it was
-        normalize = self.normalize_fused if fused else self.normalize
-        y, mean, variance = normalize(x, training)
-        # --- update
-        if training and self.update:
-            # float32 in v1, whatever x is, and rounded at another place where fused.
-            momentum = tf.constant(self.momentum, tf.float32)
-            rate = 1 - momentum if fused else tf.constant(1 - self.momentum)
-            rate = tf.cast(rate, x.dtype)
-            self.moving_mean.assign_sub((self.moving_mean - mean) * rate)
-            self.moving_variance.assign_sub((self.moving_variance - variance) * rate)
-        return y
-
-    def normalize(self, x, training):
-        mean, variance = self.moving_mean, self.moving_variance
-        if training:
-            # tf.nn.moments, but for the identity: x has three gradients, and to v1's
-            # bits they add up only where that of the mean comes last.
-            axes = list(range(x.shape.rank - 1))
-            mean = tf.reduce_mean(x, axes)
-            x = tf.identity(x)
-            squares = tf.math.squared_difference(x, tf.stop_gradient(mean))
-            variance = tf.reduce_mean(squares, axes)
-        y = tf.nn.batch_normalization(
-            x, mean, variance, self.beta, self.gamma, self.epsilon
-        )
-        return y, mean, variance
-
-    def normalize_fused(self, x, training):
-        """By one kernel, which answers with the unbiased variance."""
-        return tf.raw_ops.FusedBatchNormV3(
-            x=x,
-            scale=self.gamma,
-            offset=self.beta,
-            mean=[] if training else self.moving_mean,
-            variance=[] if training else self.moving_variance,
-            epsilon=max(self.epsilon, 1.001e-5),  # as 1.15 did of itself
-            is_training=training,
-        )[:3]
+    return batch_norms.BatchNorm(
+        momentum, epsilon, fused=fused, update=update, name=path
+    )
 
 
 def make_layer_norm(begin_axis=1, name="normalized"):
@@ -504,20 +442,20 @@ def train(images, labels, steps, rate=0.125, update=True):
     network = Network(update)
     network(x, training=False)  # makes the variables
 
+    weights = network.trainable_variables
+    optimizer = optimizers.GradientDescent(rate).create_slots(weights)
+
+    def loss():
+        logits = network(x, training=True)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)
+        return tf.reduce_mean(losses)
+
     # --- step
     @tf.function
     def train_steps(steps):
         losses = tf.TensorArray(x.dtype, steps)
         for i in tf.range(steps):
-            with tf.GradientTape() as tape:
-                logits = network(x, training=True)
-                loss = tf.reduce_mean(
-                    tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits)
-                )
-            weights = network.trainable_variables
-            for weight, gradient in zip(weights, tape.gradient(loss, weights)):
-                weight.assign_sub(rate * gradient)
-            losses = losses.write(i, loss)
+            losses = losses.write(i, optimizer.minimize(loss, weights))
         return losses.stack()
 
     # --- run
@@ -535,7 +473,7 @@ class Network(tf.Module):
             return tf.nn.conv2d(x, kernel, 1, "SAME")
 
         self.convolution = Convolution(convolve, (3, 3), 4, "conv2d", use_bias=False)
-        self.norm = BatchNorm(0.75, 0.001, False, update, "batch_normalization")
+        self.norm = batch_norms.BatchNorm(0.75, fused=False, update=update)
         self.hidden = Dense(5, tf.nn.relu, seed=2, path="dense")
         self.scores = Dense(3, seed=3, path="dense_1")
 

@@ -4,6 +4,8 @@ import math
 
 import tensorflow as tf
 
+from v2_eager.numerics import schedules
+
 __all__ = [
     "exponential_decay",
     "natural_exp_decay",
@@ -58,8 +60,9 @@ def natural_exp_decay(
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
     """
-    factor = tf.exp(-tf.convert_to_tensor(decay_rate))
-    return exponential_decay(learning_rate, global_step, decay_steps, factor, staircase)
+    return schedules.natural_exp_decay(
+        learning_rate, global_step, decay_steps, decay_rate, staircase
+    )
 
 
 def inverse_time_decay(
@@ -184,12 +187,9 @@ def linear_cosine_decay(
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
     """
-    rate = tf.convert_to_tensor(learning_rate)
-    steps = tf.cast(decay_steps, rate.dtype)
-    step = tf.minimum(tf.cast(global_step, rate.dtype), steps)
-    line = (steps - step) / steps
-    wave = 0.5 * (1 + tf.cos(math.pi * (2 * num_periods * (step / steps))))
-    return rate * ((alpha + line) * wave + beta)
+    return schedules.linear_cosine_decay(
+        learning_rate, global_step, decay_steps, num_periods, alpha, beta
+    )
 
 
 def piecewise_constant(x, boundaries, values):

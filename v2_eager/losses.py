@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from v2_eager.numerics import losses as numerics
+
 __all__ = [
     "compute_weighted_loss",
     "absolute_difference",
@@ -20,18 +22,7 @@ __all__ = [
 ]
 
 
-class Reduction:
-    """The names of v1; `tf.losses.Reduction` is Keras' now, and has other ones."""
-
-    NONE = "none"
-    SUM = "weighted_sum"
-    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
-    MEAN = "weighted_mean"
-    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
-    ALL = (NONE, SUM, SUM_OVER_BATCH_SIZE, MEAN, SUM_BY_NONZERO_WEIGHTS)
-
-
-BY_NONZERO_WEIGHTS = Reduction.SUM_BY_NONZERO_WEIGHTS
+BY_NONZERO_WEIGHTS = numerics.Reduction.SUM_BY_NONZERO_WEIGHTS
 
 
 def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
@@ -51,45 +42,7 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
     Raises:
         ValueError: no such reduction, or weights of another rank.
     """
-    if reduction not in Reduction.ALL:
-        raise ValueError(f"Invalid Reduction Key {reduction}")
-    values = tf.cast(losses, tf.float32)
-    weights = float32_weights(weights, values)
-    weighted = values * weights
-    tf.debugging.assert_equal(
-        tf.shape(weighted), tf.shape(values), "weights can not be broadcast to values"
-    )
-    if reduction == Reduction.NONE:
-        return tf.cast(weighted, losses.dtype)
-    loss, ones = tf.reduce_sum(weighted), tf.ones_like(values)
-    if reduction == Reduction.MEAN:
-        loss = tf.math.divide_no_nan(loss, tf.reduce_sum(ones * weights))
-    elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-        loss = tf.math.divide_no_nan(loss, tf.reduce_sum(ones))
-    elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
-        loss = tf.math.divide_no_nan(loss, number_present(values, weights))
-    return tf.cast(loss, losses.dtype)
-
-
-def float32_weights(weights, values):
-    """`weights` in float32; of another rank, they would make a matrix of a vector."""
-    weights = tf.cast(weights, tf.float32)
-    if weights.shape.rank not in (0, values.shape.rank):
-        shapes = f"{weights.shape} and {values.shape}"
-        raise ValueError(f"weights can not be broadcast to values: {shapes}")
-    return weights
-
-
-def number_present(values, weights, axis=None):
-    """How many of `values` have a weight other than 0."""
-    present = tf.cast(tf.not_equal(weights, 0), tf.float32) * tf.ones_like(values)
-    return tf.reduce_sum(present, axis, keepdims=axis is not None)
-
-
-def float32_pair(labels, predictions):
-    """Both in float32, as v1 computed whatever it was given, and of one shape."""
-    predictions.shape.assert_is_compatible_with(labels.shape)
-    return tf.cast(labels, tf.float32), tf.cast(predictions, tf.float32)
+    return numerics.compute_weighted_loss(losses, weights, reduction)
 
 
 def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
@@ -102,8 +55,7 @@ def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_W
     Returns:
         float32 scalar; for "none" a tensor like `predictions`.
     """
-    labels, predictions = float32_pair(labels, predictions)
-    return compute_weighted_loss(tf.abs(predictions - labels), weights, reduction)
+    return numerics.absolute_difference(labels, predictions, weights, reduction)
 
 
 def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
@@ -119,9 +71,7 @@ def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WE
     Raises:
         ValueError: shapes that are known to differ, such as [n] and [n, 1].
     """
-    labels, predictions = float32_pair(labels, predictions)
-    losses = tf.math.squared_difference(predictions, labels)
-    return compute_weighted_loss(losses, weights, reduction)
+    return numerics.mean_squared_error(labels, predictions, weights, reduction)
 
 
 def huber_loss(
@@ -137,12 +87,7 @@ def huber_loss(
     Returns:
         float32 scalar; for "none" a tensor like `predictions`.
     """
-    labels, predictions = float32_pair(labels, predictions)
-    error = tf.abs(predictions - labels)
-    quadratic = tf.minimum(error, delta)
-    linear = error - quadratic  # at delta its gradient is 0, that of a maximum is not
-    losses = 0.5 * (quadratic * quadratic) + delta * linear
-    return compute_weighted_loss(losses, weights, reduction)
+    return numerics.huber_loss(labels, predictions, weights, delta, reduction)
 
 
 def mean_pairwise_squared_error(labels, predictions, weights=1.0):
@@ -157,17 +102,7 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0):
         float32 scalar: per example the mean over all pairs of elements, summed over
         the batch; there is no reduction to choose.
     """
-    labels, predictions = float32_pair(labels, predictions)
-    errors = predictions - labels
-    weights = float32_weights(weights, errors)
-    axis = list(range(1, errors.shape.rank))
-    n = number_present(errors, weights, axis)
-    squares = tf.reduce_sum(tf.square(errors), axis, keepdims=True)
-    sums = tf.reduce_sum(errors, axis, keepdims=True)
-    # All pairs in one pass: n times the sum of squares less the square of the sum.
-    first = 2.0 * tf.math.divide_no_nan(squares, tf.maximum(n - 1, 0))
-    second = 2.0 * tf.math.divide_no_nan(tf.square(sums), tf.maximum(n * (n - 1), 0))
-    return tf.reduce_sum((first - second) * weights)
+    return numerics.mean_pairwise_squared_error(labels, predictions, weights)
 
 
 def cosine_distance(
@@ -183,9 +118,7 @@ def cosine_distance(
     Returns:
         float32 scalar; for "none" like `predictions`, of size 1 along `axis`.
     """
-    labels, predictions = float32_pair(labels, predictions)
-    losses = 1 - tf.reduce_sum(predictions * labels, axis, keepdims=True)
-    return compute_weighted_loss(losses, weights, reduction)
+    return numerics.cosine_distance(labels, predictions, axis, weights, reduction)
 
 
 def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
@@ -199,9 +132,7 @@ def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
     Returns:
         float32 scalar; for "none" a tensor like `logits`.
     """
-    labels, logits = float32_pair(labels, logits)
-    losses = tf.nn.relu(1 - (2 * labels - 1) * logits)
-    return compute_weighted_loss(losses, weights, reduction)
+    return numerics.hinge_loss(labels, logits, weights, reduction)
 
 
 def log_loss(
@@ -218,10 +149,7 @@ def log_loss(
     Returns:
         float32 scalar; for "none" a tensor like `predictions`.
     """
-    labels, predictions = float32_pair(labels, predictions)
-    losses = -labels * tf.math.log(predictions + epsilon)
-    losses -= (1 - labels) * tf.math.log(1 - predictions + epsilon)
-    return compute_weighted_loss(losses, weights, reduction)
+    return numerics.log_loss(labels, predictions, weights, epsilon, reduction)
 
 
 def sigmoid_cross_entropy(
@@ -238,12 +166,9 @@ def sigmoid_cross_entropy(
     Returns:
         Scalar of the dtype of `logits`; for "none" a tensor like it.
     """
-    logits.shape.assert_is_compatible_with(labels.shape)
-    labels = tf.cast(labels, logits.dtype)
-    if label_smoothing > 0:
-        labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
-    losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
-    return compute_weighted_loss(losses, weights, reduction)
+    return numerics.sigmoid_cross_entropy(
+        labels, logits, weights, label_smoothing, reduction
+    )
 
 
 def softmax_cross_entropy(
@@ -260,14 +185,9 @@ def softmax_cross_entropy(
     Returns:
         Scalar of the dtype of `logits`; for "none" [...] tensor.
     """
-    logits.shape.assert_is_compatible_with(labels.shape)
-    labels = tf.cast(labels, logits.dtype)
-    if label_smoothing > 0:
-        classes = tf.cast(tf.shape(labels)[-1], logits.dtype)
-        labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
-    labels = tf.stop_gradient(labels)
-    losses = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
-    return compute_weighted_loss(losses, weights, reduction)
+    return numerics.softmax_cross_entropy(
+        labels, logits, weights, label_smoothing, reduction
+    )
 
 
 def sparse_softmax_cross_entropy(
@@ -283,13 +203,7 @@ def sparse_softmax_cross_entropy(
     Returns:
         Scalar of the dtype of `logits`; for "none" [...] tensor.
     """
-    weights = tf.convert_to_tensor(weights)
-    if labels.shape.rank == logits.shape.rank:
-        labels = tf.squeeze(labels, -1)
-    if weights.shape.rank == labels.shape.rank + 1:
-        weights = tf.squeeze(weights, -1)
-    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
-    return compute_weighted_loss(losses, weights, reduction)
+    return numerics.sparse_softmax_cross_entropy(labels, logits, weights, reduction)
 
 
 def softmax_losses(labels, logits, axis=-1):

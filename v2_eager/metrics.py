@@ -1,7 +1,11 @@
 """Metrics: a value and an op that updates it → modules with sums, results, a reset."""
 
+import functools
+
 import numpy as np
 import tensorflow as tf
+
+from v2_eager.numerics import metrics
 
 __all__ = [
     "averages",
@@ -19,127 +23,24 @@ __all__ = [
 ]
 
 
-class Metric(tf.Module):
-    """What metrics share: `sums`, a dict of variables that begin at zero."""
-
-    def __init__(self, shapes, dtype=tf.float32):
-        super().__init__()
-        self.sums = {
-            name: tf.Variable(
-                tf.zeros(shape, dtype),
-                trainable=False,
-                name=name,
-                # As in v1: each replica adds to its own, a result sums them up.
-                synchronization=tf.VariableSynchronization.ON_READ,
-                aggregation=tf.VariableAggregation.SUM,
-            )
-            for name, shape in shapes.items()
-        }
-
-    def add(self, **amounts):
-        for name, amount in amounts.items():
-            self.sums[name].assign_add(amount)
-
-    def reset_state(self):
-        for variable in self.sums.values():
-            variable.assign(tf.zeros_like(variable))
+def update_all(measures, *batch):
+    for measure in measures.values():
+        measure.update_state(*batch)
 
 
-class Mean(Metric):
-    """The weighted mean of all values: most metrics are this, of something."""
-
-    def __init__(self, shape=()):
-        super().__init__({"total": shape, "count": shape})
-
-    def update_state(self, values, weights=None):
-        values = tf.cast(values, tf.float32)
-        counts = tf.ones_like(values)
-        if weights is not None:
-            counts = broadcast_weights(weights, values)
-            values *= counts
-        if not self.sums["total"].shape.rank:  # else every element is apart
-            values, counts = tf.reduce_sum(values), tf.reduce_sum(counts)
-        self.add(total=values, count=counts)
-
-    def result(self):
-        return tf.math.divide_no_nan(
-            self.sums["total"], tf.maximum(self.sums["count"], 0)
-        )
+def results_of(measures):
+    return {name: measure.result() for name, measure in measures.items()}
 
 
-class Counts(Metric):
-    """Weighted counts of right and wrong decisions; at several thresholds, if given."""
-
-    def __init__(self, thresholds=None):
-        shape = () if thresholds is None else (len(thresholds),)
-        self.thresholds = thresholds
-        super().__init__(dict.fromkeys(("tp", "fp", "tn", "fn"), shape))
-
-    def update_state(self, labels, predictions, weights=None):
-        labels = tf.cast(labels, tf.bool)
-        if self.thresholds is None:
-            predictions = tf.cast(predictions, tf.bool)
-        else:
-            predictions = in_unit_interval(predictions)
-        labels, predictions, weights = aligned(labels, predictions, weights)
-        if weights is not None:
-            weights = tf.reshape(broadcast_weights(weights, predictions), [-1])
-        labels, predictions = tf.reshape(labels, [-1]), tf.reshape(predictions, [-1])
-        if self.thresholds is not None:
-            thresholds = tf.constant(self.thresholds, tf.float32)
-            predictions = predictions > thresholds[:, None]
-        cases = {
-            "tp": labels & predictions,
-            "fp": ~labels & predictions,
-            "tn": ~labels & ~predictions,
-            "fn": labels & ~predictions,
-        }
-        for name, case in cases.items():
-            case = tf.cast(case, tf.float32)
-            amount = case if weights is None else case * weights
-            self.sums[name].assign_add(tf.reduce_sum(amount, -1))
-
-
-def in_unit_interval(scores):
-    """`scores` in float32; raises unless all are in [0, 1]."""
-    message = "predictions must be in [0, 1]"
-    tf.debugging.assert_greater_equal(scores, tf.cast(0, scores.dtype), message)
-    tf.debugging.assert_less_equal(scores, tf.cast(1, scores.dtype), message)
-    return tf.cast(scores, tf.float32)
-
-
-def aligned(labels, predictions, weights=None):
-    """The three without a last dimension of 1 that only one of them has."""
-    surplus = predictions.shape.rank - labels.shape.rank
-    if surplus == 1:
-        predictions = tf.squeeze(predictions, [-1])
-    elif surplus == -1:
-        labels = tf.squeeze(labels, [-1])
-    labels.shape.assert_is_compatible_with(predictions.shape)
-    if weights is not None and weights.shape.rank:
-        surplus = weights.shape.rank - predictions.shape.rank
-        if surplus == 1:
-            weights = tf.squeeze(weights, [-1])
-        elif surplus == -1:
-            weights = weights[..., None]
-    return labels, predictions, weights
-
-
-def broadcast_weights(weights, values):
-    """float32 weights like `values`: of its rank and, where not 1, of its sizes."""
-    if weights.shape.rank not in (0, values.shape.rank):
-        shapes = f"{weights.shape} and {values.shape}"
-        raise ValueError(f"weights can not be broadcast to values: {shapes}")
-    return tf.broadcast_to(tf.cast(weights, tf.float32), tf.shape(values))
-
-
-def _stream(update, result, batches, fixed=False):
+def _stream(measures, batches, update=None, result=None, fixed=False):
     """Feeds batches to metrics; their values at first and after each of the batches."""
     rows = [len(a) if fixed else None for a in batches[0]]
     shapes = [[n, *a.shape[1:]] for n, a in zip(rows, batches[0])]
     specs = [tf.TensorSpec(s, a.dtype) for a, s in zip(batches[0], shapes)]
-    # One trace for batches of all sizes; `update` and `result` are plain functions.
+    # One trace for batches of all sizes.
+    update = update or functools.partial(update_all, measures)
     update = tf.function(update, input_signature=specs)
+    result = result or functools.partial(results_of, measures)
     result = tf.function(result, input_signature=[])
     history = [result()]
     for batch in batches:
@@ -163,19 +64,10 @@ def averages(batches):
         ValueError: weights that do not broadcast.
     """
     # --- metrics
-    mean, mean_tensor = Mean(), Mean(batches[0][0].shape)
-
-    def update(values, weights=None):
-        if weights is not None:
-            _, values, weights = aligned(values, values, weights)
-        mean.update_state(values, weights)
-        mean_tensor.update_state(values, weights)
-
-    def result():
-        return {"mean": mean.result(), "mean_tensor": mean_tensor.result()}
-
+    shape = batches[0][0].shape
+    measures = {"mean": metrics.Mean(), "mean_tensor": metrics.MeanTensor(shape)}
     # --- run
-    return _stream(update, result, batches, fixed=True)
+    return _stream(measures, batches, fixed=True)
 
 
 def regression(batches, threshold=0.5):
@@ -193,30 +85,22 @@ def regression(batches, threshold=0.5):
         ValueError: shapes that do not fit.
     """
     # --- metrics
-    absolute, squared, relative, below, cosine = (Mean() for _ in range(5))
+    below = metrics.PercentageBelow(threshold)
+    relative = metrics.MeanRelativeError()
+    measures = {
+        "absolute": metrics.MeanAbsoluteError(),
+        "squared": metrics.MeanSquaredError(),
+        "root": metrics.RootMeanSquaredError(),
+        "cosine": metrics.MeanCosineDistance(1),
+    }
 
     def update(labels, predictions, weights=None):
-        labels, predictions, weights = aligned(labels, predictions, weights)
-        error = tf.abs(predictions - labels)
-        absolute.update_state(error, weights)
-        squared.update_state(tf.math.squared_difference(labels, predictions), weights)
-        relative.update_state(tf.math.divide_no_nan(error, tf.abs(labels)), weights)
-        below.update_state(error < threshold, weights)
-        products = tf.reduce_sum(predictions * labels, 1, keepdims=True)
-        cosine.update_state(products, weights)
-
-    def result():
-        return {
-            "absolute": absolute.result(),
-            "squared": squared.result(),
-            "root": tf.sqrt(squared.result()),
-            "relative": relative.result(),
-            "below": below.result(),
-            "cosine": 1 - cosine.result(),
-        }
+        update_all(measures, labels, predictions, weights)
+        relative.update_state(labels, predictions, tf.abs(labels), weights)
+        below.update_state(tf.abs(predictions - labels), weights)
 
     # --- run
-    return _stream(update, result, batches)
+    return _stream({**measures, "relative": relative, "below": below}, batches, update)
 
 
 def decisions(batches):
@@ -234,29 +118,25 @@ def decisions(batches):
         ValueError: shapes that do not fit.
     """
     # --- metrics
-    accuracy, counts = Mean(), Counts()
+    measures = {
+        "accuracy": metrics.Accuracy(),
+        "tp": metrics.TruePositives(),
+        "fp": metrics.FalsePositives(),
+        "tn": metrics.TrueNegatives(),
+        "fn": metrics.FalseNegatives(),
+        "precision": metrics.Precision(),
+        "recall": metrics.Recall(),
+    }
 
-    def update(labels, predictions, weights=None):
-        counts.update_state(labels, predictions, weights)
-        labels, predictions, weights = aligned(labels, predictions, weights)
-        right = tf.equal(tf.cast(predictions, labels.dtype), labels)
-        accuracy.update_state(right, weights)
+    def f1(precision, recall, **_):
+        return tf.math.divide_no_nan(2 * precision * recall, precision + recall)
 
     def result():
-        tp, fp, fn = (counts.sums[name] for name in ("tp", "fp", "fn"))
-        precision = tf.math.divide_no_nan(tp, tp + fp)
-        recall = tf.math.divide_no_nan(tp, tp + fn)
-        f1 = tf.math.divide_no_nan(2 * precision * recall, precision + recall)
-        return {
-            "accuracy": accuracy.result(),
-            **{name: tf.identity(count) for name, count in counts.sums.items()},
-            "precision": precision,
-            "recall": recall,
-            "f1": f1,
-        }
+        results = results_of(measures)
+        return {**results, "f1": f1(**results)}
 
     # --- run
-    return _stream(update, result, batches)
+    return _stream(measures, batches, result=result)
 
 
 def curves(
@@ -285,94 +165,18 @@ def curves(
         tf.errors.InvalidArgumentError: scores outside [0, 1].
     """
     # --- metrics
-    if not 0 <= target <= 1:
-        raise ValueError("`target` must be in the range [0, 1].")
-    if method not in HEIGHTS:
-        raise ValueError(f"Invalid summation_method: {method}")
-    careful = method == "careful_interpolation"
-    curve = Counts(evenly(num_thresholds, 1 + 1e-7))
-    lower = Counts(evenly(num_thresholds, 1 - 1e-7))  # so it is in v1, for one metric
-    points = Counts(thresholds)
-
-    def update(labels, scores, weights=None):
-        for counts in (curve, lower, points):
-            counts.update_state(labels, scores, weights)
-
-    def result():
-        tp, fp, fn = (points.sums[name] for name in ("tp", "fp", "fn"))
-        return {
-            "roc": area(*roc(curve), HEIGHTS[method]),
-            "pr": interpolated(curve) if careful else area(*pr(curve), HEIGHTS[method]),
-            "precision": tp / (1e-7 + tp + fp),
-            "recall": tp / (1e-7 + tp + fn),
-            "fp": tf.identity(fp),
-            "sensitivity": sensitivity_at(curve, target),
-            "specificity": specificity_at(lower, target),
-        }
-
+    thresholds = list(thresholds)
+    measures = {
+        "roc": metrics.AUC(num_thresholds, "ROC", method),
+        "pr": metrics.AUC(num_thresholds, "PR", method),
+        "precision": metrics.Precision(thresholds),
+        "recall": metrics.Recall(thresholds),
+        "fp": metrics.FalsePositives(thresholds),
+        "sensitivity": metrics.SensitivityAtSpecificity(target, num_thresholds),
+        "specificity": metrics.SpecificityAtSensitivity(target, num_thresholds),
+    }
     # --- run
-    return _stream(update, result, batches)
-
-
-def evenly(number, last):
-    """Thresholds from just below 0 to `last`."""
-    return [-1e-7, *(i / (number - 1) for i in range(1, number - 1)), last]
-
-
-def middle(left, right):
-    return (left + right) / 2
-
-
-HEIGHTS = {
-    "careful_interpolation": middle,
-    "trapezoidal": middle,
-    "minoring": tf.minimum,
-    "majoring": tf.maximum,
-}
-
-
-def roc(counts):
-    """The points of a curve: rates of false and of true positives, falling."""
-    tp, fp, tn, fn = counts.sums.values()
-    return fp / (fp + tn + 1e-6), (tp + 1e-6) / (tp + fn + 1e-6)
-
-
-def pr(counts):
-    """The points of a curve: recall, falling, and precision."""
-    tp, fp, _, fn = counts.sums.values()
-    return (tp + 1e-6) / (tp + fn + 1e-6), (tp + 1e-6) / (tp + fp + 1e-6)
-
-
-def area(x, y, height):
-    """Sums up what is below a curve: a strip is as high as `height` of its two ends."""
-    return tf.reduce_sum((x[:-1] - x[1:]) * height(y[:-1], y[1:]))
-
-
-def interpolated(counts):
-    """Area below precision over recall, between whose points runs no straight line."""
-    tp, fp, _, fn = counts.sums.values()
-    yes, found = tp + fp, tp[:-1] - tp[1:]
-    slope = tf.math.divide_no_nan(found, yes[:-1] - yes[1:])
-    intercept = tp[1:] - slope * yes[1:]
-    growth = tf.math.divide_no_nan(yes[:-1], yes[1:])
-    growth = tf.where(yes[1:] > 0, growth, 1)
-    strips = slope * (found + intercept * tf.math.log(growth))
-    return tf.reduce_sum(tf.math.divide_no_nan(strips, tp[1:] + fn[1:]))
-
-
-def sensitivity_at(counts, target):
-    """Recall at the lowest threshold whose specificity is nearest to `target`."""
-    tp, fp, tn, fn = counts.sums.values()
-    i = tf.argmin(tf.abs(tn / (tn + fp + 1e-7) - target))
-    return tp[i] / (tp[i] + fn[i] + 1e-7)
-
-
-def specificity_at(counts, target):
-    """Specificity at the highest threshold whose recall is nearest to `target`."""
-    tp, fp, tn, fn = counts.sums.values()
-    distance = tf.abs(tp / (tp + fn + 1e-7) - target)
-    i = tf.reduce_max(tf.where(distance == tf.reduce_min(distance)))
-    return tn[i] / (tn[i] + fp[i] + 1e-7)
+    return _stream(measures, batches)
 
 
 def classes(batches, num_classes):
@@ -391,51 +195,12 @@ def classes(batches, num_classes):
         tf.errors.InvalidArgumentError: a number that is no class.
     """
     # --- metrics
-    matrix = Metric({"matrix": [num_classes, num_classes]}, tf.float64)
-    of_classes = Metric({"total": [num_classes], "count": [num_classes]})
-
-    def update(labels, predictions, weights=None):
-        labels, predictions = (
-            tf.reshape(tf.cast(x, tf.int64), [-1]) for x in (labels, predictions)
-        )
-        if weights is None:
-            weights = tf.ones_like(labels, tf.float32)
-        weights = tf.cast(tf.reshape(weights, [-1]), tf.float32)
-        matrix.add(
-            matrix=tf.math.confusion_matrix(
-                labels, predictions, num_classes, weights, tf.float64
-            )
-        )
-        right = tf.cast(tf.equal(predictions, labels), tf.float32) * weights
-        for name, amount in (("total", weights), ("count", right)):
-            of_classes.sums[name].scatter_add(tf.IndexedSlices(amount, labels))
-
-    def result():
-        total, count = of_classes.sums["total"], of_classes.sums["count"]
-        accuracies = tf.math.divide_no_nan(count, tf.maximum(total, 0))
-        return {
-            "iou": mean_iou(matrix.sums["matrix"]),
-            "accuracy": tf.reduce_mean(accuracies),
-        }
-
+    measures = {
+        "iou": metrics.MeanIoU(num_classes),
+        "accuracy": metrics.MeanPerClassAccuracy(num_classes),
+    }
     # --- run
-    return _stream(update, result, batches)
-
-
-def mean_iou(matrix):
-    """Intersection over union of the classes of a confusion matrix, averaged."""
-    rows, columns, both = (
-        tf.cast(sums, tf.float32)
-        for sums in (
-            tf.reduce_sum(matrix, 1),
-            tf.reduce_sum(matrix, 0),
-            tf.linalg.diag_part(matrix),
-        )
-    )
-    union = columns + rows - both
-    occurring = tf.reduce_sum(tf.cast(union != 0, tf.float32))
-    iou = both / tf.where(union > 0, union, 1)
-    return tf.math.divide_no_nan(tf.reduce_sum(iou), occurring)
+    return _stream(measures, batches)
 
 
 def top_k(batches, k, class_id=None):
@@ -455,55 +220,13 @@ def top_k(batches, k, class_id=None):
         ValueError: k is more than the number of classes.
     """
     # --- metrics
-    counts = Metric({"tp": [], "fp": [], "fn": []}, tf.float64)
-    average = Metric({"total": [], "max": []}, tf.float64)
-
-    def update(labels, scores, weights=1.0):
-        labels = labels[:, None] if labels.shape.rank == 1 else labels
-        weights = tf.cast(weights, tf.float64)
-        top = tf.cast(tf.math.top_k(scores, k).indices, tf.int64)
-        precisions = average_precisions(labels, top, scores.shape[-1])
-        average.add(
-            total=tf.reduce_sum(precisions * weights),
-            max=tf.reduce_sum(weights * tf.ones_like(precisions)),
-        )
-        if class_id is not None:
-            labels, top = (only(class_id, ids) for ids in (labels, top))
-        for name, ids in (
-            ("tp", tf.sets.intersection(top, labels)),
-            ("fp", tf.sets.difference(top, labels)),
-            ("fn", tf.sets.difference(labels, top)),
-        ):
-            sizes = tf.cast(tf.sets.size(ids), tf.float64)
-            counts.sums[name].assign_add(tf.reduce_sum(sizes * weights))
-
-    def result():
-        tp, fp, fn = counts.sums.values()
-        total, largest = average.sums.values()
-        return {
-            "precision": tp / (tp + fp),
-            "recall": tp / (tp + fn),
-            "average": tf.math.divide_no_nan(total, largest),
-        }
-
+    measures = {
+        "precision": metrics.PrecisionAtK(k, class_id),
+        "recall": metrics.RecallAtK(k, class_id),
+        "average": metrics.AveragePrecisionAtK(k),
+    }
     # --- run
-    return _stream(update, result, batches)
-
-
-def only(class_id, ids):
-    """The sets in the rows of `ids` without all but one class."""
-    wanted = tf.fill([tf.shape(ids)[0], 1], tf.constant(class_id, ids.dtype))
-    return tf.sets.intersection(wanted, ids)
-
-
-def average_precisions(labels, top, num_classes):
-    """Per row: the precisions at each rank where a label is found, over the labels."""
-    hits = tf.reduce_any(top[:, :, None] == labels[:, None, :], 2)
-    hits = tf.cast(hits, tf.float64)
-    ranks = tf.range(1, top.shape[1] + 1, dtype=tf.float64)
-    sums = tf.reduce_sum(tf.cumsum(hits, 1) / ranks * hits, 1)
-    valid = tf.cast((labels >= 0) & (labels < num_classes), tf.float64)
-    return sums / tf.minimum(tf.reduce_sum(valid, 1), top.shape[1])
+    return _stream(measures, batches)
 
 
 def mean_f1(batches, num_classes):
@@ -521,23 +244,30 @@ def mean_f1(batches, num_classes):
         tf.errors.InvalidArgumentError: a number that is no class.
     """
     # --- metrics
-    metric = Metric({"matrix": [num_classes, num_classes]})
+    metric = MeanF1(num_classes)
+    # --- run
+    return _stream({"mean_f1": metric}, batches, result=metric.result)
 
-    def update(labels, predictions):
+
+class MeanF1(metrics.Metric):
+    """The mean of all classes' F1, and the matrix that it is computed from."""
+
+    def __init__(self, num_classes):
+        super().__init__({"matrix": [num_classes, num_classes]})
+        self.num_classes = num_classes
+
+    def update_state(self, labels, predictions):
         counts = tf.math.confusion_matrix(
-            labels, predictions, num_classes, dtype=tf.float32
+            labels, predictions, self.num_classes, dtype=tf.float32
         )
-        metric.add(matrix=counts)
+        self.add(matrix=counts)
 
-    def result():
-        matrix = metric.sums["matrix"]
+    def result(self):
+        matrix = self.sums["matrix"]
         right = tf.linalg.diag_part(matrix)
         sizes = tf.reduce_sum(matrix, 0) + tf.reduce_sum(matrix, 1)
         f1 = tf.reduce_mean(tf.math.divide_no_nan(2 * right, sizes))
         return {"f1": f1, "matrix": tf.identity(matrix)}
-
-    # --- run
-    return _stream(update, result, batches)
 
 
 def evaluate(x, labels, kernel, batch_size):
@@ -558,9 +288,8 @@ def evaluate(x, labels, kernel, batch_size):
     # --- build
     data = tf.data.Dataset.from_tensor_slices((x, labels)).batch(batch_size)
     # --- metrics
-    loss, accuracy, top_2 = Mean(), Mean(), Mean()
-    classes = kernel.shape[1]
-    matrix = Metric({"matrix": [classes, classes]}, tf.float64)
+    loss, accuracy = metrics.Mean(), metrics.Accuracy()
+    top_2, iou = metrics.Mean(), metrics.MeanIoU(kernel.shape[1])
 
     @tf.function(input_signature=list(data.element_spec))
     def update(rows, targets):
@@ -568,20 +297,15 @@ def evaluate(x, labels, kernel, batch_size):
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
         answers = tf.argmax(logits, 1)
         loss.update_state(losses)
-        accuracy.update_state(tf.equal(answers, tf.cast(targets, tf.int64)))
+        accuracy.update_state(targets, answers)
         top_2.update_state(tf.math.in_top_k(targets, tf.cast(logits, tf.float32), 2))
-        counts = tf.math.confusion_matrix(targets, answers, classes, dtype=tf.float64)
-        matrix.add(matrix=counts)
+        iou.update_state(targets, answers)
 
     # --- run
     for rows, targets in data:
         update(rows, targets)
-    return {
-        "loss": loss.result().numpy(),
-        "accuracy": accuracy.result().numpy(),
-        "top_2": top_2.result().numpy(),
-        "iou": mean_iou(matrix.sums["matrix"]).numpy(),
-    }
+    measures = {"loss": loss, "accuracy": accuracy, "top_2": top_2, "iou": iou}
+    return {name: value.numpy() for name, value in results_of(measures).items()}
 
 
 def report_epochs(epochs):
@@ -594,7 +318,7 @@ def report_epochs(epochs):
         ([accuracy of each epoch], [accuracy of it and those before]), float32 scalars.
     """
     # --- metrics
-    epoch, run = Mean(), Mean()
+    epoch, run = metrics.Accuracy(), metrics.Accuracy()
 
     # --- run
     reports = []
@@ -602,7 +326,7 @@ def report_epochs(epochs):
         epoch.reset_state()
         for labels, predictions in batches:
             for metric in (epoch, run):
-                metric.update_state(tf.equal(labels, predictions))
+                metric.update_state(labels, predictions)
         reports.append([epoch.result().numpy(), run.result().numpy()])
     return [list(column) for column in zip(*reports)]
 
@@ -617,7 +341,7 @@ def mean_of_batches(batches):
         dict of float32: the accuracies `of_batches`, their `mean`, and `streamed`.
     """
     # --- metrics
-    streamed = Mean()
+    streamed = metrics.Mean()
     # --- run
     of_batches = []
     for labels, predictions in batches:

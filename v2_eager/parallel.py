@@ -2,7 +2,8 @@
 
 import tensorflow as tf
 
-from v2_eager.basics import Adam, polynomial
+from v2_eager.basics import polynomial
+from v2_eager.numerics import optimizers
 
 __all__ = [
     "processors",
@@ -283,7 +284,7 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
     processors(2)
     # --- build
     weights = tf.Variable(w)
-    adam = Adam(weights, learning_rate)
+    adam = optimizers.Adam(learning_rate).create_slots([weights])
 
     @tf.function
     def train(x, y):
@@ -291,7 +292,7 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
         history = tf.TensorArray(x.dtype, size=len(x))
         for step in tf.range(len(x)):
             losses, parts = parallel_gradients(x[step], y[step], weights, num_devices)
-            adam.apply(tf.add_n(parts))
+            adam.apply_gradients([(tf.add_n(parts), weights)])
             history = history.write(step, tf.reduce_mean(losses))
         return history.stack()
 

@@ -185,7 +185,7 @@ def csv_batches(text, size, epochs, smaller=False):
         # One op decodes the whole batch; on the left each line was decoded alone.
         dataset = dataset.batch(size, drop_remainder=not smaller).map(decode)
         # --- run
-        return list(dataset.as_numpy_iterator())
+        return [list(batch) for batch in dataset.as_numpy_iterator()]
 
 
 def padded_batches(rows, size):
@@ -247,7 +247,7 @@ def shuffled_slices(x, y, size, epochs, seed):
     dataset = tf.data.Dataset.range(epochs).flat_map(epoch)
     dataset = dataset.batch(size, drop_remainder=True)
     # --- run
-    return list(dataset.as_numpy_iterator())
+    return [list(batch) for batch in dataset.as_numpy_iterator()]
 
 
 def shuffle_batches(x, size, min_after_dequeue, seed):

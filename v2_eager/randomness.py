@@ -1,10 +1,11 @@
 """Randomness: seeds of a graph and of its ops → generators that hold their streams."""
 
-import math
-
 import numpy as np
 import tensorflow as tf
 from google.protobuf import text_format
+
+from v2_eager.numerics import initializers, randomness
+from v2_eager.numerics.randomness import DEFAULT_GRAPH_SEED, stream
 
 __all__ = [
     "kernel_seeds",
@@ -39,43 +40,7 @@ def kernel_seeds(graph_seed, op_seeds):
         TypeError: a seed that is no number.
     """
     # --- seeds
-    return [list(_kernel_seeds(graph_seed, seed)) for seed in op_seeds]
-
-
-DEFAULT_GRAPH_SEED = 87654321
-"""What TensorFlow takes, then and now, if only the op has a seed."""
-
-INT32_MAX = 2**31 - 1
-
-
-def _kernel_seeds(graph_seed, op_seed):
-    """The rule of TensorFlow 1 and 2 for an op with a seed of its own."""
-    if graph_seed is None and op_seed is None:
-        return 0, 0
-    if graph_seed is None:
-        graph_seed = DEFAULT_GRAPH_SEED
-    if op_seed is None:  # see draws_by_position
-        raise ValueError("without a seed of its own an op's place in the graph counts")
-    seeds = graph_seed % INT32_MAX, op_seed % INT32_MAX
-    return (0, INT32_MAX) if seeds == (0, 0) else seeds
-
-
-def stream(seed, seed2):
-    """The stream of one random op of TensorFlow 1, the first number and all others.
-
-    The kernels counted with the Philox algorithm: `seed` was its key, `seed2` the upper
-    half of its counter, and a draw of n numbers took 256 n steps. So does a generator.
-
-    Args:
-        seed: int, as the node has it: see `kernel_seeds`.
-        seed2: int, likewise.
-
-    Returns:
-        tf.random.Generator; its state can be saved in a checkpoint.
-    """
-    if seed == seed2 == 0:
-        return tf.random.Generator.from_non_deterministic_state(alg="philox")
-    return tf.random.Generator.from_state([0, seed2, seed], alg="philox")
+    return [list(randomness.kernel_seeds(graph_seed, seed)) for seed in op_seeds]
 
 
 def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", sessions=1):
@@ -97,7 +62,7 @@ def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", session
         TypeError: a dtype in which this kind is not drawn.
     """
     # --- op
-    rng = stream(*_kernel_seeds(graph_seed, op_seed))
+    rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))
     start = rng.state.numpy()
     draw = getattr(rng, kind.replace("random_", ""))
 
@@ -127,7 +92,7 @@ def twins(graph_seed, op_seeds, size, runs):
     """
     # --- op
     # Not tf.random.uniform(seed=…): eagerly, ops of one seed share a single stream.
-    streams = [stream(*_kernel_seeds(graph_seed, seed)) for seed in op_seeds]
+    streams = [stream(*randomness.kernel_seeds(graph_seed, seed)) for seed in op_seeds]
     # --- draw
     return np.array([[rng.uniform([size]) for rng in streams] for _ in range(runs)])
 
@@ -153,7 +118,7 @@ def draws_by_position(graph_seed, nodes, size, runs):
         places.append(last_id + count + 3)
         last_id = places[-1] + 3
     # --- seeds
-    seeds = [list(_kernel_seeds(graph_seed, place)) for place in places]
+    seeds = [list(randomness.kernel_seeds(graph_seed, place)) for place in places]
     # --- draw
     streams = [stream(*pair) for pair in seeds]
     normals = [[rng.normal([size]) for rng in streams] for _ in range(runs)]
@@ -177,12 +142,13 @@ def initial_weights(graph_seed, sizes):
     shapes = list(zip(sizes, sizes[1:]))
     places = [1 + 17 * i + 3 for i in range(len(shapes))]
     # --- seeds
-    seeds = [list(_kernel_seeds(graph_seed, place)) for place in places]
+    seeds = [list(randomness.kernel_seeds(graph_seed, place)) for place in places]
     # --- draw
-    glorot = _INITIALIZERS["glorot_uniform"]  # of a variable without an initializer
-    kernels = [
-        tf.Variable(glorot(stream(*pair), shape)) for pair, shape in zip(seeds, shapes)
-    ]
+    kernels = []
+    for pair, shape in zip(seeds, shapes):
+        # That of a variable without an initializer.
+        glorot = initializers.glorot_uniform(stream(*pair))
+        kernels.append(tf.Variable(glorot(shape)))
     return {"seeds": seeds, "kernels": [kernel.numpy() for kernel in kernels]}
 
 
@@ -233,7 +199,7 @@ def random_walk(steps, graph_seed, op_seed, runs):
         [runs, steps] float32 array of the positions.
     """
     # --- op
-    rng = stream(*_kernel_seeds(graph_seed, op_seed))
+    rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))
 
     # --- loop
     @tf.function
@@ -302,7 +268,7 @@ def dropout(x, keep_prob, graph_seed, op_seed, runs):
         ValueError: a share outside of (0, 1].
     """
     # --- drop
-    rng = stream(*_kernel_seeds(graph_seed, op_seed))
+    rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))
 
     @tf.function
     def drop(x):
@@ -328,71 +294,13 @@ def initial_value(name, shape, graph_seed, op_seed, **options):
         float32 array of this shape.
 
     Raises:
-        AttributeError: (in TensorFlow 2 a KeyError) no such initializer.
+        AttributeError: no such initializer.
     """
     # --- initialize
-    rng = stream(*_kernel_seeds(graph_seed, op_seed))
-    variable = tf.Variable(_INITIALIZERS[name](rng, shape, **options))
+    rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))
+    initialize = getattr(initializers, name)(seed=rng, **options)
+    variable = tf.Variable(initialize(shape))
     return variable.numpy()
-
-
-def _normal(rng, shape, mean=0.0, stddev=1.0):
-    return rng.normal(shape, mean, stddev)
-
-
-def _truncated_normal(rng, shape, mean=0.0, stddev=1.0):
-    return rng.truncated_normal(shape, mean, stddev)
-
-
-def _uniform(rng, shape, minval=0.0, maxval=1.0):
-    return rng.uniform(shape, minval, maxval)
-
-
-def _uniform_unit_scaling(rng, shape, factor=1.0):
-    limit = math.sqrt(3 / math.prod(shape[:-1])) * factor
-    return rng.uniform(shape, -limit, limit)
-
-
-def _scaled(rng, shape, scale=1.0, mode="fan_in", distribution="truncated_normal"):
-    """`variance_scaling_initializer`, and by `functools.partial` six others."""
-    field = math.prod(shape[:-2])
-    fan_in, fan_out = field * shape[-2], field * shape[-1]
-    fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}
-    variance = scale / fans[mode]
-    if distribution == "uniform":
-        limit = math.sqrt(3 * variance)
-        return rng.uniform(shape, -limit, limit)
-    if distribution == "untruncated_normal":
-        return rng.normal(shape, 0.0, math.sqrt(variance))
-    # A normal distribution cut off at two deviations has this deviation left.
-    return rng.truncated_normal(shape, 0.0, math.sqrt(variance) / 0.87962566103423978)
-
-
-def _orthogonal(rng, shape, gain=1.0):
-    rows, columns = math.prod(shape[:-1]), shape[-1]
-    q, r = tf.linalg.qr(rng.normal([max(rows, columns), min(rows, columns)]))
-    q *= tf.sign(tf.linalg.diag_part(r))
-    return gain * tf.reshape(q if rows >= columns else tf.transpose(q), shape)
-
-
-def _scaling(*fixed):
-    return lambda rng, shape: _scaled(rng, shape, *fixed)
-
-
-_INITIALIZERS = {
-    "random_normal": _normal,
-    "random_uniform": _uniform,
-    "truncated_normal": _truncated_normal,
-    "uniform_unit_scaling": _uniform_unit_scaling,
-    "variance_scaling": _scaled,
-    "glorot_normal": _scaling(1.0, "fan_avg"),
-    "glorot_uniform": _scaling(1.0, "fan_avg", "uniform"),
-    "he_normal": _scaling(2.0),
-    "he_uniform": _scaling(2.0, "fan_in", "uniform"),
-    "lecun_normal": _scaling(1.0),
-    "lecun_uniform": _scaling(1.0, "fan_in", "uniform"),
-    "orthogonal": _orthogonal,
-}
 
 
 def shuffled_epochs(size, buffer, graph_seed, op_seed, epochs, reshuffle=True):

@@ -1,10 +1,9 @@
 """Regularization: penalties that a collection gathers → a sum of what a model has."""
 
-import functools
-import math
-
 import numpy as np
 import tensorflow as tf
+
+from v2_eager.numerics import initializers, optimizers
 
 __all__ = [
     "two_layers",
@@ -92,8 +91,8 @@ class Classifier(tf.Module):
         if not self.kernels:
             sizes = zip([x.shape[1], *self.units], self.units)
             for i, shape in enumerate(sizes):
-                kernel = functools.partial(glorot_uniform, shape, 1 + i, x.dtype)
-                bias = functools.partial(tf.zeros, shape[1:], x.dtype)
+                kernel = initializers.glorot_uniform(seed=1 + i)(shape, x.dtype)
+                bias = tf.zeros(shape[1:], x.dtype)
                 name = f"{self.name}/layer{i}"
                 self.kernels.append(tf.Variable(kernel, name=f"{name}/kernel"))
                 self.biases.append(tf.Variable(bias, name=f"{name}/bias"))
@@ -105,12 +104,6 @@ class Classifier(tf.Module):
         # --- penalty
         # Nothing is collected: the model knows its kernels, and says so when asked.
         return x, tf.add_n([self.scale * tf.nn.l2_loss(k) for k in self.kernels])
-
-
-def glorot_uniform(shape, seed, dtype):
-    """The draw of v1's initializer, whose op has this seed."""
-    limit = math.sqrt(6 / sum(shape))
-    return tf.random.uniform(shape, -limit, limit, dtype, seed=seed)
 
 
 def points_on_a_disc(samples, seed):
@@ -156,7 +149,8 @@ def train(
     x, y = tf.constant(points), tf.constant(labels)
     weights = [tf.Variable(kernel) for kernel in kernels]
     offsets = [tf.Variable(bias) for bias in biases]
-    adam = Adam([*weights, *offsets], rate)
+    trained = [*weights, *offsets]
+    adam = optimizers.Adam(rate).create_slots(trained)
 
     # --- losses
     def losses():
@@ -173,7 +167,7 @@ def train(
             with tf.GradientTape() as tape:
                 loss, error = losses()
             target = loss if regularized else error
-            adam.apply(tape.gradient(target, adam.variables_to_train))
+            adam.apply_gradients(zip(tape.gradient(target, trained), trained))
             history = history.write(i, [loss, error])
         return history.stack()
 
@@ -192,35 +186,6 @@ def forward(x, weights, offsets):
     for weight, offset in zip(weights, offsets):
         x = tf.nn.elu(tf.nn.bias_add(tf.matmul(x, weight), offset))
     return x
-
-
-class Adam(tf.Module):
-    """The kernel of `tf.train.AdamOptimizer`, whose numbers are float32 all."""
-
-    def __init__(self, variables, rate, beta1=0.9, beta2=0.999, epsilon=1e-8):
-        super().__init__()
-        self.variables_to_train = variables
-        self.slots = [[tf.Variable(tf.zeros_like(v)) for _ in "mv"] for v in variables]
-        self.numbers = [tf.constant(n) for n in (rate, beta1, beta2, epsilon)]
-        self.powers = [tf.Variable(tf.constant(beta)) for beta in (beta1, beta2)]
-
-    def apply(self, gradients):
-        for v, (m, s), g in zip(self.variables_to_train, self.slots, gradients):
-            rate, beta1, beta2, epsilon = (tf.cast(n, g.dtype) for n in self.numbers)
-            tf.raw_ops.ResourceApplyAdam(
-                var=v.handle,
-                m=m.handle,
-                v=s.handle,
-                beta1_power=tf.cast(self.powers[0], g.dtype),
-                beta2_power=tf.cast(self.powers[1], g.dtype),
-                lr=rate,
-                beta1=beta1,
-                beta2=beta2,
-                epsilon=epsilon,
-                grad=g,
-            )
-        for power, beta in zip(self.powers, self.numbers[1:3]):
-            power.assign(power * beta)
 
 
 def decision_boundary(kernels, biases, spacing=0.1):

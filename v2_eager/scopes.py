@@ -1,9 +1,10 @@
 """Scopes: names that the graph kept apart and shared → names and sharing said aloud."""
 
 import itertools
-import math
 
 import tensorflow as tf
+
+from v2_eager.numerics import initializers
 
 __all__ = [
     "op_names",
@@ -220,20 +221,13 @@ def conv2d(scope, image, filters, size, trainable=True):
         "kernel",
         [size, size, image.shape[3], filters],
         image.dtype,
-        glorot_uniform,
+        initializers.glorot_uniform(seed=1),
         trainable,
     )
     bias = scope.get_variable(
         "bias", [filters], image.dtype, tf.zeros_initializer(), trainable
     )
     return tf.nn.bias_add(tf.nn.conv2d(image, kernel, 1, "SAME"), bias)
-
-
-def glorot_uniform(shape, dtype):
-    """The draw of v1's `tf.glorot_uniform_initializer`; today's is stateless."""
-    height, width, channels, filters = shape
-    limit = math.sqrt(6 / (height * width * (channels + filters)))
-    return tf.random.uniform(shape, -limit, limit, dtype, seed=1)
 
 
 def make_siamese(filters, size=3, depth=1, name="siamese"):
@@ -280,6 +274,7 @@ def make_scoped_dense(units, penalty=0.1, name="dense"):
     # What the scope did unseen is said here, for each variable.
     def dense(scope, x):
         # --- get
+        normal = initializers.random_normal(seed=1)  # of deviation 1, not 0.05
         kernel = scope.get_variable("kernel", [x.shape[1], units], x.dtype, normal)
         bias = scope.get_variable("bias", [units], x.dtype, normal)
         # --- penalize
@@ -287,8 +282,3 @@ def make_scoped_dense(units, penalty=0.1, name="dense"):
         return tf.nn.bias_add(tf.matmul(x, tf.exp(kernel)), bias), loss
 
     return Template(name, dense)
-
-
-def normal(shape, dtype):
-    """The draw of v1's `tf.random_normal_initializer`, whose stddev was 1, not 0.05."""
-    return tf.random.normal(shape, dtype=dtype, seed=1)

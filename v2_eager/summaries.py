@@ -512,10 +512,12 @@ def read_events(files):
 
 
 # The fields of TensorFlow's messages that are read here.
-VALUE = dict.fromkeys(
-    ["tag", "metadata", "tensor", "histo", "image", "audio"], tf.string
-)
-VALUE["simple_value"] = tf.float32
+VALUE = {
+    **dict.fromkeys(
+        ["tag", "metadata", "tensor", "histo", "image", "audio"], tf.string
+    ),
+    "simple_value": tf.float32,
+}
 HISTO = ["min", "max", "num", "sum", "sum_squares", "bucket_limit", "bucket"]
 CONTENTS = {
     "histo": ("HistogramProto", dict.fromkeys(HISTO, tf.float64)),

@@ -11,6 +11,8 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.numerics import optimizers
+
 __all__ = [
     "feed_loop",
     "epoch_loop",
@@ -132,7 +134,7 @@ class Trainer(tf.Module):
             tf.Variable(start[0], name="kernel"),
             tf.Variable(start[1], name="bias"),
         ]
-        self.adam = Adam(self.weights)
+        self.adam = optimizers.Adam(decayed_rate).create_slots(self.weights)
         self.global_step = tf.Variable(
             0, trainable=False, dtype=tf.int64, name="global_step"
         )
@@ -148,10 +150,10 @@ class Trainer(tf.Module):
         # A resumed run goes on with the batch that is due, not with the first one.
         batch = self.global_step % x.shape[0]
         rate = decayed_rate(self.global_step)
-        with tf.GradientTape() as tape:
-            loss = self._loss_of(tf.gather(x, batch), tf.gather(y, batch))
-        self.adam.apply(tape.gradient(loss, self.weights), rate)
-        self.global_step.assign_add(1)
+        x, y = tf.gather(x, batch), tf.gather(y, batch)
+        loss = self.adam.minimize(
+            lambda: self._loss_of(x, y), self.weights, self.global_step
+        )
         return loss, rate
 
     def _steps(self, x, y, count):
@@ -201,44 +203,6 @@ class Trainer(tf.Module):
             checkpoint_interval=save_every,
             init_fn=init_fn,
         )
-
-
-class Adam(tf.Module):
-    """The kernel of `tf.train.AdamOptimizer`, its names, and its float32 numbers."""
-
-    def __init__(self, weights, beta1=0.9, beta2=0.999, epsilon=1e-8):
-        super().__init__()
-
-        def slot(weight, suffix):
-            name = weight.name[:-2] + suffix
-            return tf.Variable(tf.zeros_like(weight), trainable=False, name=name)
-
-        self.weights = weights
-        self.betas, self.epsilon = tf.constant([beta1, beta2]), tf.constant(epsilon)
-        self.slots = [[slot(w, "/Adam"), slot(w, "/Adam_1")] for w in weights]
-        self.powers = [
-            tf.Variable(beta, trainable=False, name=f"beta{i}_power")
-            for i, beta in enumerate([beta1, beta2], 1)
-        ]
-
-    def apply(self, gradients, rate):
-        """Moves the weights against their gradients."""
-        for weight, (m, v), gradient in zip(self.weights, self.slots, gradients):
-            cast = functools.partial(tf.cast, dtype=weight.dtype)
-            tf.raw_ops.ResourceApplyAdam(
-                var=weight.handle,
-                m=m.handle,
-                v=v.handle,
-                beta1_power=cast(self.powers[0]),
-                beta2_power=cast(self.powers[1]),
-                lr=cast(rate),
-                beta1=cast(self.betas[0]),
-                beta2=cast(self.betas[1]),
-                epsilon=cast(self.epsilon),
-                grad=gradient,
-            )
-        for power, beta in zip(self.powers, tf.unstack(self.betas)):
-            power.assign(power * beta)
 
 
 class ScalarWriter:

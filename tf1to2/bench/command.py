@@ -11,7 +11,7 @@ import sys
 import warnings
 
 from tf1to2 import output, topics
-from tf1to2.errors import CommandError
+from tf1to2.errors import CommandError, needs
 
 CLASSICS = "classics"
 
@@ -116,10 +116,7 @@ def _here(report, names, memory):
     try:
         start()
     except ImportError as error:
-        raise CommandError(
-            f"bench takes its inputs from the proofs, and {error.name or error} is "
-            "missing: pip install 'tf1to2[test]'"
-        ) from error
+        raise needs("bench", error) from error
     report["environment"] = _environment()
     if names == [CLASSICS]:
         with _told(report, "the classics"):
@@ -134,7 +131,9 @@ def start():
     os.environ["TF1TO2_SETTINGS"] = "default"
     os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     warnings.simplefilter("ignore")  # of the left pages, which are deprecated
-    import parity_tests  # noqa: F401
+    from tf1to2.parity import settings
+
+    settings.apply()
 
 
 def _topic(report, topic, name, memory):

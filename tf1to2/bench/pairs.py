@@ -1,6 +1,5 @@
 """What is timed of a pair: the inputs of its proof, at three sizes."""
 
-import importlib
 import math
 
 from tf1to2.bench import clock, forms
@@ -128,4 +127,6 @@ def legacy_runner(module, name, args, kwargs):
 
 def load(topic):
     """The proof of a topic."""
-    return importlib.import_module("parity_tests.test_" + topic).PROOF
+    from tf1to2.parity import providers
+
+    return providers.provider("parity_tests").load(topic)

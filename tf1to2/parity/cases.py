@@ -10,6 +10,7 @@ is run and which ways it is proven in:
 """
 
 import dataclasses
+import re
 from collections.abc import Callable
 
 from tf1to2.parity import arrays
@@ -19,6 +20,7 @@ RUNGS = {
     "layer": ("graph", "eager", "function", "dynamic", "xla", "gradient"),
     "program": ("graph", "eager", "function"),
 }
+DIFFERENCES = ("values", "shape", "structure", "raises")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,15 +33,15 @@ class Case:
         args: positional arguments. NumPy arrays and specs (`normal("n", 3)`) become
             tensors, the rest is handed on as it is. A program takes all as given.
         kwargs: keyword arguments, handed on as they are.
-        expect: the outputs as a reader expects to see them, compared with both sides
-            after a cast to the dtype of the answer.
+        expect: the outputs as a reader expects to see them, compared with both sides as
+            they would be read: 0.1 is the float32 next to it, 3.9 is not 3, 1 no True.
         sizes: list of {letter: size}, in place of the usual three.
         exact: compare with the recording in the given dtype, not by the float64 recipe:
             for cases about float32 itself, and for arithmetic that never rounds.
         skip: {way or rung: reason} of what cannot be asked of this case.
         factory: of a layer, the keywords that make it.
         traces: of a program, how often each of its `tf.function`s may trace; 2 where
-            the first call makes variables.
+            the first call makes variables, 0 where all run in other processes.
     """
 
     name: str
@@ -130,18 +132,31 @@ class Program(Case):
 class FalseFriend(Case):
     """A page whose obvious replacement gives other numbers.
 
-    Proven like any op or program; besides, `naive` must differ from the left page.
+    Proven like any op or program; besides, `naive` must differ from the left page, and
+    in what the case says. Equal numbers in another dtype, or in a list for
+    a tuple, are no false friend.
 
     Attributes:
         of: the kind of page: "op" or "program".
         naive: the obvious replacement, a function of the same arguments: tensors for an
             op, arrays for a program.
         because: why it differs, in a sentence.
+        differs: in what: "values"; "shape"; "structure", where there are other leaves;
+            or "raises", where the naive form does not work.
     """
 
     of: str = "op"
     naive: Callable | None = None
     because: str = ""
+    differs: str = "values"
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.differs not in DIFFERENCES or self.naive is None:
+            raise ValueError(
+                f"{self}: a false friend has a naive form, and differs in one of "
+                + ", ".join(DIFFERENCES)
+            )
 
     @property
     def kind(self):
@@ -156,12 +171,15 @@ class FalseFriend(Case):
 class Raises(Case):
     """Bad input, and the exception that it raises on each side; None where it works.
 
+    Where it works on several sides, their outputs are compared. Where it works only on
+    the right, `expect` says what comes out.
+
     Attributes:
         of: the kind of page: "op", "layer" or "program".
         graph: exception type on the left page, in 1.15 and today.
         eager: exception type of the right page.
         function: exception type of the right page in a `tf.function`.
-        match: regular expression that is found in every message.
+        match: regular expression that is found in every message; "^$" if it is empty.
         genuine: exception type in 1.15 where it is not `graph`.
         dynamic: whether the shapes of placeholders and signature are unknown.
     """
@@ -173,6 +191,23 @@ class Raises(Case):
     match: str = ""
     genuine: type | None = None
     dynamic: bool = False
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not (self.graph or self.eager or self.function or self.genuine):
+            raise ValueError(f"{self}: Raises names no exception: it is another case")
+        if re.search(self.match, "\0"):
+            raise ValueError(f"{self}: match={self.match!r} is found in any message")
+        works = [w for w in ("eager", "function") if w in self.ways and self.works(w)]
+        if works and not self.works("graph") and self.expect is None:
+            raise ValueError(
+                f"{self}: works in {' and '.join(works)} alone: say what comes out, "
+                "expect=…"
+            )
+
+    def works(self, way):
+        """Whether the input is no error in "graph", "eager" or "function"."""
+        return getattr(self, way) is None
 
     @classmethod
     def alike(cls, name, slug, args, error, match, **others):

@@ -22,6 +22,7 @@ class Bound:
         ulps: the most units in the last place that any element may differ by.
         measured: the largest distance that was measured.
         reason: why the bits differ, in a sentence.
+        before: the TensorFlow release, as (2, 17), that mended it: none other differs.
     """
 
     pair: str
@@ -32,29 +33,49 @@ class Bound:
     ulps: int
     measured: int
     reason: str
+    before: tuple = ()
+
+    def holds(self, version):
+        """Whether it is claimed of a TensorFlow: of "2.16.2" if `before` (2, 17)."""
+        release = tuple(int(number) for number in version.split(".")[:2])
+        return not self.before or release < self.before
 
 
 @dataclasses.dataclass
 class Tally:
-    """What a comparison compared."""
+    """What a comparison compared.
+
+    Attributes:
+        leaves: how many arrays.
+        elements: how many numbers and texts.
+        ulps: the largest distance, in units in the last place.
+        relative: the largest difference, relative to the largest value of its leaf;
+            kept only where float32 is compared with the genuine TensorFlow 1.15.
+        differ: how many arrays are not identical.
+    """
 
     leaves: int = 0
     elements: int = 0
     ulps: int = 0
+    relative: float = 0.0
+    differ: int = 0
 
     def __add__(self, other):
         return Tally(
             self.leaves + other.leaves,
             self.elements + other.elements,
             max(self.ulps, other.ulps),
+            max(self.relative, other.relative),
+            self.differ + other.differ,
         )
 
 
 def compare(expected, actual, sides, bounds=None):
     """Asserts that two answers hold the same bits.
 
-    The rungs, in order: which leaves there are, their dtypes and shapes, then their
-    values (NaN where there is NaN, -0.0 where there is -0.0).
+    The rungs, in order: which leaves there are, the containers that hold them (a tuple
+    is no list), their dtypes and shapes, then their values (NaN where there is NaN,
+    -0.0 where there is -0.0).
 
     Args:
         expected: {path: array}.
@@ -70,10 +91,19 @@ def compare(expected, actual, sides, bounds=None):
     """
     bounds = bounds or {}
     left, right = sides
+    lost = [path for path in bounds if path not in expected]
+    if lost:
+        raise Mismatch("a bound on no leaf: " + ", ".join(lost))
     if list(expected) != list(actual) and set(expected) != set(actual):
         only = [f"{p} only in {left}" for p in expected if p not in actual]
         only += [f"{p} only in {right}" for p in actual if p not in expected]
         raise Mismatch("different leaves: " + "; ".join(only))
+    if not np.array_equal(*(side.get("structure") for side in (expected, actual))):
+        raise Mismatch(
+            f"structure: {expected['structure']} in {left}, "
+            f"{actual['structure']} in {right}"
+        )
+    expected = {p: leaf for p, leaf in expected.items() if p != "structure"}
     for path, a in expected.items():
         b = actual[path]
         if _kind(a) != _kind(b):
@@ -87,6 +117,42 @@ def compare(expected, actual, sides, bounds=None):
     if not tally.elements:
         raise Mismatch("nothing was compared: %s" % (list(expected) or "no leaves"))
     return tally
+
+
+def difference(a, b):
+    """In what two answers differ, roughly first.
+
+    Args:
+        a: {path: array}.
+        b: {path: array}.
+
+    Returns:
+        "structure" where there are other leaves, "shape", "values" (whatever their
+        dtypes); "dtype" or "container" where only that differs; "" where nothing does.
+    """
+    if set(a) != set(b):
+        return "structure"
+    pairs = [(a[path], b[path]) for path in a if path != "structure"]
+    if any(x.shape != y.shape for x, y in pairs):
+        return "shape"
+    if not all(same_numbers(x, y).all() for x, y in pairs):
+        return "values"
+    if any(_kind(x) != _kind(y) for x, y in pairs):
+        return "dtype"
+    same = np.array_equal(a.get("structure"), b.get("structure"))
+    return "" if same else "container"
+
+
+def same_numbers(x, y):
+    """Where two arrays of one shape hold the same numbers, as the coarser has them."""
+    if x.dtype != y.dtype and "U" in (x.dtype.kind, y.dtype.kind):
+        same = x.dtype.kind == y.dtype.kind
+        return np.asarray(x == y) if same else np.zeros(x.shape, bool)
+    if x.dtype != y.dtype:
+        floats = [s.dtype for s in (x, y) if s.dtype.kind in "fc"]
+        coarse = min(floats, key=lambda d: d.itemsize) if floats else np.float64
+        x, y = x.astype(coarse), y.astype(coarse)
+    return np.asarray(same_bits(x, y))
 
 
 def _compare_leaf(path, a, b, sides, bound):

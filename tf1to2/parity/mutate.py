@@ -1,220 +1,43 @@
 """Breaks a right page on purpose, in every small way, and sees whether a proof notices.
 
-    python -m tf1to2.parity.mutate TOPIC [--sample N]
+    python -m tf1to2.parity.mutate PROVIDER NAME [NAME ...] [--results FILE]
 
 Prints the changes that no check and no test noticed. Some of those change no number (a
 name in a message, a bound that is never met); the others are gaps in the cases.
+
+Every change has a process of its own, which sees a copy of the page's package with the
+change in it; processes that it starts see the same. The page as it is comes first and
+last, and must pass: otherwise what was noticed says nothing. With `--results` what was
+tried is kept in a file, and what stands there for the same page and tests is not tried
+again.
 """
 
 import argparse
 import ast
-import copy
+import datetime
 import importlib
 import io
+import json
 import multiprocessing
+import multiprocessing.connection
+import os
 import pathlib
-import queue
 import random
+import shutil
+import subprocess
 import sys
 import tempfile
-import types
+import time
 import unittest
 
-from tf1to2 import topics
+from tf1to2.parity import settings
+from tf1to2.parity.mutations import mutants
 
-SECONDS = 180
-"""What a mutant may take; more is a hang."""
+SECONDS = 300
+"""What a change may take; more is a hang."""
 
-OPERATORS = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.Mod: ast.Mult,
-    ast.MatMult: ast.Mult,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
-
-
-FUNCTIONS = {
-    "argmax": "argmin",
-    "assign_add": "assign_sub",
-    "exp": "log",
-    "floor": "round",
-    "gather": "boolean_mask",
-    "log": "exp",
-    "maximum": "minimum",
-    "ones": "zeros",
-    "ones_like": "zeros_like",
-    "reduce_max": "reduce_min",
-    "reduce_mean": "reduce_sum",
-    "reduce_sum": "reduce_mean",
-    "reduce_any": "reduce_all",
-    "relu": "identity",
-    "scan": "map_fn",
-    "sigmoid": "tanh",
-    "sqrt": "square",
-    "square": "sqrt",
-    "stop_gradient": "identity",
-    "tanh": "sigmoid",
-}
-"""Functions and their near misses."""
-
-
-def mutants(source):
-    """Yields (line, description, tree) for every small change to `source`."""
-    tree = ast.parse(source)
-    docstrings = {
-        id(node.body[0])
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
-        and ast.get_docstring(node) is not None
-    }
-    for number, node in enumerate(_nodes(tree)):
-        for description, change in _changes(node, docstrings):
-            twin = copy.deepcopy(tree)
-            change(_nodes(twin)[number])
-            yield node.lineno, description, ast.fix_missing_locations(twin)
-
-
-def _nodes(tree):
-    """What lies in functions and classes, in an order that a copy shares."""
-    return [
-        node
-        for part in tree.body
-        if isinstance(part, (ast.FunctionDef, ast.ClassDef))
-        for node in ast.walk(part)
-    ]
-
-
-def _changes(node, docstrings):
-    """Yields (description, function that makes the change to a twin of `node`)."""
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        yield (
-            f"{node.value!r} becomes {node.value + 1!r}",
-            _set("value", node.value + 1),
-        )
-    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield f"{node.value!r} is negated", _set("value", not node.value)
-    if isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in OPERATORS:
-        yield (
-            f"operator {type(node.op).__name__}",
-            _set("op", OPERATORS[type(node.op)]()),
-        )
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Sub, ast.Div)):
-        yield "operands swapped", _swap_operands
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in OPERATORS:
-        yield (
-            f"comparison {type(node.ops[0]).__name__}",
-            _set("ops", [OPERATORS[type(node.ops[0])]()]),
-        )
-    if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS:
-        near = FUNCTIONS[node.attr]
-        yield f"{node.attr} becomes {near}", _set("attr", near)
-    if isinstance(node, ast.UnaryOp):
-        yield f"unary {type(node.op).__name__} dropped", _drop_unary
-    if isinstance(node, ast.Call):
-        for index, keyword in enumerate(node.keywords):
-            yield f"keyword {keyword.arg} dropped", _delete("keywords", index)
-        if len(node.args) > 1 and not any(
-            isinstance(a, ast.Starred) for a in node.args
-        ):
-            yield "first arguments swapped", _swap_arguments
-    for field in ("body", "orelse"):
-        body = getattr(node, field, None)
-        if isinstance(body, list):
-            for index, statement in enumerate(body):
-                if id(statement) in docstrings or isinstance(
-                    statement, (ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Import)
-                ):
-                    continue
-                yield (
-                    "line %d removed: %s"
-                    % (statement.lineno, ast.unparse(statement)[:50]),
-                    _blank(field, index),
-                )
-                if isinstance(statement, ast.With):
-                    yield f"line {statement.lineno} unwrapped", _unwrap(field, index)
-
-
-def _set(field, value):
-    return lambda node: setattr(node, field, value)
-
-
-def _delete(field, index):
-    return lambda node: getattr(node, field).pop(index)
-
-
-def _blank(field, index):
-    def change(node):
-        getattr(node, field)[index] = ast.Pass()
-
-    return change
-
-
-def _unwrap(field, index):
-    def change(node):
-        body = getattr(node, field)
-        body[index : index + 1] = body[index].body
-
-    return change
-
-
-def _swap_operands(node):
-    node.left, node.right = node.right, node.left
-
-
-def _swap_arguments(node):
-    node.args[0], node.args[1] = node.args[1], node.args[0]
-
-
-def _drop_unary(node):
-    node.op = ast.UAdd()
-
-
-def noticed(test, code, path, owner=None):
-    """Whether a check or a test of module `test` fails on the page `code`.
-
-    Args:
-        test: the module of the topic's proof.
-        code: the compiled page.
-        path: the file that holds its source.
-        owner: the function that was changed, whose checks are run first.
-    """
-    page = types.ModuleType(test.PROOF.v2.__name__)
-    page.__file__ = path
-    original = test.PROOF.v2
-    try:
-        exec(code, vars(page))
-    except Exception:  # a page that does not load is noticed
-        return True
-    test.PROOF.v2 = test.v2 = page
-    try:
-        checks = [check for _, check in test.PROOF.checks()]
-        for check in sorted(checks, key=lambda check: check.case.name != owner):
-            if check.way in ("eager", "function", "dynamic"):
-                try:
-                    check()
-                except Exception:  # any failure is a notice
-                    return True
-        suite = unittest.TestSuite(
-            case
-            for group in unittest.defaultTestLoader.loadTestsFromModule(test)
-            for case in group
-            if not case._testMethodName.startswith("test_parity")
-        )
-        return not unittest.TextTestRunner(io.StringIO()).run(suite).wasSuccessful()
-    finally:
-        test.PROOF.v2 = test.v2 = original
+NOTICED, UNNOTICED, BROKEN = 1, 0, 2
+"""Exit statuses of a process; any other one is a crash, which is a notice."""
 
 
 def owner(source, line):
@@ -227,69 +50,253 @@ def owner(source, line):
     return names[-1] if names else None
 
 
-def _work(topic, jobs, results):
-    test = importlib.import_module("parity_tests.test_" + topic)
-    path = topics.find(topic)[0].v2
-    source = path.read_text("utf-8")
-    everything = list(mutants(source))
-    if noticed(test, compile(source, str(path), "exec"), str(path)):
-        results[0].put((None, True))  # without a change nothing may be noticed
-    while True:
-        number = jobs.get()
-        tree = everything[number][2]
-        # AutoGraph reads the source: it must be on disk under the name in the code.
-        twin = pathlib.Path(results[1]) / ("mutant%d.py" % number)
-        text = ast.unparse(tree)
-        twin.write_text(text)
-        code = compile(text, str(twin), "exec")
-        seen = noticed(test, code, str(twin), owner(source, everything[number][0]))
-        results[0].put((number, seen))
+def noticed(where, name, first=None):
+    """Whether a check or a test of a proof fails, in this process.
+
+    Args:
+        where: the provider, as `providers.provider` takes it.
+        name: the name of the proof.
+        first: the pair whose checks are run first.
+    """
+    from tf1to2.parity import providers
+
+    try:
+        provider = providers.provider(where)
+        proof = provider.load(name)
+        test = importlib.import_module(provider.module(name))
+        checks = [check for _, check in proof.checks()]
+        for check in sorted(checks, key=lambda check: check.case.name != first):
+            if check.way in ("eager", "function", "dynamic"):
+                check()
+    except Exception:  # any failure is a notice, also one while the page loads
+        return True
+    suite = unittest.TestSuite(
+        case
+        for group in unittest.defaultTestLoader.loadTestsFromModule(test)
+        for case in group
+        if not case._testMethodName.startswith("test_parity")
+    )
+    return not unittest.TextTestRunner(io.StringIO()).run(suite).wasSuccessful()
+
+
+def _begin(folder, page, text):
+    """Lets this process, and those it starts, see `text` in the place of a page."""
+    path, root = page
+    top = root / path.relative_to(root).parts[0]
+    if top.is_dir():
+        skipped = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(top, pathlib.Path(folder, top.name), ignore=skipped)
+    pathlib.Path(folder, path.relative_to(root)).write_text(text, "utf-8")
+    sys.path.insert(0, folder)
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
+    sys.dont_write_bytecode = True
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
+def _try(folder, page, text, where, name, first):
+    _begin(folder, page, text)
+    settings.apply()
+    status = NOTICED if noticed(where, name, first) else UNNOTICED
+    os._exit(status)  # no thread of TensorFlow's, and no other process, is waited for
+
+
+def _describe(where, name, pipe):
+    """Tells of a proof: its page, and a hash of what a result depends on."""
+    settings.apply()
+    from tf1to2.errors import CommandError
+    from tf1to2.parity import pages, providers
+
+    try:
+        provider = providers.provider(where)
+        ((proof, _),) = providers.select(provider, [name])
+        test = importlib.import_module(provider.module(proof.name))
+        code = proof.right.code[:16] + pages.code_hash(test.__file__)[:16]
+        pipe.send((proof.name, (proof.right.path, proof.right.root), code))
+    except CommandError as error:
+        pipe.send(error)
+
+
+class Pool:
+    """Tries changes of one page, some at a time, each in a fresh process.
+
+    The processes are forked from this one, which has imported TensorFlow and run
+    nothing: an import of it takes seconds.
+    """
+
+    def __init__(self, where, name, jobs):
+        os.environ.update(settings.ENVIRONMENTS[settings.current()])
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+        import tensorflow  # noqa: F401
+
+        self.context = multiprocessing.get_context("fork")
+        self.where, self.jobs, self.running = where, jobs, {}
+        receiver, sender = self.context.Pipe(False)
+        process = self.context.Process(target=_describe, args=(where, name, sender))
+        process.start()
+        sender.close()
+        try:
+            found = receiver.recv()
+        except EOFError:
+            raise SystemExit(f"error: {name} of {where} does not load") from None
+        process.join()
+        if isinstance(found, Exception):
+            raise found
+        self.name, self.page, self.code = found
+
+    def results(self, texts):
+        """Yields (key, "noticed", "unnoticed" or "hangs") as processes end.
+
+        Args:
+            texts: iterable of (key, text of the page, pair whose checks come first).
+        """
+        waiting = iter(texts)
+        while True:
+            while len(self.running) < self.jobs:
+                item = next(waiting, None)
+                if item is None:
+                    break
+                self._start(*item)
+            if not self.running:
+                return
+            multiprocessing.connection.wait(
+                [process.sentinel for process, *_ in self.running.values()], 5
+            )
+            for key, (process, folder, start) in list(self.running.items()):
+                hangs = process.is_alive() and time.monotonic() - start > SECONDS
+                if process.is_alive() and not hangs:
+                    continue
+                if hangs:
+                    process.kill()
+                process.join()
+                folder.cleanup()
+                del self.running[key]
+                unnoticed = process.exitcode == UNNOTICED
+                verdict = "unnoticed" if unnoticed else "noticed"
+                yield key, "hangs" if hangs else verdict
+
+    def _start(self, key, text, first):
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        args = (folder.name, self.page, text, self.where, self.name, first)
+        process = self.context.Process(target=_try, args=args)
+        process.start()
+        self.running[key] = process, folder, time.monotonic()
+
+    def as_it_is(self):
+        """Whether the unchanged page passes in a process like the others."""
+        ((_, verdict),) = self.results([("", self.page[0].read_text("utf-8"), None)])
+        return verdict == "unnoticed"
+
+
+def _names(where):
+    """The names of all proofs, asked of another process: this one must run nothing."""
+    program = (
+        "from tf1to2.parity import providers, settings; settings.apply();"
+        f"print(*providers.provider({where!r}).names())"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return run.stdout.split()
+
+
+def mutate(where, name, known=None, *, jobs=2, sample=None, only="", tell=print):
+    """Tries the changes of one page.
+
+    Args:
+        where: the provider, as `providers.provider` takes it.
+        name: the name of the proof.
+        known: what an earlier run returned for the same proof.
+        jobs: how many processes at a time.
+        sample: how many changes to try, chosen at random; all unless given.
+        only: a text that the description of a change must contain.
+        tell: called with a line for each change that goes unnoticed.
+
+    Returns:
+        dict with `code` (a hash of page and tests), `changes` (how many there are),
+        `results` ({change: verdict}), `control` (whether the page as it is passed
+        before and after), `date`.
+    """
+    pool = Pool(where, name, jobs)
+    source = pool.page[0].read_text("utf-8")
+    everything = {}
+    for line, what, tree in mutants(source):
+        text, count = f"line {line}: {what}", 2
+        while text in everything:
+            text, count = f"line {line}: {what} ({count})", count + 1
+        everything[text] = ast.unparse(tree), owner(source, line)
+    chosen = [text for text in everything if only in text]
+    if sample and sample < len(chosen):
+        chosen = random.Random(0).sample(chosen, sample)
+    same = known and known["code"] == pool.code
+    report = {
+        "code": pool.code,
+        "changes": len(everything),
+        "control": False,
+        "date": datetime.date.today().isoformat(),
+        "results": dict(known["results"]) if same else {},
+    }
+    if not pool.as_it_is():
+        return report
+    rest = [text for text in chosen if text not in report["results"]]
+    for change, verdict in pool.results((t, *everything[t]) for t in rest):
+        report["results"][change] = verdict
+        if verdict != "noticed":
+            tell(f"{pool.name}, {change}: {verdict}")
+        if sys.stderr.isatty():
+            print(f"\r{len(report['results'])}", end="\r", file=sys.stderr)
+    report["control"] = pool.as_it_is()
+    return report
+
+
+def score(report):
+    """(how many changes were noticed, how many were tried); a hang is noticed."""
+    verdicts = list(report["results"].values())
+    return sum(verdict != "unnoticed" for verdict in verdicts), len(verdicts)
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("topic")
+    parser.add_argument("provider", help="a module, or the path of a file")
+    parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
+    parser.add_argument("--jobs", type=int, default=2, help="at a time (%(default)s)")
     parser.add_argument("--sample", type=int, help="try that many, chosen at random")
     parser.add_argument("--only", default="", help="those whose description has this")
-    options = parser.parse_args(argv)
-    everything = list(mutants(topics.find(options.topic)[0].v2.read_text("utf-8")))
-    numbers = [n for n, change in enumerate(everything) if options.only in change[1]]
-    if options.sample:
-        numbers = sorted(
-            random.Random(0).sample(numbers, min(options.sample, len(numbers)))
-        )
-    context = multiprocessing.get_context("spawn")
-    unnoticed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        worker = None
-        for count, number in enumerate(numbers, 1):
-            if worker is None:
-                jobs, answers = context.Queue(), context.Queue()
-                worker = context.Process(
-                    target=_work,
-                    args=(options.topic, jobs, (answers, folder)),
-                    daemon=True,
-                )
-                worker.start()
-            jobs.put(number)
-            try:
-                which, seen = answers.get(timeout=SECONDS)
-            except queue.Empty:  # it hangs
-                worker.kill()
-                worker, seen, which = None, True, number
-                print(f"line {everything[number][0]}: hangs, or is slow", flush=True)
-            if which is None:
-                print(f"error: {options.topic} fails as it is", file=sys.stderr)
-                return 2
-            if not seen:
-                unnoticed += 1
-                line, description, _ = everything[number]
-                print("line %d: %s" % (line, description), flush=True)
-            print("\r%d of %d" % (count, len(numbers)), end="\r", file=sys.stderr)
-        if worker:
-            worker.kill()
-    print("%d of %d changes unnoticed" % (unnoticed, len(numbers)))
-    return int(unnoticed > 0)
+    parser.add_argument("--results", metavar="FILE", help="JSON, kept and added to")
+    options = parser.parse_intermixed_args(argv)
+    from tf1to2.errors import CommandError
+
+    path = pathlib.Path(options.results) if options.results else None
+    kept = json.loads(path.read_text("utf-8")) if path and path.exists() else {}
+    status = 0
+    for name in options.names or _names(options.provider):
+        try:
+            report = mutate(
+                options.provider,
+                name,
+                kept.get(name),
+                jobs=options.jobs,
+                sample=options.sample,
+                only=options.only,
+                tell=lambda text: print(text, flush=True),
+            )
+        except CommandError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return BROKEN
+        if not report["control"]:
+            print(f"error: {name} fails as it is: no result counts", file=sys.stderr)
+            return BROKEN
+        if path:
+            kept[name] = report
+            text = json.dumps(kept, indent=1, sort_keys=True) + "\n"
+            path.write_text(text, "utf-8")
+        seen, tried = score(report)
+        print(f"{name}: {seen} of {tried} changes noticed", flush=True)
+        status = max(status, int(seen < tried))
+    return status
 
 
 if __name__ == "__main__":

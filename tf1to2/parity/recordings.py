@@ -1,5 +1,6 @@
 """What the genuine TensorFlow 1.15 answered: recorded once, checked for staleness."""
 
+import dataclasses
 import datetime
 import functools
 import hashlib
@@ -16,29 +17,35 @@ import zipfile
 import numpy as np
 
 from tf1to2.parity import structure
+from tf1to2.parity.pages import Page
 
 REQUIREMENTS = ("tensorflow==1.15.5", "numpy<1.19", "protobuf<3.21")
 
 
 class StaleRecording(AssertionError):
-    """The page or its inputs have changed since the recording was made."""
+    """The page, what it imports, or its inputs have changed since the recording."""
 
 
 class NoGenuineTensorFlow(RuntimeError):
-    """No Python 3.7, so no TensorFlow 1.15."""
+    """No Python 3.7, so no TensorFlow 1.15; or one that does not work."""
 
 
 class Recording:
-    """The recording of one left page.
+    """The recording of one left page: each answer twice.
+
+    `answer` is what TensorFlow 1.15 answered as it is installed, its inputs widened to
+    float64 and the answers rounded; `answer_float32` what it answered to the inputs as
+    given, in the strict settings. Of the latter only the leaves that have other bits
+    are stored.
 
     Args:
         path: the .npz file, which need not exist until an answer is asked for.
-        page: the left page, an imported module.
+        page: the left page, a `Page` or an imported module.
     """
 
     def __init__(self, path, page):
         self.path = pathlib.Path(path)
-        self.page = page
+        self.page = page if isinstance(page, Page) else Page(page)
 
     @functools.cached_property
     def _store(self):
@@ -70,52 +77,75 @@ class Recording:
         entry = self.about["entries"].get(key)
         if entry is None or entry["fingerprint"] != self.fingerprint(request):
             raise StaleRecording(
-                f"{key} of {self.page.__name__} has changed since it was recorded: "
+                f"{key} of {self.page.name} has changed since it was recorded: "
                 "run make record"
             )
         return dict(self._answers[entry["number"]])
 
-    @functools.cached_property
-    def _source(self):
-        return pathlib.Path(self.page.__file__).read_bytes().replace(b"\r\n", b"\n")
+    def answer_float32(self, key, request):
+        """The recorded answer to `request` as given, in the strict settings.
+
+        Raises:
+            StaleRecording: the page or the request is not what was recorded.
+        """
+        entry = self.about["entries"].get(key, {})
+        if entry.get("float32") != self.fingerprint(request):
+            raise StaleRecording(
+                f"{key} of {self.page.name} has changed since it was recorded: "
+                "run make record"
+            )
+        same = self._answers[entry["number"]] if entry["same"] else {}
+        return {**same, **self._answers.get(entry["number"] + "f", {})}
 
     def fingerprint(self, request):
-        """Hash of the page's source and of the request."""
+        """Hash of the page's code, with what it imports, and of the request."""
         store = {}
         text = structure.pack(request, store)
-        digest = hashlib.sha256(self._source + text.encode())
+        digest = hashlib.sha256((self.page.code + text).encode())
         for array in store.values():
             digest.update((f"{array.dtype.str}{array.shape}").encode())
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
-    def write(self, requests, answers, versions):
+    def write(self, entries, versions):
         """Writes the file anew.
 
         Args:
-            requests: [(key, request)].
-            answers: list of {path: array}, one per request.
+            entries: list of `Entry`.
             versions: the TensorFlow and NumPy versions that answered.
         """
         about = {
-            "page": self.page.__name__,
-            "source": hashlib.sha256(self._source).hexdigest(),
+            "page": self.page.name,
+            "code": self.page.code,
             "tensorflow": versions[0],
             "numpy": versions[1],
-            "cpu": _cpu(),
+            "cpu": cpu(),
+            "features": cpu_features(),
             "platform": f"{platform.system()} {platform.machine()}",
             "date": datetime.date.today().isoformat(),
-            "settings": "one thread; float32 inputs widened to float64",
+            "settings": "one thread; float32 inputs widened to float64; "
+            "as given: no graph rewriting, no contraction kernel",
             "entries": {},
         }
         store = {}
-        for number, ((key, request), answer) in enumerate(zip(requests, answers)):
-            about["entries"][key] = {
+        for number, entry in enumerate(entries):
+            row = {
                 "number": str(number),
-                "fingerprint": self.fingerprint(request),
+                "fingerprint": self.fingerprint(entry.request),
             }
-            for path, leaf in answer.items():
-                store["%d:%s" % (number, path)] = leaf
+            store.update({f"{number}:{p}": leaf for p, leaf in entry.answer.items()})
+            if entry.answer_float32 is not None:
+                given = entry.answer_float32
+                row["float32"] = self.fingerprint(entry.given)
+                row["same"] = set(given) == set(entry.answer)
+                store.update(
+                    {
+                        f"{number}f:{path}": leaf
+                        for path, leaf in given.items()
+                        if not (row["same"] and _identical(leaf, entry.answer[path]))
+                    }
+                )
+            about["entries"][entry.key] = row
         self.path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self.path.with_suffix(".tmp.npz")
         np.savez_compressed(temporary, **store)
@@ -124,13 +154,50 @@ class Recording:
         os.replace(temporary, self.path)
 
 
-def _cpu():
+@dataclasses.dataclass
+class Entry:
+    """What is asked of TensorFlow 1.15 for one case at one size, and its answers.
+
+    Attributes:
+        case: the case.
+        key: the name of the entry in the recording.
+        request: as `v1.run` takes it, by the float64 recipe.
+        given: the request as given; None where float32 is not compared.
+        answer: the answer to `request`.
+        answer_float32: the answer to `given`.
+    """
+
+    case: object
+    key: str
+    request: dict
+    given: dict | None
+    answer: dict | None = None
+    answer_float32: dict | None = None
+
+
+def _identical(a, b):
+    same = a.dtype == b.dtype and a.shape == b.shape
+    return same and a.tobytes() == b.tobytes()
+
+
+def cpu():
+    """The name of the processor."""
+    return _of_the_processor("model name") or platform.processor()
+
+
+def cpu_features():
+    """The vector instructions that the processor has, of those that change bits."""
+    flags = _of_the_processor("flags").split()
+    return [f for f in ("avx", "avx2", "fma", "avx512f") if f in flags]
+
+
+def _of_the_processor(field):
     try:
         lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
-        return platform.processor()
-    names = [line.partition(":")[2].strip() for line in lines if "model name" in line]
-    return names[0] if names else platform.processor()
+        return ""
+    found = [line.partition(":")[2].strip() for line in lines if line.startswith(field)]
+    return found[0] if found else ""
 
 
 def find_python37():
@@ -157,12 +224,22 @@ def find_python37():
 
 
 def genuine_python(environment):
-    """The interpreter of an environment with TensorFlow 1.15, made if missing."""
-    python = pathlib.Path(environment) / "bin" / "python"
-    if not (pathlib.Path(environment) / "complete").exists():
+    """An interpreter with TensorFlow 1.15: `TF1_PYTHON`, if that has it, or the one of
+    an environment that is made if missing."""
+    given = os.environ.get("TF1_PYTHON")
+    if given and _has_genuine_tensorflow(given):
+        return given
+    environment = pathlib.Path(environment)
+    python = environment / "bin" / "python"
+    if not (environment / "complete").exists():
+        if environment.exists() and any(environment.iterdir()):  # perhaps another's
+            raise NoGenuineTensorFlow(
+                f"{environment} was not made, or not completely, by make record: "
+                "remove it, or name another folder"
+            )
         base = find_python37()
         print(f"Setting up TensorFlow 1.15.5 in {environment}", file=sys.stderr)
-        subprocess.run([base, "-m", "venv", "--clear", str(environment)], check=True)
+        subprocess.run([base, "-m", "venv", str(environment)], check=True)
         subprocess.run(
             [
                 python,
@@ -175,45 +252,60 @@ def genuine_python(environment):
             ],
             check=True,
         )
-        (pathlib.Path(environment) / "complete").touch()
+        (environment / "complete").touch()
     return str(python)
 
 
-def ask(python, requests):
+def _has_genuine_tensorflow(python):
+    program = "import tensorflow; print(tensorflow.__version__)"
+    try:
+        probe = subprocess.run([python, "-c", program], capture_output=True, text=True)
+    except OSError:
+        return False
+    return probe.stdout.startswith("1.15.")
+
+
+def ask(python, page, requests, settings="default"):
     """Has the genuine TensorFlow 1.15 answer.
 
     Args:
         python: its interpreter.
-        requests: list of (module name, request).
+        page: the left page, a `Page`, which is imported there.
+        requests: list of requests, as `v1.run` takes them.
+        settings: "default", or "strict": no graph rewriting and no contraction kernel,
+            the settings in which float32 is compared.
 
     Returns:
         (list of {path: array}, [TensorFlow version, NumPy version]).
+
+    Raises:
+        NoGenuineTensorFlow: the interpreter broke down.
     """
-    root = str(pathlib.Path(__file__).resolve().parents[2])
-    path = os.pathsep.join([os.getcwd(), root])
+    requests = [(page.name, request) for request in requests]
     inherited = dict(os.environ)
     inherited.pop("TF2_BEHAVIOR", None)  # TensorFlow 2 sets it, and 1.15 would heed it
     environment = {
         **inherited,
-        "PYTHONPATH": path,
         "PYTHONWARNINGS": "ignore",
         "PYTHONDONTWRITEBYTECODE": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "TF_NUM_INTRAOP_THREADS": "1",
         "TF_NUM_INTEROP_THREADS": "1",
+        # As today's side has it: float32 that is compared as given needs one kernel.
+        "TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL": "false",
     }
     with tempfile.TemporaryDirectory() as folder:
+        environment["PYTHONPATH"] = _path(page, folder)
         asked, answered = (
             os.path.join(folder, n) for n in ("asked.npz", "answered.npz")
         )
         store = {}
         text = structure.pack(requests, store)
         np.savez(asked, requests=np.asarray(text), **store)
-        subprocess.run(
-            [python, "-m", "tf1to2.parity.v1", asked, answered],
-            check=True,
-            env=environment,
-        )
+        script = [python, "-m", "tf1to2.parity.v1", asked, answered, settings]
+        status = subprocess.run(script, env=environment).returncode
+        if status:
+            raise NoGenuineTensorFlow(f"{python} broke down: exit status {status}")
         with np.load(answered) as store:
             leaves = dict(store)
     versions = leaves.pop("versions").tolist()
@@ -222,3 +314,23 @@ def ask(python, requests):
         number, _, path = name.partition(":")
         answers[int(number)][path] = leaf
     return answers, versions
+
+
+def _path(page, folder):
+    """The search path of Python 3.7: the page's folder, and a copy of what it needs.
+
+    The packages that are installed beside this one are not for Python 3.7.
+    """
+    here = pathlib.Path(__file__).resolve().parent
+    for name in ("../__init__.py", "__init__.py", "structure.py", "v1.py"):
+        copy = pathlib.Path(folder, "tf1to2", "parity", name)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(here / name, copy)
+    root = page.root
+    if {"site-packages", "dist-packages"} & set(root.parts):
+        for path in page.sources.values():
+            copy = pathlib.Path(folder, path.relative_to(root))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+        root = folder
+    return os.pathsep.join([folder, str(root)])

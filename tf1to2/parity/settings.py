@@ -42,8 +42,8 @@ def apply():
     missing = [f"{k}={v}" for k, v in wanted.items() if os.environ.get(k) != v]
     if missing and "tensorflow" in sys.modules:
         raise RuntimeError(
-            "TensorFlow was imported before the parity settings were in place: import "
-            f"parity_tests first, or set {' '.join(missing)}"
+            "TensorFlow was imported before the parity settings were in place: call "
+            f"settings.apply() first, or set {' '.join(missing)}"
         )
     os.environ.update(wanted)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

@@ -4,9 +4,13 @@ This module and `v1` also run on Python 3.7, beside the genuine TensorFlow 1.15.
 """
 
 import json
+import re
 import zlib
 
 import numpy as np
+
+SPARSE = ["indices", "values", "dense_shape"]
+RAGGED = ["values", "row_splits"]
 
 
 def children(tree):
@@ -17,10 +21,32 @@ def children(tree):
         return list(zip(tree._fields, tree))
     if isinstance(tree, (list, tuple)):
         return [(str(index), subtree) for index, subtree in enumerate(tree)]
-    for fields in (("indices", "values", "dense_shape"), ("values", "row_splits")):
-        if all(hasattr(tree, field) for field in fields):  # sparse, then ragged
+    for fields in (SPARSE, RAGGED):
+        if all(hasattr(tree, field) for field in fields):
             return [(field, getattr(tree, field)) for field in fields]
     return None
+
+
+def skeleton(tree):
+    """The containers of `tree` as text, leaves as "*": `(*, [*, *], {'a': *})`.
+
+    Sparse and ragged tensors are told from tuples; a namedtuple shows its fields, not
+    its name, and a dict its keys in order.
+    """
+    pairs = children(tree)
+    if pairs is None:
+        return "*"
+    inner = [(key, skeleton(subtree)) for key, subtree in pairs]
+    if isinstance(tree, dict):
+        inner = [(repr(key), skeleton(tree[key])) for key in tree]
+        return "{%s}" % ", ".join("%s: %s" % item for item in sorted(inner))
+    if [key for key, _ in pairs] in (SPARSE, RAGGED):
+        return "ragged" if len(pairs) == 2 else "sparse"
+    if isinstance(tree, list):
+        return "[%s]" % ", ".join(text for _, text in inner)
+    if hasattr(tree, "_fields"):
+        return "(%s)" % ", ".join("%s=%s" % item for item in inner)
+    return "(%s)" % "".join(text + ", " for _, text in inner).rstrip()
 
 
 def flatten(tree, path=""):
@@ -77,8 +103,17 @@ def as_array(leaf):
 
 
 def answer(tree):
-    """{path: array} of everything in `tree`, the form in which answers are compared."""
-    return {path: as_array(leaf) for path, leaf in flatten(tree)}
+    """{path: array} of everything in `tree`, the form in which answers are compared.
+
+    Where the outputs are a container, its `skeleton` is the leaf "structure".
+    """
+    leaves = {
+        path: leaf if path == "structure" else as_array(leaf)
+        for path, leaf in flatten(tree)
+    }
+    if children(tree.get("outputs")) is not None:
+        leaves["structure"] = np.asarray(skeleton(tree["outputs"]))
+    return leaves
 
 
 def widen(tree):
@@ -164,3 +199,8 @@ def unpack(text, store):
         return {key: decode(item) for key, item in value}
 
     return decode(json.loads(text))
+
+
+def error_name(kind):
+    """The name of an exception type, the same under every Python."""
+    return "error" if kind is re.error else kind.__name__  # PatternError since 3.13

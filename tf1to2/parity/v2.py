@@ -3,6 +3,7 @@
 import contextlib
 from unittest import mock
 
+import numpy as np
 import tensorflow as tf
 
 from tf1to2.parity import structure
@@ -29,6 +30,7 @@ def run(module, requests, way):
 
     Raises:
         Retraced: a function traced again for a signature that it had seen.
+        Untraced: a program was asked for the way "function" and has none.
     """
     kind = requests[0]["kind"]
     with _no_traces_left():
@@ -56,6 +58,10 @@ def _no_traces_left():
     finally:
         with tf.compat.v1.get_default_graph().as_default():
             tf.compat.v1.get_variable_scope().set_caching_device(None)
+
+
+class Untraced(AssertionError):
+    """A program was to run in a `tf.function`, and called none."""
 
 
 class _Call:
@@ -115,6 +121,8 @@ class _Call:
         # What is no tensor is known while tracing and leaves by the side door.
         leaves = dict(structure.flatten(tree))
         self.statics = {path: x for path, x in leaves.items() if not tf.is_tensor(x)}
+        if structure.children(outputs) is not None:
+            self.statics["structure"] = np.asarray(structure.skeleton(outputs))
         return {
             p: tf.convert_to_tensor(x) for p, x in leaves.items() if tf.is_tensor(x)
         }
@@ -174,7 +182,7 @@ def _run_layer(module, request, way):
 def _run_program(module, request, way):
     tf.random.set_seed(SEED)
     page = getattr(module, request["name"])
-    with _functions_of(module) as functions:
+    with _calls() as called, _functions_of(module) as functions:
         before = {id(f): f.experimental_get_tracing_count() for f in functions}
         tf.config.run_functions_eagerly(way == "eager")
         try:
@@ -189,6 +197,11 @@ def _run_program(module, request, way):
                     "%s: %d traces, not %d"
                     % (function.python_function.__name__, traces, request["traces"])
                 )
+    if way == "function" and not called and request["traces"]:
+        raise Untraced(
+            "no tf.function was called: skip this way and give the reason, "
+            'skip={"function": "…"}'
+        )
     return structure.answer({"outputs": outputs})
 
 
@@ -207,6 +220,27 @@ def _functions_of(module):
 
     with mock.patch.object(tf, "function", recording):
         yield functions
+
+
+@contextlib.contextmanager
+def _calls():
+    """A list that grows whenever some `tf.function` is called or traced meanwhile."""
+    kind = type(tf.function(lambda: None))
+    called = []
+
+    def counted(method):
+        def call(self, *args, **kwargs):
+            called.append(self)
+            return method(self, *args, **kwargs)
+
+        return call
+
+    patches = [
+        mock.patch.object(kind, name, counted(getattr(kind, name)))
+        for name in ("__call__", "get_concrete_function")
+    ]
+    with patches[0], patches[1]:
+        yield called
 
 
 def fed(request):

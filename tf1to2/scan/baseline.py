@@ -1,12 +1,18 @@
-"""The uses that a project already had: only new ones fail, and the rest burns down."""
+"""The uses that a project already had: only new ones fail, and the rest burns down.
+
+Paths are relative to the baseline's own folder, so that it holds from any folder and
+for any spelling of a path.
+"""
 
 import collections
 import json
 import os
 import pathlib
-import tempfile
 
+from tf1to2 import output
 from tf1to2.errors import CommandError
+
+STANDARD_INPUT = "-"
 
 
 def write(path, findings):
@@ -14,29 +20,24 @@ def write(path, findings):
 
     It counts the uses of a name in a file, so that it survives edits elsewhere.
     """
+    folder = os.path.dirname(os.path.abspath(path))
     counts = collections.Counter(map(_key, findings))
     uses = {}
     for (file, symbol), count in sorted(counts.items()):
-        uses.setdefault(file, {})[symbol] = count
+        uses.setdefault(_relative(file, folder), {})[symbol] = count
     text = json.dumps({"tf1to2 baseline": 1, "uses": uses}, indent=1) + "\n"
-    folder = os.path.dirname(os.path.abspath(path))
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
-            file.write(text)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
-    except OSError as error:
-        raise CommandError(f"{path}: {error.strerror}") from error
+    output.save(path, text)
 
 
 def read(path):
-    """{(path, symbol): count} of a baseline."""
+    """{(absolute path, symbol): count} of a baseline."""
+    folder = os.path.dirname(os.path.abspath(path))
     try:
         with open(path, encoding="utf-8") as file:
             stored = json.load(file)
         return collections.Counter(
             {
-                (file, symbol): int(count)
+                (_absolute(os.path.join(folder, file), file), symbol): int(count)
                 for file, symbols in stored["uses"].items()
                 for symbol, count in symbols.items()
             }
@@ -63,4 +64,18 @@ def new(findings, known):
 
 
 def _key(finding):
-    return pathlib.PurePath(finding.path).as_posix(), finding.entry.symbol
+    return _absolute(finding.path), finding.entry.symbol
+
+
+def _absolute(path, name=None):
+    return STANDARD_INPUT if STANDARD_INPUT in (path, name) else os.path.realpath(path)
+
+
+def _relative(path, folder):
+    if path == STANDARD_INPUT:
+        return path
+    try:
+        path = os.path.relpath(path, os.path.realpath(folder))
+    except ValueError:  # on another drive
+        pass
+    return pathlib.PurePath(path).as_posix()

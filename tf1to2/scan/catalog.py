@@ -1,33 +1,19 @@
 """What became of every public name of TensorFlow 1.15: a verdict and a proven pair.
 
-Two tables make it: names.tsv, generated (see survey.py), says what is mechanical;
-verdicts.tsv, written by hand, says the rest, and wins. To change what the scanner says
-of a name, edit verdicts.tsv.
+The facts (see facts.py) say what is there today and with which arguments;
+verdicts.tsv, written by hand, says what the facts cannot; links.tsv leads to the pairs.
+To change what the scanner says of a name, edit verdicts.tsv.
 """
 
-import collections
 import dataclasses
 import difflib
 import functools
-import pathlib
 import re
 
-VERDICTS = ("same", "renamed", "changed", "rewrite", "removed", "private")
-FOLDER = pathlib.Path(__file__).parent
-# Parameters that have another name now, wherever both signatures bear it out.
-RENAMED = {
-    tuple(pair.split("="))
-    for pair in """
-    keep_dims=keepdims reduction_indices=axis squeeze_dims=axis dimension=axis dim=axis
-    reduction_axes=axis concat_dim=axis split_dim=axis seq_dim=seq_axis
-    batch_dim=batch_axis keep_prob=rate fn1=true_fn fn2=false_fn targets=labels
-    filter=filters kernel=filters preferred_dtype=dtype_hint tensor=input value=input
-    string_tensor=input input_tensor=input t=input text=input_text l=l1 l=l2
-    alpha=negative_slope instance=obj y=x algorithm=alg Targmax=output_dtype
-    value_structure=element_spec virtual_devices=logical_devices rate=dilations
-    rates=dilations
-    """.split()
-}
+from tf1to2.scan import arguments, facts, links, verdicts
+
+VERDICTS = verdicts.VERDICTS
+FINAL = ("rewrite", "removed", "private")  # whatever the arguments are
 MESSAGES = {
     "same": "is the same in TensorFlow 2",
     "renamed": "is {replacement} now",
@@ -46,8 +32,9 @@ class Entry:
     other code just a name; all other verdicts but `same` betray TensorFlow 1.
 
     Attributes:
-        symbol: the name, as in `tf.train.AdamOptimizer`; methods as in `.eval`.
-        kind: "func", "class", "const", "module" or "method".
+        symbol: the name, as in `tf.train.AdamOptimizer`; members with their class, as
+            in `tf.Session.run`; those of an unknown object as in `.eval`.
+        kind: as `facts.Fact.kind`.
         verdict: one of `VERDICTS`.
         replacement: what to write instead, or "".
         topic: the topic that shows it, or "".
@@ -68,9 +55,15 @@ class Entry:
 
     @property
     def message(self):
-        """The finding in one sentence."""
+        """The finding in one sentence, which always says what to write instead."""
         if self.what:
-            return f"{self.symbol}: {self.what}"
+            told = not self.replacement or self.replacement in self.what
+            if told or re.search(r"\bwrite\b", self.what):
+                return f"{self.symbol}: {self.what}"
+            if self.verdict == "renamed":
+                return f"{self.symbol}: is {self.replacement} now; {self.what}"
+            there = "there is" if self.verdict in ("removed", "private") else "write:"
+            return f"{self.symbol}: {self.what}; {there} {self.replacement}"
         text = MESSAGES[self.verdict]
         if self.verdict == "private" and self.replacement:
             text = "is not public; there is {replacement}"
@@ -79,192 +72,390 @@ class Entry:
 
 
 def lookup(symbol):
-    """The entry of a name, or of the nearest name above it.
+    """The entry of a name or member, or of the nearest name above it.
 
     `tf.flags.FLAGS.batch_size` is an attribute of `tf.flags.FLAGS`.
 
     Args:
-        symbol: as `tf.nn.relu`; a full name under `tensorflow.python` is private.
+        symbol: as `tf.nn.relu`, `tf.Session.run`; a full name under `tensorflow.python`
+            is private.
 
     Returns:
-        `Entry`, or None for what TensorFlow 1.15 never had.
+        `Entry`, which tells every argument that changed; or None for what TensorFlow
+        1.15 never had.
     """
+    return _find(symbol, _named, lookup)
+
+
+def judge(symbol, call=None):
+    """As `lookup`, but of one use: only what this call feels is told.
+
+    Args:
+        symbol: the name.
+        call: `names.Call`, or None where the name is only mentioned.
+    """
+    return _find(
+        symbol,
+        functools.partial(_used, call=call),
+        functools.partial(judge, call=call),
+    )
+
+
+def lives(symbol):
+    """Whether TensorFlow 2 has the name, with whatever meaning and arguments."""
+    fact = facts.fact(symbol)
+    return fact is not None and bool(fact.here)
+
+
+def rejects(symbol, call):
+    """Whether TensorFlow 2 rejects a keyword of a call, whatever the verdict.
+
+    Args:
+        symbol: the name.
+        call: `names.Call` or None.
+    """
+    if call is None or not call.keywords:
+        return False
+    _, before, now = _judged(symbol)
+    rows = verdicts.arguments(symbol)
+    return any(
+        d.how in ("gone", "renamed") and rows.get(d.argument, " ")[0] != "same"
+        for d in arguments.felt(call, before, now)
+    )
+
+
+@functools.cache
+def is_listed(symbol):
+    """Whether a name has an entry of its own, and not only one by its module."""
+    if symbol in facts.names() or symbol in verdicts.table()[0]:
+        return True
+    owner, _, name = symbol.rpartition(".")
+    return owner in facts.names() and facts.member(owner, name) is not None
+
+
+def near(symbol, count=3):
+    """Known names that look like `symbol`."""
+    return difflib.get_close_matches(symbol, facts.names(), count, 0.6)
+
+
+def symbols():
+    """Every name that has an entry of its own, sorted."""
+    known = (symbol for symbol, kind, *_ in facts.names().values() if kind != "module")
+    return sorted({*known, *verdicts.table()[0]})
+
+
+# `tf.contrib.rnn.python.ops.rnn_cell.GLSTMCell` is `tf.contrib.rnn.GLSTMCell`.
+DEEP = re.compile(r"^(tf\.contrib\.\w+\.)python\.(?:\w+\.)*(?=\w+$)")
+# Modules that contrib's modules had by another name.
+FACADES = (
+    ("tf.contrib.eager.python.tfe", "tf.contrib.eager"),
+    ("tf.contrib.slim.layers", "tf.contrib.layers"),
+    ("tf.contrib.slim.initializers", "tf.contrib.layers"),
+    ("tf.contrib.slim.regularizers", "tf.contrib.layers"),
+    ("tf.contrib.slim.metrics", "tf.contrib.metrics"),
+    ("tf.contrib.slim.losses", "tf.contrib.losses"),
+)
+# Not public in any version.
+PRIVATE = ("tf.python.", "tf.core.", "tf.tools.", "tf.compiler.", "tf.stream_executor.")
+
+
+def short(symbol):
+    """The usual name of what lies deep in contrib or in a module's other name."""
+    for module, real in FACADES:
+        if symbol == module or symbol.startswith(module + "."):
+            return real + symbol.removeprefix(module)
+    return DEEP.sub(r"\1", symbol)
+
+
+def _find(symbol, entry_of, of_public):
     if symbol.startswith(PRIVATE):
-        return _private("tensorflow" + symbol[2:])
+        return _private("tensorflow" + symbol[2:], of_public)
     asked = symbol
     while symbol and symbol != "tf":
-        entry = _known(symbol)
+        entry = entry_of(symbol)
         if entry:  # what a module did not have then is new, and not for us to judge
             return entry if symbol == asked or entry.kind != "module" else None
         symbol = symbol.rpartition(".")[0]
     return None
 
 
-def judge(symbol, call=None):
-    """As `lookup`, but for a call that TensorFlow 2 rejects or takes for another.
+# --- What there is to say of a name, and of one use of it.
 
-    What a `same` name has to say in the table, it says of such calls.
 
-    Args:
-        symbol: the name.
-        call: `names.Call`, or None where the name is only mentioned.
-    """
-    entry = lookup(symbol)
-    if call is None or entry is None or entry.verdict not in ("same", "renamed"):
+def _named(symbol):
+    """The entry of a name, with all that may concern a call."""
+    entry, before, now = _judged(symbol)
+    if entry is None or entry.verdict in FINAL:
         return entry
-    row = _rows().get(entry.symbol)
-    if row is None or not row.parameters_today or entry.symbol != symbol:
+    if entry.verdict == "same" and entry.what:
+        return entry  # the table says why what differs does no harm
+    found = list(arguments.differences(before, now))
+    known = {d.argument for d in found if d.how != "moved"}
+    own = verdicts.own_arguments(symbol)
+    found += [_passed(name) for name in own if name not in known]
+    told = _harmful(entry, symbol, found)
+    twice = {d.argument for d, _ in told if d.how in ("gone", "renamed")}
+    twice |= set(arguments.LABELS)  # nobody passes them by position
+    told = [
+        one for one in told if one[0].how != "moved" or one[0].argument not in twice
+    ]
+    if not told:
         return entry
-    before, now = row.parameters.split(","), row.parameters_today.split(",")
-    renamed, gone, moved = [], [], []
-    for keyword in call.keywords:
-        if (
-            keyword in before
-            and keyword not in now
-            and "**" not in row.parameters_today
-        ):
-            new = next((name for name in now if (keyword, name) in RENAMED), None)
-            if new:
-                renamed.append(f"write {new}= in place of {keyword}=")
-            else:
-                gone.append(f"the argument {keyword} is gone")
-    for number, name in enumerate(before[: call.positional]):
-        at = now[number] if number < len(now) else None
-        if not name or name.startswith(("*", "_")):
-            break  # the signature does not say what it takes
-        if at == name or any(n.startswith("*") for n in now[: number + 1]):
-            continue
-        if (name, at) not in RENAMED:
-            moved.append(f"argument {number + 1} was {name} and is {at or 'none'}")
-            break
-    if not (renamed or gone or moved):
+    if entry.verdict == "renamed":
+        hard = any(d.when_left_out or _moves(d, before) for d, _ in told)
+        return _with(entry, "rewrite" if hard else "renamed", told)
+    return _with(entry, "changed", told)
+
+
+def _used(symbol, call):
+    """The entry of a name, with what one call or mention feels."""
+    entry, before, now = _judged(symbol)
+    if entry is None or entry.verdict in FINAL:
+        return entry and _felt_by(entry, symbol, call)
+    found = arguments.felt(call, before, now)
+    if call is not None:
+        found += _known_to_the_table(symbol, call, before, now)
+    told = _harmful(entry, symbol, found)
+    if not told:
         return entry
-    if entry.what:  # the table says it better than the signatures
-        return dataclasses.replace(entry, verdict="renamed")
-    verdict = "rewrite" if gone else "renamed" if renamed else "changed"
-    what = "; ".join([*renamed, *gone, *moved])
-    return dataclasses.replace(entry, verdict=verdict, what=what)
-
-
-def near(symbol, count=3):
-    """Known names that look like `symbol`."""
-    return difflib.get_close_matches(symbol, _rows(), count, 0.6)
-
-
-def symbols():
-    """Every name that has an entry of its own, sorted."""
-    return sorted({*_rows(), *_verdicts()[0]})
-
-
-# `tf.contrib.rnn.python.ops.rnn_cell.GLSTMCell` is `tf.contrib.rnn.GLSTMCell`.
-DEEP = re.compile(r"^(tf\.contrib\.\w+\.)python\.(?:\w+\.)*(?=\w+$)")
-# Not public in any version.
-PRIVATE = ("tf.python.", "tf.core.", "tf.tools.", "tf.compiler.", "tf.stream_executor.")
-
-
-@functools.cache
-def _rows():
-    """{symbol: line of names.tsv}."""
-    Row = collections.namedtuple("Row", "symbol kind today parameters parameters_today")
-    with (FOLDER / "names.tsv").open(encoding="utf-8") as lines:
-        next(lines)
-        rows = (Row(*line.rstrip("\n").split("\t")) for line in lines)
-        return {row.symbol: row for row in rows}
-
-
-@functools.cache
-def _verdicts():
-    """({name: line}, {prefix: line}) of verdicts.tsv; a prefix ends in ".*" there."""
-    exact, wild = {}, {}
-    with (FOLDER / "verdicts.tsv").open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip() and not line.startswith("#"):
-                pattern, *rest = line.rstrip("\n").split("\t")
-                if len(rest) != 4 or rest[0] not in VERDICTS:
-                    raise ValueError(
-                        f"verdicts.tsv, line {number}: five columns, the second one of "
-                        + ", ".join(VERDICTS)
-                    )
-                table, key = (
-                    (wild, pattern[:-2]) if pattern.endswith(".*") else (exact, pattern)
-                )
-                if key in table:
-                    raise ValueError(f"verdicts.tsv, line {number}: {pattern} again")
-                table[key] = rest
-    return exact, wild
-
-
-def _private(symbol):
-    """The entry of a name that is not public; what it says is of its public name."""
-    known, name = _publics(), symbol
-    while name and name not in known:
-        name = name.rpartition(".")[0]
-    if not name:
-        return _under(symbol, "module") or _entry(symbol, "module", "private")
-    entry = lookup(known[name] + symbol.removeprefix(name))
-    replacement = entry.replacement
-    if entry.verdict in ("same", "changed"):
-        replacement = replacement or known[name]
-    what = f"not public; {entry.message}"
-    module = _under(symbol, "module")  # whose topic is better than none
-    pair = entry.pair or (module.pair if module else "")
-    return _entry(name, entry.kind, "private", replacement, pair, what)
-
-
-@functools.cache
-def _publics():
-    """{name under tensorflow.python: public name}, of TensorFlow 1.15."""
-    with (FOLDER / "privates.tsv").open(encoding="utf-8") as lines:
-        return dict(line.rstrip("\n").split("\t") for line in lines)
-
-
-@functools.cache
-def _modules():
-    """Every module of the public names: "tf.train" for "tf.train.Saver"."""
-    return {
-        ".".join(parts[:end])
-        for parts in (symbol.split(".") for symbol in _rows())
-        for end in range(2, len(parts))
-    }
-
-
-@functools.cache
-def _known(symbol):
-    exact, wild = _verdicts()
-    row = _rows().get(symbol)
-    if row:
-        kind = row.kind
-    elif symbol.startswith("."):
-        kind = "method"
+    hows = {difference.how for difference, _ in told}
+    if "gone" in hows:
+        verdict = "rewrite"
+    elif "renamed" in hows and entry.what:
+        verdict = "rewrite"
+    elif hows == {"renamed"}:
+        verdict = "renamed"
     else:
-        kind = "module" if symbol in _modules() else "func"
-    if symbol in exact:
-        return _entry(symbol, kind, *exact[symbol])
-    if row is None and (short := DEEP.sub(r"\1", symbol)) in exact:
-        return _entry(symbol, kind, *exact[short])
-    if row is None and symbol not in _modules():
-        # What lay deeper in contrib went with it; elsewhere it may be new.
-        gone = symbol.startswith(("tf.contrib.", "tf.examples."))
-        return _under(symbol, kind) if gone else None
-    if row and row.today == "same":
-        return _entry(symbol, kind, "same")
-    if row and row.today.startswith("tf."):
-        return _entry(symbol, kind, "renamed", row.today)
-    return _under(symbol, kind) or _entry(
-        symbol, kind, "same" if row is None else "changed"
+        verdict = "rewrite" if entry.verdict == "renamed" else "changed"
+    rows = [row for _, row in told if row and row[0] != "same"]
+    if rows and not entry.what:
+        verdict = max((row[0] for row in rows), key=VERDICTS.index)
+    return _with(entry, verdict, told)
+
+
+def _known_to_the_table(symbol, call, before, now):
+    """What a call passes that only verdicts.tsv says something of."""
+    found = arguments.differences(before, now)
+    known = {d.argument for d in found if d.how != "moved"}
+    old = arguments.parameters(before)[0] if before else {}
+    found = []
+    for name in verdicts.arguments(symbol):
+        argument, several, _ = name.partition("=[]")
+        place = old[argument].place if argument in old else None
+        if several:
+            passed = argument in call.lists or place in call.lists
+        else:
+            passed = arguments.passes(call, name, place)
+        if passed and name not in known:
+            found.append(_passed(name))
+    return found
+
+
+def _passed(name):
+    """What only verdicts.tsv knows of an argument."""
+    return arguments.Difference("passed", name, "", None)
+
+
+def _harmful(entry, symbol, found):
+    """[(difference, row of the argument or None)] without what does no harm."""
+    rows, told = verdicts.arguments(symbol), []
+    for difference in found:
+        row = rows.get(difference.argument)
+        if row and row[0] == "same" and difference.how != "moved":
+            continue
+        if entry.verdict == "same" and entry.what and difference.when_left_out:
+            continue  # the table says why it does no harm
+        told.append((difference, row))
+    return told
+
+
+def _moves(difference, before):
+    """Whether an argument that every call passes has another place."""
+    if difference.how != "moved":
+        return False
+    return arguments.parameters(before)[0][difference.argument].default is None
+
+
+def _with(entry, verdict, told):
+    """An entry that says what became of arguments; the table says it best."""
+    rows = [row for _, row in told if row and row[0] != "same"]
+    sentences = [row[2] if row and row[0] != "same" else d.text for d, row in told]
+    if entry.what:  # the table says it better, but for what it does not name
+        own = [d.text for d, row in told if not row and not _named_by(entry, d)]
+        sentences = [*own, entry.what]
+    what = "; ".join(dict.fromkeys(filter(None, sentences)))
+    if entry.verdict == "renamed" and not entry.what:
+        what = f"is {entry.replacement} now; {what}"
+    replacement = next((row[1] for row in rows if row[1]), entry.replacement)
+    if entry.verdict == "renamed":
+        replacement = entry.replacement
+    return dataclasses.replace(
+        entry, verdict=verdict, replacement=replacement, what=what
     )
+
+
+def _named_by(entry, difference):
+    """Whether the table's sentence of a name tells of an argument already."""
+    if difference.how in ("moved", "new", "gone") and "argument" in entry.what:
+        return True
+    return bool(re.search(rf"\b{difference.argument}=?\b", entry.what))
+
+
+def _felt_by(entry, symbol, call):
+    """An entry by an alias without those defaults that a call does not feel."""
+    fact = facts.fact(symbol)
+    if call is None or not (fact and fact.moved) or not entry.what:
+        return entry
+    what = entry.what
+    for d in arguments.differences(fact.signature, fact.signature_today):
+        if d.how == "default" and arguments.passes(call, d.argument, d.place):
+            what = what.replace(f"{d.text}; ", "")
+    return dataclasses.replace(entry, what=what)
+
+
+# --- The table and the facts together.
+
+
+@functools.cache
+def _judged(symbol):
+    """(Entry or None, the signature then, the signature today)."""
+    fact, row = facts.fact(symbol), verdicts.table()[0].get(symbol)
+    if symbol.startswith("."):
+        return (_entry(symbol, "method", *row) if row else None), "", ""
+    if fact is None and row is None:
+        return _member(symbol) or (_deep(symbol), "", "")
+    if fact is None:
+        return _entry(symbol, "func", *row), "", ""
+    row = row or _row_of_alias(fact)
+    entry = _entry(symbol, fact.kind, *row) if row else _by_facts(fact)
+    if entry.verdict in FINAL or fact.kind == "module":
+        return entry, "", ""
+    now = fact.signature_today
+    place = fact.moved or symbol
+    if place.startswith("tf.keras.") and fact.kind == "class":
+        now = now.replace(", **kwargs)", ")")  # which Keras 3 refuses
+    if entry.verdict == "renamed" and entry.replacement != fact.moved:
+        now = facts.now(entry.replacement)
+    return entry, fact.signature, now
+
+
+def _row_of_alias(fact):
+    """What the table says of the object by another name, as far as it is true here."""
+    exact = verdicts.table()[0]
+    row = next((exact[n] for n in facts.aliases(fact.symbol) if n in exact), None)
+    if row is None:
+        return None
+    verdict, replacement, what = row
+    of_the_name = verdict in ("same", "changed")
+    if fact.here:
+        return row if of_the_name else None
+    if fact.moved and of_the_name:  # and what it means is another thing
+        found = arguments.differences(fact.signature, fact.signature_today)
+        known = verdicts.own_arguments(fact.symbol)
+        changed = [
+            d.text for d in found if d.how == "default" and d.argument not in known
+        ]
+        return (
+            "rewrite",
+            fact.moved,
+            "; ".join([f"is {fact.moved} now", *changed, what]),
+        )
+    return None if of_the_name else row
+
+
+def _by_facts(fact):
+    """The entry of a name that no row names."""
+    symbol, kind = fact.symbol, fact.kind
+    if fact.here:
+        return _entry(symbol, kind, "same")
+    if fact.moved:
+        return _entry(symbol, kind, "renamed", fact.moved)
+    if any(name.startswith("tf.keras.") for name in facts.aliases(symbol)):
+        row = _left_keras(fact.tf_keras, "Keras 3 has not got it")
+    else:  # one object has one judgement, by whichever name it is called
+        row = verdicts.wild(fact.object) or verdicts.wild(symbol) or ("removed",)
+    return _entry(symbol, kind, *row)
+
+
+def _left_keras(tf_keras, gone):
+    """The row of what Keras 3 lacks; `tf_keras` is the column of the facts."""
+    if tf_keras:
+        return "rewrite", "tf_keras, or Keras 3's way", f"{gone}; tf_keras still has"
+    return "removed", "", f"{gone}, nor has tf_keras"
+
+
+def _member(symbol):
+    """As `_judged`, of a member of a class; None if it is none."""
+    owner, _, name = symbol.rpartition(".")
+    class_ = facts.fact(owner)
+    fact = class_ and class_.kind == "class" and facts.member(owner, name)
+    if not fact:
+        return None
+    exact = verdicts.table()[0]
+    row = next((exact[n] for n in verdicts.spelled(symbol) if n in exact), None)
+    place, owned = facts.place(owner), _judged(owner)[0]
+    lives = owned.verdict not in FINAL
+    if row and (lives and fact.today != "gone" or row[0] in FINAL):
+        entry = _entry(symbol, fact.kind, *row)
+        return entry, fact.signature, fact.signature_today
+    if not lives:
+        what = owned.what
+        if not what:
+            becomes = owned.replacement or "nothing in its place"
+            what = f"{owner} {MESSAGES[owned.verdict].format(replacement=becomes)}"
+        entry = _entry(symbol, fact.kind, owned.verdict, owned.replacement, what)
+        return entry, "", ""
+    if fact.today == "gone":
+        what = f"{place} has no {name} any more"
+        row = ("removed", "", what)
+        if place.startswith("tf.keras."):
+            row = _left_keras(fact.tf_keras, what)
+        return _entry(symbol, fact.kind, *row), "", ""
+    if place != owner and not class_.here:
+        entry = _entry(symbol, fact.kind, "renamed", f"{place}.{name}")
+    else:
+        entry = _entry(symbol, fact.kind, "same")
+    return entry, fact.signature, fact.signature_today
+
+
+def _deep(symbol):
+    """The entry of what lay deep in contrib; elsewhere an unknown name may be new."""
+    real = short(symbol)
+    if real != symbol and is_listed(real):
+        return dataclasses.replace(_judged(real)[0], symbol=symbol)
+    gone = symbol.startswith(("tf.contrib.", "tf.examples."))
+    return _under(symbol, "func") if gone else None
 
 
 def _under(symbol, kind):
     """The entry by the longest `module.*` that a name lies under, or None."""
-    _, wild = _verdicts()
-    prefix = symbol
-    while prefix:
-        if prefix in wild:
-            return _entry(symbol, kind, *wild[prefix])
-        prefix = prefix.rpartition(".")[0]
-    return None
+    row = verdicts.wild(symbol)
+    return _entry(symbol, kind, *row) if row else None
 
 
-def _entry(symbol, kind, verdict, replacement="", pair="", what=""):
-    return Entry(symbol, kind, verdict, replacement, pair, what)
+def _private(symbol, entry_of):
+    """The entry of a name that is not public; what it says is of its public name.
+
+    Args:
+        symbol: the whole name.
+        entry_of: `lookup`, or `judge` of one call.
+    """
+    known, name = facts.publics(), symbol
+    while name and name not in known:
+        name = name.rpartition(".")[0]
+    if not name:
+        return _under(symbol, "module") or _entry(symbol, "module", "private")
+    entry = entry_of(known[name] + symbol.removeprefix(name))
+    replacement = entry.replacement
+    if entry.verdict in ("same", "changed"):
+        replacement = replacement or known[name]
+    if entry.verdict == "same":
+        entry = dataclasses.replace(entry, what="")
+    what = f"not public; {entry.message}"
+    # A topic of its module is better than none.
+    pair = entry.pair or links.pair(symbol)
+    return Entry(name, entry.kind, "private", replacement, pair, what)
+
+
+def _entry(symbol, kind, verdict, replacement="", what=""):
+    return Entry(symbol, kind, verdict, replacement, links.pair(symbol), what)

@@ -1,52 +1,51 @@
-"""`tf1to2 explain`: what became of one name, both sides of its pair, and the proof."""
+"""`tf1to2 explain`: what became of a name, or of what an error is about."""
 
+import functools
 import json
+import sys
+import textwrap
 
-from tf1to2 import topics
+from tf1to2 import probes, topics
 from tf1to2.errors import CommandError
-from tf1to2.scan import catalog, names
-from tf1to2.view import terminal
+from tf1to2.scan import catalog, facts, links, names, pasted, suggest
+from tf1to2.view import sides, terminal
 from tf1to2.view.page import WAYS
+
+READABLE = 88  # columns of a paragraph
+ALSO, SEVERAL = 4, 8  # names that are told
 
 
 def render(text, width=terminal.WIDTH, colour=False):
-    """The explanation of a name.
+    """The explanation of a name, or of a pasted error.
 
     Args:
-        text: as code has it: `tf.log`, `tensorflow.compat.v1.log`, `.eval`, `log`.
+        text: a name as code has it: `tf.log`, `tensorflow.compat.v1.log`, `.eval`,
+            `log`; an error or a traceback as Python prints it; "-" for the standard
+            input.
         width: columns of the side-by-side view.
         colour: whether to colour the code.
 
     Raises:
-        CommandError: TensorFlow 1.15 had no such name; with the nearest ones.
+        CommandError: TensorFlow 1.15 had no such name, with the nearest ones; or nobody
+            knows the error.
     """
-    entry = catalog.lookup(_symbol(text))
-    if entry is None:
-        near = catalog.near(_symbol(text))
+    text = sys.stdin.read() if text == "-" else text
+    if pasted.is_message(text):
+        return _of_error(text, width, colour)
+    symbol = _symbol(text.strip())
+    if not suggest.exists(symbol):
+        members = suggest.members(text.strip().removesuffix("()"))
+        if members:
+            return _several(members, width, colour)
+        near = suggest.near(text.strip() if "." in text else symbol)
         hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
-        raise CommandError(f"TensorFlow 1.15 has no {text}; {hint}")
-    lines = [f"{entry.symbol}: {entry.verdict}"]
-    lines.append("  " + entry.message)
-    if entry.what and entry.replacement:
-        lines.append(f"  write: {entry.replacement}")
-    lines.append("")
-    known = topics.topics()
-    if entry.topic not in known:
-        return "\n".join(lines)
-    topic, name = topics.find(entry.pair)
-    if name is None:
-        lines += [
-            f"MIGRATION.md, {topic.name}: {topic.lesson}",
-            *(f"  tf1to2 diff {topic.name}.{pair}" for pair in topic.pairs),
-        ]
-        return "\n".join(lines) + "\n"
-    lines += [_proof(topic, name), ""]
-    return "\n".join(lines) + terminal.side_by_side(topic, name, width, colour)
+        raise CommandError(f"TensorFlow 1.15 has no {text.strip()}; {hint}")
+    return _of_name(symbol, width, colour)
 
 
 def _symbol(text):
     if text.startswith("."):
-        return text
+        return text.removesuffix("()")
     text = text.removesuffix("()")
     if text.startswith("tf."):
         text = "tensorflow" + text[2:]
@@ -57,15 +56,169 @@ def _symbol(text):
     return "tf." + origin
 
 
+# --- A name.
+
+
+def _of_name(symbol, width, colour):
+    entry = catalog.lookup(symbol)
+    if entry is None:  # a module of which nothing is said
+        entry = catalog.Entry(symbol, "module", "same", pair=links.pair(symbol))
+    proven = links.proofs(symbol)
+    probe = () if proven else _probe(symbol, width)
+    lines = [*_verdict(symbol, entry, width), *probe, ""]
+    if not entry.topic:
+        return "\n".join(lines)
+    topic, name = _found(entry.pair)
+    if name is None:
+        return "\n".join([*lines, *_overview(topic, width)]) + "\n"
+    if entry.pair in proven:
+        lines += _wrapped(_proof(topic, name), width, "")
+        lines.append(f"  tf1to2 verify {entry.pair}")
+    else:
+        lines += _wrapped(f"see {entry.pair}: {topic.summaries[name]}", width, "")
+        if proven:
+            pairs = ", ".join(proven[:3])
+            lines += _wrapped(
+                f"identical on 1.15.5, where it is called: {pairs}", width, ""
+            )
+    return "\n".join([*lines, "", _sides(topic, name, width, colour)])
+
+
+def _sides(topic, name, width, colour):
+    return terminal.side_by_side(sides.of_topic(topic), name, width, colour)
+
+
+def _verdict(symbol, entry, width):
+    """What is said of a name, and the other names that it had."""
+    message = entry.message.removeprefix(f"{symbol}: ")
+    lines = [f"{symbol}: {entry.verdict}", *_wrapped(message, width)]
+    if entry.replacement not in entry.message:
+        lines += _wrapped(f"write: {entry.replacement}", width)
+    short = min(width, READABLE) - len("    ,")
+    others = [n for n in facts.aliases(symbol) if n != symbol and len(n) <= short]
+    others = sorted(others, key=suggest.plain_first)[:ALSO]
+    return [*lines, *(_wrapped(f"also: {', '.join(others)}", width) if others else ())]
+
+
+def _probe(symbol, width):
+    """What a probe of a name shows: both calls, and how their answers compare."""
+    rows = probes.probed().get(symbol, ())
+    owner, _, member = symbol.rpartition(".")
+    rows = rows or [r for r in probes.probed().get(owner, ()) if f".{member}" in r.old]
+    if not rows:
+        return []
+    row = min(rows, key=lambda row: (bool(row.why), row.old == row.new, len(row.new)))
+    told = "identical on 1.15.5"
+    if row.why:
+        told = f"other than 1.15.5: {row.why}"
+    most = max(row.within) if isinstance(row.within, tuple) else row.within
+    if most > probes.SIGN_OF_ZERO:
+        told += f" (up to {most:.1g} of the largest)"
+    names = facts.aliases(row.name)
+    old, new = (
+        _telling(row.old, names),
+        _telling(row.new, [name.rpartition(".")[2] for name in names]),
+    )
+    lines = _wrapped(f"proven by a probe: {told}", width)
+    if old == new:
+        return [*lines, *_wrapped(f"as it was: {old}", width, "    ", max_lines=2)]
+    lines += _wrapped(f"was: {old}", width, "    ", max_lines=2)
+    return lines + _wrapped(f"now: {new}", width, "    ", max_lines=2)
+
+
+def _telling(code, names):
+    """The line of a program that has one of `names`; else the last that computes."""
+    lines = [line.strip() for line in code.splitlines()]
+    for name in (*names, "tf."):
+        if found := [line for line in lines if name in line]:
+            return found[-1]
+    return [x for x in lines if not x.isidentifier()][-1]
+
+
+def _wrapped(text, width, indent="  ", **options):
+    """Lines of a paragraph: a terminal's width, and never too wide to read."""
+    return textwrap.wrap(
+        text,
+        min(width, READABLE),
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words="max_lines" in options,  # code may have no spaces
+        break_on_hyphens=False,
+        placeholder=" …",
+        **options,
+    )
+
+
+def _overview(topic, width):
+    """The pairs of a topic, a line each."""
+    longest = max(map(len, topic.pairs))
+    lines = _wrapped(f"see {topic.name}: {topic.lesson}", width, "")
+    for name in topic.pairs:
+        line = f"  {name:{longest}}  {topic.summaries[name]}"
+        if len(line) > min(width, READABLE):
+            line = line[: min(width, READABLE) - 1].rpartition(" ")[0] + " …"
+        lines.append(line)
+    return [*lines, f"tf1to2 diff {topic.name}.NAME shows one of them"]
+
+
+_found = functools.cache(topics.find)
+
+
+@functools.cache
+def _proofs():
+    path = topics.folder("parity_tests") / "proofs.json"
+    return json.loads(path.read_text("utf-8"))
+
+
 def _proof(topic, name):
-    proofs = json.loads((topics.folder("parity_tests") / "proofs.json").read_text())
-    proof = proofs.get(topic.name, {}).get(name)
+    proof = _proofs().get(topic.name, {}).get(name)
     if not proof:
         return f"{topic.name}.{name}"
     ways = ", ".join(WAYS[way] for way in WAYS if way in proof["ways"])
     bounds = [bound["ulps"] for bound in proof["bounds"]]
     verdict = f"within {max(bounds)} ULP" if bounds else "identical"
+    cases = proof["cases"]
     return (
-        f"{topic.name}.{name}: {verdict} on 1.15.5, {ways}, in {proof['cases']} cases; "
-        f"tf1to2 verify {topic.name}.{name}"
+        f"{topic.name}.{name}: {verdict} on 1.15.5, {ways}, "
+        f"in {cases} case{'s' * (cases != 1)}"
     )
+
+
+# --- Several names, and errors.
+
+
+def _several(symbols, width, colour):
+    """Names told in short, and the first of them in full."""
+    first = _of_name(symbols[0], width, colour)
+    if len(symbols) == 1:
+        return first
+    lines = [f"{len(symbols)} names; here is the first of them"]
+    for symbol in symbols[1:SEVERAL]:
+        lines += _wrapped(catalog.lookup(symbol).message, width)
+    if len(symbols) > SEVERAL:
+        lines.append(f"  and {len(symbols) - SEVERAL} more")
+    return "\n".join(lines) + "\n\n" + first
+
+
+def _of_error(text, width, colour):
+    symbols, known = pasted.names(text), pasted.literal(text)
+    if not symbols:
+        known = known or pasted.advice(text)
+    if not (symbols or known):
+        raise CommandError(
+            f"nothing is known of this error: {pasted.last(text)[:200]}; "
+            "try the name that it is about: tf1to2 explain tf.NAME"
+        )
+    parts = ["\n".join(_advice(one, width)) + "\n" for one in known[:SEVERAL]]
+    parts += [_several(symbols, width, colour)] if symbols else []
+    return "\n".join(parts)
+
+
+def _advice(one, width):
+    lines = [one.message, *_wrapped(one.because, width)]
+    for place in one.place.split(", "):
+        if "." in place:
+            lines.append(f"  tf1to2 diff {place}")
+        elif place in topics.topics():
+            lines.append(f"  MIGRATION.md, {place}; tf1to2 diff {place}")
+    return lines

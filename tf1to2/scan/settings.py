@@ -2,8 +2,14 @@
 
 import configparser
 import pathlib
+import sys
 
 from tf1to2.errors import CommandError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 LISTS = ("select", "ignore", "exclude")
 KNOWN = (*LISTS, "baseline", "page")
@@ -34,28 +40,18 @@ def find(start):
 
 def _toml(path):
     try:
-        import tomllib
-    except ImportError:  # Python 3.10
-        return (
-            None if "[tool.tf1to2]" not in path.read_text("utf-8") else _no_toml(path)
-        )
-    try:
-        return tomllib.loads(path.read_text("utf-8")).get("tool", {}).get("tf1to2")
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CommandError(f"{path}: {error}") from error
-
-
-def _no_toml(path):
-    raise CommandError(f"{path}: Python 3.10 reads no TOML: use [tf1to2] in setup.cfg")
+        tool = tomllib.loads(_text(path)).get("tool", {})
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise CommandError(f"{path}: {_line(error)}") from error
+    return tool.get("tf1to2") if isinstance(tool, dict) else None
 
 
 def _cfg(path):
     parser = configparser.ConfigParser(interpolation=None)
     try:
-        parser.read(path, encoding="utf-8")
-    except (configparser.Error, UnicodeDecodeError) as error:
-        message = str(error).replace("\n", " ")
-        raise CommandError(f"{path}: {message}") from error
+        parser.read_string(_text(path))
+    except configparser.Error as error:
+        raise CommandError(f"{path}: {_line(error)}") from error
     if not parser.has_section("tf1to2"):
         return None
     return {
@@ -64,15 +60,31 @@ def _cfg(path):
     }
 
 
+def _text(path):
+    try:
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path}: {error}") from error
+
+
+def _line(error):
+    return " ".join(str(error).split())
+
+
 def _checked(found, path):
+    if not isinstance(found, dict):
+        raise CommandError(f"{path}: tf1to2 must be a table: [tool.tf1to2]")
     for key, value in found.items():
         if key not in KNOWN:
             raise CommandError(
                 f"{path}: there is no setting {key}; there are {', '.join(KNOWN)}"
             )
-        wanted = list if key in LISTS else str
-        if not isinstance(value, wanted):
-            raise CommandError(f"{path}: {key} must be a {wanted.__name__}")
-    if "baseline" in found:
+        items = value if key in LISTS else [value]
+        if not isinstance(items, list) or not all(isinstance(i, str) for i in items):
+            kind = "a list of texts" if key in LISTS else "a text"
+            raise CommandError(f"{path}: {key} must be {kind}, not {value!r}")
+    if found.get("baseline"):
         found = {**found, "baseline": str(path.parent / found["baseline"])}
     return found

@@ -4,33 +4,25 @@ import bisect
 import dataclasses
 import fnmatch
 import io
-import json
 import os
 import pathlib
-import re
+import stat
 import sys
 import tokenize
 
+from tf1to2.scan import notebooks
+from tf1to2.scan.notebooks import Unreadable
+
 SUFFIXES = (".py", ".pyw", ".ipynb")
-# What nobody means when naming a directory.
+# What nobody means when naming a directory; environments tell by their pyvenv.cfg.
 EXCLUDES = (
     ".*",
     "__pycache__",
     "node_modules",
     "site-packages",
-    "venv",
-    "env",
     "*.egg-info",
     "*.egg",
 )
-MAGIC = re.compile(r"^\s*(%%?[a-zA-Z]|!|\?)|^[\w.]+\?+\s*$")
-FOREIGN = re.compile(
-    r"\s*%%(bash|cmd|html|javascript|js|latex|markdown|perl|ruby|script|sh|svg|writefile)\b"
-)
-
-
-class Unreadable(Exception):
-    """A file that cannot be read; the message says why, in one line."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,38 +58,92 @@ def find(paths, excludes=()):
         excludes: patterns of names or paths to leave out, in addition to `EXCLUDES`.
 
     Returns:
-        List of paths as text.
+        (list of paths as text, [(path, reason)] of what cannot be read).
 
     Raises:
         FileNotFoundError: a path does not exist.
     """
-    found = {}
+    found, unread = {}, {}
     for path in paths:
-        if path == "-" or not os.path.isdir(path):
-            if path != "-" and not os.path.exists(path):
-                raise FileNotFoundError(f"{path}: no such file or directory")
+        if path == "-":
             found[path] = None
-            continue
-        for folder, folders, files in os.walk(path):
-            folders[:] = sorted(
-                name
-                for name in folders
-                if not _excluded(folder, name, (*EXCLUDES, *excludes))
-                and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
-            )
-            for name in sorted(files):
-                if name.endswith(SUFFIXES) and not _excluded(folder, name, excludes):
-                    found[os.path.join(folder, name)] = None
-    return list(found)
+        elif os.path.isdir(path):
+            before = len(found) + len(unread)
+            _find_in(path, excludes, found, unread)
+            if len(found) + len(unread) == before and not _has_any(path, found):
+                but = " that is not excluded" if excludes else ""
+                unread[path] = f"there is no Python file in it{but}"
+        elif os.path.lexists(path):
+            found[path] = None
+        else:
+            raise FileNotFoundError(f"{path}: no such file or directory")
+    return list(found), list(unread.items())
 
 
-def _excluded(folder, name, patterns):
-    path = pathlib.PurePath(folder, name).as_posix()
+def _find_in(path, excludes, found, unread):
+    def tell(error):
+        unread[error.filename] = _reason(error)
+
+    for folder, folders, files in os.walk(path, onerror=tell):
+        within = os.path.relpath(folder, path)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not _excluded(within, folder, name, EXCLUDES, excludes)
+            and not os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))
+        )
+        for name in sorted(files):
+            file = os.path.join(folder, name)
+            if name.endswith(SUFFIXES):
+                if not _excluded(within, folder, name, (), excludes):
+                    reason = _odd(file)
+                    (unread if reason else found)[file] = reason
+
+
+def _has_any(path, found):
+    """Whether a file was found in a directory by another path that was named."""
     return any(
-        fnmatch.fnmatch(name, pattern.rstrip("/"))
-        or fnmatch.fnmatch(path, pattern.rstrip("/"))
-        or fnmatch.fnmatch(path, "*/" + pattern.rstrip("/"))
-        for pattern in patterns
+        os.path.join(file, "").startswith(os.path.join(path, "")) for file in found
+    )
+
+
+def _odd(path):
+    """Why what lies in a directory is no file to be opened, or None."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and os.path.islink(path):
+            return f"it is a link to {os.readlink(path)}, which does not exist"
+        return _reason(error)
+    return None if stat.S_ISREG(mode) else f"it is {_kind(mode)}, and no file"
+
+
+def _kind(mode):
+    for test, kind in (
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISDIR, "a directory"),
+    ):
+        if test(mode):
+            return kind
+    return "a device"
+
+
+def _reason(error):
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def _excluded(within, folder, name, own, patterns):
+    """Whether a name is left out: ours go by the name, a user's by any path, too."""
+    if any(fnmatch.fnmatch(name, pattern) for pattern in own):
+        return True
+    paths = [pathlib.PurePath(base, name).as_posix() for base in (within, folder)]
+    return any(
+        fnmatch.fnmatch(text, pattern)
+        for given in patterns
+        for pattern in (given.rstrip("/"), "*/" + given.rstrip("/"))
+        for text in (name, *paths)
     )
 
 
@@ -120,13 +166,13 @@ def read(path):
             with open(path, "rb") as file:
                 data = file.read()
     except OSError as error:
-        raise Unreadable(error.strerror or str(error)) from error
+        raise Unreadable(_reason(error)) from error
     if path.endswith(".ipynb"):
-        return _cells(data)
-    return Text(_utf8(data))
+        return Text(*notebooks.python(data))
+    return Text(utf8(data))
 
 
-def _utf8(data):
+def utf8(data):
     """`data` in UTF-8, by its own declaration (PEP 263)."""
     if b"\0" in data:
         raise Unreadable("it is binary: it contains null bytes")
@@ -141,38 +187,3 @@ def _utf8(data):
             f"byte {error.start}"
         ) from error
     return text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace")
-
-
-def _cells(data):
-    try:
-        notebook = json.loads(data)
-        cells = notebook.get("cells")
-        if cells is None:  # the format before version 4
-            cells = [c for sheet in notebook["worksheets"] for c in sheet["cells"]]
-        sources = [
-            cell.get("source", cell.get("input", ""))
-            for cell in cells
-            if cell["cell_type"] == "code"
-        ]
-        sources = [s if isinstance(s, str) else "".join(s) for s in sources]
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"it is no notebook: {error}") from error
-    except (KeyError, TypeError, AttributeError) as error:
-        raise Unreadable(
-            f"it is no notebook: no {error} where cells should be"
-        ) from error
-    # One text, since a cell sees what the cells before it have imported.
-    cells, starts, line = [], [], 1
-    for source in sources:
-        cells.append(_without_magics(source))
-        starts.append(line)
-        line += cells[-1].count("\n") + 1
-    return Text("\n".join(cells).encode("utf-8", "replace"), tuple(starts))
-
-
-def _without_magics(source):
-    """A cell with what is not Python made comments, on the lines where it stood."""
-    if FOREIGN.match(source):
-        return ""
-    lines = source.replace("\r\n", "\n").split("\n")
-    return "\n".join("#" + line if MAGIC.match(line) else line for line in lines)

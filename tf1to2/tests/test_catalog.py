@@ -1,64 +1,241 @@
 """Every name of TensorFlow 1.15 has its verdict, and the verdicts are true here."""
 
+import ast
 import contextlib
 import io
 import re
 import subprocess
 import sys
+import types
 import unittest
 
 import tensorflow as tf
 from parameterized import parameterized
 
 from tf1to2 import cli, topics
-from tf1to2.scan import catalog, survey
+from tf1to2.scan import arguments, catalog, facts, survey, verdicts, walk
 from tf1to2.scan.names import Call
 
+ABSENT = object()
 
-class CatalogTest(unittest.TestCase):
+
+def names():
+    """Every public name of 1.15.5, but the modules."""
+    return [facts.fact(s) for s, kind, *_ in facts.names().values() if kind != "module"]
+
+
+def read(signature):
+    """{name: (place or None, default)} by Python's own parser.
+
+    What follows a sentinel comes by keyword, and in practice what follows the name of
+    an op; "*args" is there if more is taken.
+    """
+    if not signature:
+        return {}
+    spec = ast.parse(f"def f{signature}: pass").body[0].args
+    plain = [*spec.posonlyargs, *spec.args]
+    defaults = [None] * (len(plain) - len(spec.defaults)) + spec.defaults
+    found, sentinel, named = {}, False, False
+    for place, (argument, default) in enumerate(zip(plain, defaults)):
+        name = argument.arg
+        sentinel = sentinel or name.startswith("_")
+        if not name.startswith("_"):
+            text = None if sentinel or default is None else ast.unparse(default)
+            found[name] = (None if sentinel or named else place, text)
+        named = named or name == "name"
+    for argument, default in zip(spec.kwonlyargs, spec.kw_defaults):
+        found[argument.arg] = (None, default and ast.unparse(default))
+    if spec.vararg:
+        found["*args"] = (None, None)
+    return found
+
+
+class FactsTest(unittest.TestCase):
+    """The tables against the TensorFlow that is installed."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not tf.__version__.startswith(survey.SURVEYED + "."):
+            raise unittest.SkipTest(f"the tables tell of TensorFlow {survey.SURVEYED}")
+
     def test_every_name_of_1_15_is_there(self):
-        rows = survey.rows()
-        contrib = [row for row in rows if row["symbol"].startswith("tf.contrib.")]
-        self.assertEqual((len(rows) - len(contrib), len(contrib)), (2781, 3779))
+        contrib = [fact for fact in names() if fact.symbol.startswith("tf.contrib.")]
+        self.assertEqual((len(names()) - len(contrib), len(contrib)), (2781, 3779))
 
-    def test_every_name_is_decided_on_purpose(self):
-        exact, _ = catalog._verdicts()
-        for row in survey.rows():
-            entry = catalog.lookup(row["symbol"])
-            self.assertIn(entry.verdict, catalog.VERDICTS)
-            if row["today"] in ("differs", "v1", "gone") and row["symbol"] not in exact:
-                self.assertIsNotNone(
-                    catalog._under(row["symbol"], ""), f"{row['symbol']} is undecided"
+    def test_what_is_here_is_here(self):
+        for symbol in facts.names():
+            fact = facts.fact(symbol)
+            found = walk.get(tf, symbol, walk.ABSENT) is not walk.ABSENT
+            self.assertEqual(found, fact.here, symbol)
+            if fact.moved:
+                self.assertIsNotNone(walk.get(tf, fact.moved), symbol)
+
+    def test_signatures_are_those_of_today(self):
+        for fact in names():
+            if fact.here or fact.moved:
+                thing = walk.get(tf, fact.moved or fact.symbol)
+                self.assertEqual(
+                    walk.signature(thing), fact.signature_today, fact.symbol
                 )
+
+    def test_members_are_there_or_gone(self):
+        for fact in names():
+            place = facts.place(fact.symbol) if fact.kind == "class" else ""
+            if place and fact.object == fact.symbol:
+                cls = walk.get(tf, place)
+                for name in facts.members(fact.symbol):
+                    member = facts.member(fact.symbol, name)
+                    if member.today == "gone":
+                        self.assertFalse(hasattr(cls, name), member.symbol)
+                    elif member.kind != "property":  # an attribute of objects, maybe
+                        self.assertTrue(hasattr(cls, name), member.symbol)
+
+
+class VerdictsTest(unittest.TestCase):
+    """The verdicts against the facts, both ways."""
+
+    def test_what_is_not_there_is_not_the_same(self):
+        for symbol in facts.names():
+            entry, fact = catalog.lookup(symbol), facts.fact(symbol)
+            if entry.verdict in ("same", "changed"):
+                self.assertTrue(fact.here, symbol)
+
+    def test_what_is_there_is_not_gone(self):
+        for symbol in facts.names():
+            if facts.fact(symbol).here:
+                self.assertIn(catalog.lookup(symbol).verdict, ("same", "changed"))
+
+    def test_what_is_renamed_has_one_name(self):
+        for fact in names():
+            entry = catalog.lookup(fact.symbol)
+            if entry.verdict == "renamed":
+                name = re.match(r"[\w.]+", entry.replacement)[0]
+                self.assertIsNotNone(walk.get(tf, name), fact.symbol)
+                self.assertNotRegex(entry.replacement, r"^[\w.]+,", fact.symbol)
+
+    def test_a_module_is_judged_as_a_module(self):
+        modules = [s for s, kind, *_ in facts.names().values() if kind == "module"]
+        self.assertGreater(len(modules), 300)
+        for symbol in modules:
+            entry = catalog.lookup(symbol)
+            self.assertEqual(entry.kind, "module", symbol)
+            self.assertEqual(entry.verdict == "same", facts.fact(symbol).here, symbol)
+
+    def test_the_same_takes_the_same_call(self):
+        for fact in names():
+            entry = catalog.lookup(fact.symbol)
+            if entry.verdict == "same" and fact.signature_today and not entry.what:
+                rows = verdicts.arguments(fact.symbol)
+                now = read(fact.signature_today)
+                for name, (place, default) in read(fact.signature).items():
+                    if name in rows or name in ("name", "*args"):
+                        continue  # a row says why it does no harm
+                    at, new = now.get(name, (None, "absent"))
+                    if "**kwargs" in fact.signature_today and new == "absent":
+                        continue
+                    where = f"{fact.symbol}({name})"
+                    self.assertNotEqual(new, "absent", where)
+                    if place is not None and "*args" not in now:
+                        self.assertEqual(at, place, where)
+                    if default is not None:
+                        same = arguments.equal(default, new)
+                        known = (name, default, new) in arguments.SYNONYMS
+                        self.assertTrue(same or known, where)
+
+    def test_the_renamed_takes_the_same_call_or_says_what_differs(self):
+        for fact in names():
+            entry = catalog.lookup(fact.symbol)
+            if entry.verdict == "renamed" and not entry.what and fact.moved:
+                now = read(fact.signature_today)
+                for name, (place, default) in read(fact.signature).items():
+                    at, new = now.get(name, (None, "absent"))
+                    where = f"{fact.symbol}({name})"
+                    if name in verdicts.arguments(fact.symbol):
+                        continue
+                    if name not in ("name", "*args") and "*args" not in now:
+                        if place is not None:
+                            self.assertEqual(at, place, where)
+                        if default is not None:
+                            known = (name, default, new) in arguments.SYNONYMS
+                            self.assertTrue(known or arguments.equal(default, new))
 
     def test_what_differs_is_explained(self):
         for symbol in catalog.symbols():
             entry = catalog.lookup(symbol)
+            self.assertIn(entry.verdict, catalog.VERDICTS)
             if entry.verdict in ("changed", "removed"):
                 self.assertTrue(entry.what or entry.replacement, symbol)
-            if entry.verdict in ("renamed",):
+            if entry.verdict in ("renamed", "rewrite"):
                 self.assertTrue(entry.replacement, symbol)
 
-    def test_same_is_the_same_object_here(self):
-        exact, _ = catalog._verdicts()
-        for row in survey.rows():
-            if row["today"] == "same" and row["symbol"] not in exact:
-                new = survey._get(tf, row["symbol"])
-                if new is None:  # newer than the TensorFlow that is installed
-                    self.assertNotIn(tf.__version__[:4], ("2.21",), row["symbol"])
+    def test_every_member_is_judged(self):
+        seen = 0
+        for fact in names():
+            if fact.kind == "class" and fact.object == fact.symbol:
+                for name in facts.members(fact.symbol):
+                    symbol = f"{fact.symbol}.{name}"
+                    entry = catalog.lookup(symbol)
+                    self.assertEqual(entry.symbol, symbol)
+                    if facts.member(fact.symbol, name).today == "gone":
+                        self.assertNotIn(entry.verdict, ("same", "changed"), symbol)
+                    seen += 1
+        self.assertGreater(seen, 10000)
 
-    def test_renamed_names_exist_here(self):
-        for row in survey.rows():
-            if row["today"].startswith("tf."):
-                self.assertIsNotNone(survey._get(tf, row["today"]), row["symbol"])
+
+class TableTest(unittest.TestCase):
+    """verdicts.tsv itself."""
+
+    def test_one_object_has_one_row(self):
+        rows = {}
+        for symbol in verdicts.table()[0]:
+            if symbol in facts.names():
+                one = facts.fact(symbol).object
+                self.assertNotIn(one, rows, f"{symbol} is {rows.get(one)}")
+                rows[one] = symbol
+
+    def test_no_row_repeats_the_facts(self):
+        for symbol, (verdict, replacement, what) in verdicts.table()[0].items():
+            if verdict == "same":
+                self.assertTrue(what, symbol)
+            fact = facts.fact(symbol)
+            if fact and verdict == "renamed" and not what:
+                self.assertNotEqual(fact.moved, replacement, symbol)
+
+    def test_what_does_not_resolve_has_another_name_or_none(self):
+        """Also of names that 1.15.5 had not any more."""
+        for symbol, (verdict, replacement, _) in verdicts.table()[0].items():
+            if symbol.startswith("tf.") and walk.get(tf, symbol) is None:
+                owner, _, name = symbol.rpartition(".")
+                if owner in facts.names() and facts.member(owner, name):
+                    continue  # of objects, which a class need not show
+                self.assertNotIn(verdict, ("same", "changed"), symbol)
+                self.assertNotEqual((verdict, replacement), ("renamed", symbol))
+
+    def test_harmless_arguments_say_why(self):
+        for symbol, rows in verdicts.table()[2].items():
+            self.assertTrue(catalog.is_listed(symbol), symbol)
+            for name, (_, _, what) in rows.items():
+                self.assertTrue(what, f"{symbol}({name})")
+
+    def test_a_row_for_a_module_names_no_function(self):
+        for prefix, (_, replacement, _) in verdicts.table()[1].items():
+            for name in re.findall(r"(?<!\w)tf\.[\w.]*\w", replacement):
+                if prefix.startswith("tf.") and name != "tf.function":
+                    kinds = (type, types.ModuleType)  # true of whatever lies beneath
+                    thing = walk.get(tf, name)
+                    self.assertIsInstance(thing, kinds, f"{prefix}: {name}")
 
     def test_replacements_exist_here(self):
-        exact, wild = catalog._verdicts()
-        for symbol, (_, replacement, *_) in [*exact.items(), *wild.items()]:
+        exact, wild, of_arguments = verdicts.table()
+        rows = [*exact.items(), *wild.items()]
+        rows += [row for table in of_arguments.values() for row in table.items()]
+        for symbol, (_, replacement, _) in rows:
             for name in replacement.split(", "):
                 if re.fullmatch(r"tf(\.\w+)+", name):
-                    self.assertIsNotNone(survey._get(tf, name), f"{symbol}: {name}")
+                    self.assertIsNotNone(walk.get(tf, name), f"{symbol}: {name}")
 
+
+class CatalogTest(unittest.TestCase):
     def test_every_pair_exists(self):
         known = topics.topics()
         for symbol in catalog.symbols():
@@ -67,13 +244,14 @@ class CatalogTest(unittest.TestCase):
                 self.assertIn(pair or None, (*known[topic].pairs, None), symbol)
 
     def test_verdicts_name_what_there_is(self):
-        exact, wild = catalog._verdicts()
+        wild = verdicts.table()[1]
         deeper = ("tf.contrib.", "tf.examples", ".", "tensorflow.")
         self.assertEqual(
             [
                 p
                 for p in wild
-                if not p.startswith(deeper) and p not in catalog._modules()
+                if not p.startswith(deeper)
+                and facts.names().get(p, "  ")[1] != "module"
             ],
             [],
         )
@@ -114,6 +292,119 @@ class LookupTest(unittest.TestCase):
         entry = catalog.lookup(symbol)
         self.assertEqual(entry.verdict, verdict)
         self.assertTrue(entry.replacement.startswith(replacement), entry)
+
+    @parameterized.expand(
+        [
+            ("an activation", "tf.nn.relu_layer", "tf.nn.relu(tf.matmul("),
+            ("a default activation", "tf.contrib.slim.fully_connected", "was ReLU"),
+            ("a default padding", "tf.contrib.layers.conv2d_transpose", "SAME"),
+            ("an epsilon", "tf.train.AdamOptimizer", "epsilon=1e-8"),
+            ("where squares begin", "tf.train.RMSPropOptimizer", "begin at 0"),
+            ("a new name", "tf.diag", "is tf.linalg.tensor_diag now"),
+            (
+                "the replacement beside a reason",
+                "tf.contrib.slim.l2_regularizer",
+                "write: scale * tf.nn.l2_loss(w)",
+            ),
+            (
+                "a member of what is gone",
+                "tf.estimator.ModeKeys.EVAL",
+                "tf.estimator.ModeKeys.EVAL: left TensorFlow",
+            ),
+            ("keywords", ".fit_generator", "steps_per_epoch by keyword"),
+            ("tfe", "tf.contrib.eager.python.tfe.metrics.Mean", "tf.keras.metrics"),
+            ("slim's layers", "tf.contrib.slim.layers.fully_connected", "was ReLU"),
+            (
+                "nets deep in slim",
+                "tf.contrib.slim.python.slim.nets.resnet_v1.resnet_v1",
+                "tf.keras.applications",
+            ),
+            ("of an iterator", "tf.data.Iterator.initializer", "iter(dataset), anew"),
+            ("a check that returned", "tf.debugging.assert_scalar", "returns nothing"),
+            (
+                "a check with other names",
+                "tf.verify_tensor_all_finite",
+                "write message= in place of msg=",
+            ),
+            ("every rank", "tf.batch_gather", "batch_dims=-1"),
+            ("a sparse tensor", "tf.string_split", ".to_sparse()"),
+            ("not public", "tf.python.framework.ops.EagerTensor", "if it has one"),
+            ("never at the top", "tf.Coordinator", "is tf.train.Coordinator now"),
+        ]
+    )
+    def test_message_tells(self, _, symbol, text):
+        self.assertIn(text, catalog.lookup(symbol).message)
+
+    @parameterized.expand(["proper_iterable", "same_float_dtype"])
+    def test_a_check_that_did_not_change(self, name):
+        self.assertEqual(catalog.lookup(f"tf.debugging.assert_{name}").verdict, "same")
+
+    @parameterized.expand(
+        [
+            (
+                "not an argument that is not passed",
+                "tf.python.framework.ops.convert_to_tensor",
+                Call(1, ("name",), False),
+                "preferred_dtype",
+                False,
+            ),
+            (
+                "one that is passed",
+                "tf.python.framework.ops.convert_to_tensor",
+                Call(1, ("preferred_dtype",), False),
+                "preferred_dtype",
+                True,
+            ),
+            (
+                "not a default that is given",
+                "tf.truncated_normal_initializer",
+                Call(0, ("stddev",), False),
+                "stddev was",
+                False,
+            ),
+            (
+                "a default",
+                "tf.truncated_normal_initializer",
+                Call(0, (), False),
+                "stddev was",
+                True,
+            ),
+            (
+                "a place beside the row's sentence",
+                "tf.summary.image",
+                Call(3, (), False),
+                "argument 3 was max_outputs and is step",
+                True,
+            ),
+            (
+                "a keyword beside the row's sentence",
+                "tf.summary.scalar",
+                Call(1, ("tensor",), False),
+                "write data= in place of tensor=",
+                True,
+            ),
+            (
+                "another keyword",
+                "tf.nn.ctc_loss",
+                Call(3, ("time_major",), False),
+                "write logits_time_major= in place of time_major=",
+                True,
+            ),
+            (
+                "of a name before 1.0",
+                "tf.batch_matmul",
+                Call(2, ("adj_x",), False),
+                "write adjoint_a= in place of adj_x=",
+                True,
+            ),
+        ]
+    )
+    def test_message_of_a_call(self, _, symbol, call, text, told):
+        self.assertEqual(text in catalog.judge(symbol, call).message, told)
+
+    def test_another_keyword_beside_another_meaning_is_not_mechanical(self):
+        call = Call(1, ("values",), False)
+        self.assertEqual(catalog.judge("tf.summary.histogram", call).verdict, "rewrite")
 
     @parameterized.expand([("new", "tf.newer"), ("not ours", "np.sum"), ("root", "tf")])
     def test_what_1_15_never_had(self, _, symbol):
@@ -200,6 +491,367 @@ class LookupTest(unittest.TestCase):
     def test_call(self, _, symbol, call, verdict, what):
         entry = catalog.judge(symbol, call)
         self.assertEqual((entry.verdict, entry.what), (verdict, what))
+
+
+class UseTest(unittest.TestCase):
+    """What one call or mention is told, where both TensorFlows were asked."""
+
+    @parameterized.expand(
+        [
+            ("a table", "tf.nn.embedding_lookup", Call(2, (), False), "same", ""),
+            (
+                "several tables",
+                "tf.nn.embedding_lookup",
+                Call(2, (), False, (0,)),
+                "changed",
+                "several tables are split",
+            ),
+            ("where, of one", "tf.where", Call(1, (), False), "same", ""),
+            ("where, of three", "tf.where", Call(3, (), False), "changed", "broadcast"),
+            ("a scope's name", "tf.name_scope", Call(1, (), False), "same", ""),
+            ("get_shape", ".get_shape", None, "same", "still works"),
+            (
+                "LSTM",
+                "tf.keras.layers.LSTM",
+                Call(1, (), False),
+                "changed",
+                "recurrent_activation was hard_sigmoid, is sigmoid",
+            ),
+            (
+                "LSTM with its activation",
+                "tf.keras.layers.LSTM",
+                Call(1, ("recurrent_activation",), False),
+                "same",
+                "",
+            ),
+            (
+                "GRU",
+                "tf.keras.layers.GRU",
+                Call(1, ("recurrent_activation",), False),
+                "changed",
+                "reset_after was False, is True",
+            ),
+            (
+                "lr",
+                "tf.keras.optimizers.SGD",
+                Call(0, ("lr",), False),
+                "renamed",
+                "write learning_rate= in place of lr=",
+            ),
+            (
+                "decay",
+                "tf.keras.optimizers.Adam",
+                Call(1, ("decay",), False),
+                "changed",
+                "decay= is ignored",
+            ),
+            (
+                "SGD as it was",
+                "tf.keras.optimizers.SGD",
+                Call(1, (), False),
+                "same",
+                "",
+            ),
+            (
+                "no strength",
+                "tf.keras.regularizers.l1_l2",
+                Call(0, (), False),
+                "changed",
+                "l1 was 0.01, is 0.0; l2 was 0.01, is 0.0",
+            ),
+            (
+                "strengths",
+                "tf.keras.regularizers.l1_l2",
+                Call(2, (), False),
+                "same",
+                "",
+            ),
+            (
+                "l",
+                "tf.keras.regularizers.l2",
+                Call(0, ("l",), False),
+                "renamed",
+                "write l2= in place of l=",
+            ),
+            (
+                "no pool size",
+                "tf.keras.layers.AveragePooling2D",
+                Call(0, (), False),
+                "changed",
+                "pool_size must be given: it was (2, 2)",
+            ),
+            (
+                "what a layer refuses",
+                "tf.keras.layers.Dense",
+                Call(1, ("weights",), False),
+                "rewrite",
+                "Keras 3 takes no weights=",
+            ),
+            (
+                "what a layer still takes",
+                "tf.keras.layers.Embedding",
+                Call(2, ("input_length",), False),
+                "same",
+                "",
+            ),
+            (
+                "box_ind",
+                "tf.image.crop_and_resize",
+                Call(2, ("box_ind", "crop_size"), False),
+                "renamed",
+                "box_ind",
+            ),
+            (
+                "an initializer's strength",
+                "tf.random_normal_initializer",
+                Call(0, (), False),
+                "changed",
+                "stddev was 1.0, is 0.05",
+            ),
+            (
+                "an initializer that has another name",
+                "tf.truncated_normal_initializer",
+                Call(0, (), False),
+                "rewrite",
+                "stddev was 1.0, is 0.05",
+            ),
+            (
+                "arguments that changed places",
+                "tf.random_poisson",
+                Call(2, (), False),
+                "rewrite",
+                "argument 1 was lam and is shape",
+            ),
+            (
+                "three of six",
+                "tf.confusion_matrix",
+                Call(3, (), False),
+                "renamed",
+                "",
+            ),
+            (
+                "four of six",
+                "tf.confusion_matrix",
+                Call(4, (), False),
+                "rewrite",
+                "argument 4 was dtype and is weights",
+            ),
+            (
+                "a seed in its place",
+                "tf.multinomial",
+                Call(3, (), False),
+                "rewrite",
+                "argument 3 was seed and is dtype",
+            ),
+            (
+                "a name that was spelled otherwise",
+                "tf.gfile.Exists",
+                Call(0, ("filename",), False),
+                "renamed",
+                "write path= in place of filename=",
+            ),
+            (
+                "a member",
+                "tf.keras.Sequential.compile",
+                Call(2, ("metrics",), False),
+                "changed",
+                "the history calls accuracy",
+            ),
+            ("a mention", "tf.reduce_sum", None, "same", ""),
+        ]
+    )
+    def test_use(self, _, symbol, call, verdict, what):
+        entry = catalog.judge(symbol, call)
+        self.assertEqual(entry.verdict, verdict, entry)
+        self.assertIn(what, entry.what)
+        if not what:
+            self.assertEqual(entry.what, "")
+
+    @parameterized.expand(
+        [
+            ("a session", "tf.Session.run", "rewrite", "a call of a function"),
+            ("a base", "tf.train.AdamOptimizer.minimize", "rewrite", "a GradientTape"),
+            ("restore", "tf.train.Saver.restore", "rewrite", "tf.train.Checkpoint"),
+            ("shapes", "tf.data.Dataset.output_shapes", "rewrite", "dataset.element"),
+            ("still there", "tf.data.Dataset.map", "same", ""),
+            ("fit_generator", "tf.keras.Model.fit_generator", "rewrite", "model.fit"),
+            ("a subclass", "tf.keras.Sequential.fit_generator", "rewrite", "model.fit"),
+            ("updates", "tf.keras.layers.Dense.updates", "rewrite", "assignments"),
+            (
+                "of a scope",
+                "tf.VariableScope.reuse_variables",
+                "rewrite",
+                "a tf.Module",
+            ),
+            ("a test's", "tf.test.TestCase.test_session", "rewrite", "calls of the"),
+            ("a key", "tf.GraphKeys.UPDATE_OPS", "rewrite", "a list"),
+            ("of a new name", "tf.FIFOQueue.enqueue", "rewrite", "tf.data"),
+            ("a state", "tf.nn.rnn_cell.LSTMCell.zero_state", "rewrite", "a cell"),
+        ]
+    )
+    def test_member(self, _, symbol, verdict, replacement):
+        entry = catalog.lookup(symbol)
+        self.assertEqual((entry.symbol, entry.verdict), (symbol, verdict))
+        self.assertTrue(entry.replacement.startswith(replacement), entry)
+
+    @parameterized.expand(
+        [
+            ("taken", "tf.reduce_sum", Call(1, ("axis",), False), False),
+            ("renamed", "tf.reduce_sum", Call(1, ("keep_dims",), False), True),
+            ("gone", "tf.nn.dropout", Call(1, ("keep_prob",), False), True),
+            ("ignored", "tf.keras.layers.LSTM", Call(1, ("implementation",), 0), False),
+            ("not called", "tf.reduce_sum", None, False),
+        ]
+    )
+    def test_rejects(self, _, symbol, call, rejected):
+        self.assertEqual(catalog.rejects(symbol, call), rejected)
+
+    @parameterized.expand(
+        [
+            (
+                "one object",
+                "tf.contrib.tpu.TPUEstimator",
+                "tf.estimator.tpu.TPUEstimator",
+            ),
+            ("a facade", "tf.contrib.rnn.LSTMCell", "tf.nn.rnn_cell.LSTMCell"),
+            (
+                "slim",
+                "tf.contrib.slim.l2_regularizer",
+                "tf.contrib.layers.l2_regularizer",
+            ),
+        ]
+    )
+    def test_one_object_has_one_judgement(self, _, one, other):
+        entries = [catalog.lookup(symbol) for symbol in (one, other)]
+        self.assertEqual(*((e.verdict, e.replacement, e.what) for e in entries))
+
+
+class ArgumentsTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("equal", "(x, axis=None)", "(x, axis=None)", []),
+            ("more", "(x)", "(x, y=None, **kwargs)", []),
+            ("unknown", "", "(x)", []),
+            ("numbers", "(x, a=0)", "(x, a=0.0)", []),
+            ("False for None", "(x, a=None)", "(x, a=False)", []),
+            ("a name of a node", "(x, name=None)", "(x, name='X')", []),
+            ("in all directions", "(x, s=(2, 2))", "(x, s=2)", []),
+            ("sentinel", "(_s=None, y=None, z=None)", "(y, z)", []),
+            ("default", "(x, a='b')", "(x, a='c')", ["a was b, is c"]),
+            ("gone", "(x, *, a=1)", "(x)", ["the argument a is gone"]),
+            ("taken by **", "(x, *, a=1)", "(x, **kwargs)", []),
+            (
+                "known by another name",
+                "(x, *, dim=1)",
+                "(x, *, axis=1)",
+                ["write axis= in place of dim="],
+            ),
+            ("by its place", "(oldpath)", "(src)", ["write src= in place of oldpath="]),
+            ("required", "(x=2)", "(x)", ["x must be given: it was 2"]),
+            ("new", "(x)", "(x, *, y)", ["y must be given"]),
+            ("moved", "(a, b)", "(b, a)", ["argument 1 was a and is b"]),
+            (
+                "commas",
+                "(a=(1, 2), b='x,y')",
+                "(a=(1, 3), b='x,y')",
+                ["a was (1, 2), is (1, 3)"],
+            ),
+        ]
+    )
+    def test_differences(self, _, before, now, texts):
+        found = arguments.differences(before, now)
+        self.assertEqual([difference.text for difference in found], texts)
+
+    @parameterized.expand(
+        [
+            ("a default left out", Call(1, (), False), ["a was 1, is 2"]),
+            ("a default by place", Call(2, (), False), []),
+            ("a default by name", Call(1, ("a",), False), []),
+            ("gone", Call(2, ("b",), False), ["the argument b is gone"]),
+            ("mentioned", None, ["a was 1, is 2"]),
+            ("by place", Call(3, (), False), ["argument 3 was b and is none"]),
+        ]
+    )
+    def test_felt(self, _, call, texts):
+        found = arguments.felt(call, "(x, a=1, b=2)", "(x, a=2)")
+        self.assertEqual([difference.text for difference in found], texts)
+
+
+class SurveyTest(unittest.TestCase):
+    """What make names makes of three walks."""
+
+    def test_tables(self):
+        names = {
+            "tf.f": ("func", 0, "(x, a=1)", "same", "(x, a=2)"),
+            "tf.math.f": ("func", 0, "(x, a=1)", "gone", ""),
+            "tf.C": ("class", 1, "()", "differs", "()"),
+        }
+        found = {
+            "names": {
+                symbol: {
+                    "kind": kind,
+                    "object": one,
+                    "signature": text,
+                    "deprecated": "",
+                    "class": "m.C" if kind == "class" else "",
+                }
+                for symbol, (kind, one, text, *_) in names.items()
+            },
+            "modules": {"tf.math": 7},
+            "classes": {
+                "m.C": {
+                    "path": "m.C",
+                    "mro": ["m.B"],
+                    "own": {"run": ["method", "()"]},
+                },
+                "m.B": {"path": "m.B", "mro": [], "own": {"old": ["method", "(x)"]}},
+            },
+            "privates": {"tensorflow.python.f": "tf.f"},
+        }
+        now = {
+            "names": {
+                symbol: {"today": today, "signature": text, "home": "tensorflow"}
+                for symbol, (*_, today, text) in names.items()
+            },
+            "modules": {"tf.math": True},
+            "members": {"m.C": {"at": "tf.C", "members": {"run": [True, "(y)"]}}},
+        }
+        tables = survey.tables(found, now, now)
+        self.assertEqual(
+            tables["names.tsv"].splitlines()[1:],
+            [
+                "tf.C\tclass\t\t()\tdiffers\t\t\t",
+                "tf.f\tfunc\t\t(x, a=1)\tsame\t(x, a=2)\t\t",
+                "tf.math\tmodule\t\t\tsame\t\t\t",
+                "tf.math.f\tfunc\ttf.f\t(x, a=1)\ttf.f\t(x, a=2)\t\t",
+            ],
+        )
+        self.assertEqual(
+            tables["members.tsv"].splitlines()[1:],
+            [
+                "m.B\t\tclass\t\t\t\t",
+                "m.B\told\tmethod\t(x)\tgone\t\t",
+                "tf.C\t\tclass\tm.B\ttf.C\t\t",
+                "tf.C\trun\tmethod\t()\tsame\t(y)\t",
+            ],
+        )
+
+    @parameterized.expand(
+        [
+            (
+                "a function",
+                lambda x, *a, b=tf.float32, **k: 0,
+                "(x, *a, b=tf.float32, **k)",
+            ),
+            ("by name only", lambda x, *, b=(1,): 0, "(x, *, b=(1,))"),
+            ("a function as default", lambda f=len: 0, "(f=len)"),
+            ("an object as default", lambda f=ABSENT: 0, "(f=object())"),
+            ("a class", tf.Module, "(name=None)"),
+            ("no function", 3, ""),
+        ]
+    )
+    def test_signature(self, _, thing, text):
+        self.assertEqual(walk.signature(thing), text)
 
 
 class ExplainTest(unittest.TestCase):

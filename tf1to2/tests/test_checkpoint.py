@@ -15,7 +15,7 @@ import parity_tests  # noqa: F401  TensorFlow starts in the settings of the proo
 # isort: split
 import tensorflow as tf
 
-from tf1to2 import checkpoint
+from tf1to2.checkpoint import command, reading, writing
 from tf1to2.errors import CommandError
 from tf1to2.parity.v1 import legacy
 
@@ -90,7 +90,9 @@ def having(tree, *path_and_value):
     return tree
 
 
-class ConvertTest(unittest.TestCase):
+class Conversion(unittest.TestCase):
+    """A checkpoint of TensorFlow 1 in a folder, and the command."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -105,24 +107,21 @@ class ConvertTest(unittest.TestCase):
         self.before = sorted(self.folder.iterdir())
 
     def convert(self, mapping, *arguments, source=None, target=None):
+        """Runs the command; a map of None is left to the arguments."""
         file = self.folder / "map.json"
-        file.write_text(mapping if isinstance(mapping, str) else json.dumps(mapping))
+        if mapping is not None:
+            text = mapping if isinstance(mapping, str) else json.dumps(mapping)
+            file.write_text(text, errors="surrogatepass")
+            arguments = ("--map", file, *arguments)
+        places = source or self.source, target or self.target
         parser = argparse.ArgumentParser()
-        checkpoint.add_arguments(parser)
-        options = parser.parse_args(
-            [
-                str(source or self.source),
-                str(target or self.target),
-                "--map",
-                str(file),
-                *map(str, arguments),
-            ]
-        )
+        command.add_arguments(parser)
+        options = parser.parse_args([str(word) for word in (*places, *arguments)])
         try:
             with contextlib.redirect_stdout(io.StringIO()) as out:
-                status = checkpoint.run(options)
+                status = command.run(options)
         finally:
-            file.unlink()
+            file.unlink(missing_ok=True)
         return status, out.getvalue()
 
     def assert_nothing_left(self):
@@ -133,6 +132,8 @@ class ConvertTest(unittest.TestCase):
             self.convert(mapping, *arguments, **places)
         self.assertEqual(len(str(raised.exception).splitlines()), 1)
 
+
+class ConvertTest(Conversion):
     def test_names_become_objects(self):
         status, text = self.convert(MAP)
         self.assertEqual(status, 0)
@@ -158,7 +159,7 @@ class ConvertTest(unittest.TestCase):
         self.assertEqual(status, 0)
         got, wanted = contents(self.target), contents(like)
         self.assertEqual(got.keys(), wanted.keys())
-        self.assertEqual(got[checkpoint.GRAPH], wanted[checkpoint.GRAPH])
+        self.assertEqual(got[reading.GRAPH], wanted[reading.GRAPH])
         new = fresh()
         new.restore(str(self.target)).assert_consumed()
         self.assertEqual((new.step.numpy(), new.save_counter.numpy()), (100, 1))
@@ -215,7 +216,7 @@ class ConvertTest(unittest.TestCase):
         status, text = self.convert(having(MAP, "drop", ["[o]ld/*", "ol?/*", "o*/?"]))
         self.assertEqual(status, 1)
         self.assertIn("not in the source:\n  [o]ld/*\n  ol?/*\n  o*/?\n", text)
-        self.assertIn('"old/a": "",  float32 []', text)
+        self.assertIn("unaccounted for:\n  old/a  float32 []", text)
 
     def test_objects_become_names_again(self):
         self.convert(MAP)
@@ -255,7 +256,7 @@ class ConvertTest(unittest.TestCase):
         self.assertEqual(contents(copies[1]).keys(), VALUES.keys())
 
     def test_a_large_one_is_written_in_shards(self):
-        with mock.patch.object(checkpoint, "SHARD", 64):
+        with mock.patch.object(writing, "SHARD", 64):
             self.convert(MAP)
         names = sorted(p.name for p in self.folder.glob("v2*"))
         self.assertEqual(names[:2], [f"v2.ckpt.data-{i:05}-of-00003" for i in range(2)])
@@ -279,7 +280,7 @@ class ConvertTest(unittest.TestCase):
             (
                 "a tensor that the map forgets",
                 without(MAP, "tensors", "dense/bias"),
-                'of the source unaccounted for:\n  "dense/bias": "",  float64 [3]',
+                "of the source unaccounted for:\n  dense/bias  float64 [3]",
             ),
             (
                 "a tensor that there is not",
@@ -317,13 +318,6 @@ class ConvertTest(unittest.TestCase):
                 "impossible:\n  vocabulary, string [2]: dtype int32",
             ),
             (
-                "a value of another shape",
-                having(
-                    MAP, "new", "a", {"value": [1, 2], "shape": [3], "dtype": "int64"}
-                ),
-                "impossible:\n  a: ",
-            ),
-            (
                 "a slot without a template",
                 having(MAP, "tensors", "dense/bias", "v/.OPTIMIZER_SLOT/opt/m"),
                 "more than a path of attributes (give --like)",
@@ -352,54 +346,11 @@ class ConvertTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn(
             "of the template unfilled:\n"
-            '  "net/bias"  float64 [3]\n'
-            '  "net/layers/0/w"  float32 [8, 3]',
+            "  net/bias  float64 [3]\n"
+            "  net/layers/0/w  float32 [8, 3]",
             text,
         )
         self.assertIn("net/layers/w (did you mean net/layers/0/w?)", text)
-
-    @parameterized.expand(
-        [
-            ("missing file", None, "map.json: No such file"),
-            ("no JSON", "{", "no JSON"),
-            ("a list", "[]", "an object was expected"),
-            ("no format", "{}", "'format' is missing"),
-            ("another format", '{"format": "keras"}', "must be"),
-            ("nothing", '{"format": "names"}', "nothing is to be written"),
-            (
-                "a name twice",
-                '{"format": "names", "drop": [], "drop": []}',
-                "comes twice",
-            ),
-            ("a typo", having(MAP, "dorp", []), "unknown 'dorp', known: format"),
-            (
-                "another typo",
-                having(MAP, "tensors", "a", {"to": "b", "perm": [0]}),
-                "a: unknown 'perm'",
-            ),
-            ("no place", having(MAP, "tensors", "a", {}), "a: 'to' is missing"),
-            ("an empty place", having(MAP, "tensors", "a", ""), "'' is no name"),
-            ("a number", having(MAP, "tensors", "a", 3), "an object was expected"),
-            (
-                "no numbers",
-                having(MAP, "tensors", "a", {"to": "b", "reshape": ["x"]}),
-                "must be a list of integers",
-            ),
-            (
-                "no dtype",
-                having(MAP, "new", "a", {"value": 0, "dtype": "float31"}),
-                "a: no dtype 'float31'",
-            ),
-            ("drops no names", having(MAP, "drop", [1]), "must be a list of names"),
-        ]
-    )
-    def test_the_map_is_checked(self, _, mapping, match):
-        if mapping is None:
-            with self.assertRaisesRegex(CommandError, match):
-                checkpoint.read_map(self.folder / "map.json")
-        else:
-            self.refused(mapping, match=match)
-        self.assertFalse(list(self.folder.glob("v2*")))
 
     def test_a_missing_source(self):
         self.refused(MAP, source=self.folder / "none", match="no such checkpoint")
@@ -444,20 +395,20 @@ class ConvertTest(unittest.TestCase):
         self.assert_nothing_left()
 
     def test_force_replaces_every_file(self):
-        with mock.patch.object(checkpoint, "SHARD", 64):
+        with mock.patch.object(writing, "SHARD", 64):
             self.convert(MAP)
         mapping = having(MAP, "new", "save_counter", "value", 7)
         self.convert(mapping, "--force")
         names = sorted(p.name for p in self.folder.glob("v2*"))
         self.assertEqual(names, ["v2.ckpt.data-00000-of-00001", "v2.ckpt.index"])
-        self.assertEqual(contents(self.target)["save_counter" + checkpoint.SUFFIX], 7)
+        self.assertEqual(contents(self.target)["save_counter" + reading.SUFFIX], 7)
 
     @parameterized.expand([("at the first file", 1), ("at the last", 4)])
     def test_a_failure_puts_everything_back(self, _, number):
         self.convert(MAP)
         self.before = sorted(self.folder.iterdir())
         kept = [file.read_bytes() for file in self.before]
-        calls, replace = [], checkpoint.os.replace
+        calls, replace = [], writing.os.replace
 
         def failing(*places):
             calls.append(places)
@@ -465,7 +416,7 @@ class ConvertTest(unittest.TestCase):
                 raise OSError(28, "No space left on device")
             replace(*places)
 
-        with mock.patch.object(checkpoint.os, "replace", failing):
+        with mock.patch.object(writing.os, "replace", failing):
             self.refused(
                 having(MAP, "new", "save_counter", "value", 7),
                 "--force",

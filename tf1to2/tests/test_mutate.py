@@ -1,16 +1,25 @@
 import ast
-import inspect
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
 import unittest
 
-from tf1to2.parity import mutate
+import pytest
+from parameterized import parameterized
+
+from tf1to2.parity import mutate, mutations
 
 SOURCE = '''
 """Head."""
 
 
+@tf.function
 def page(x, axis=1):
     """Docstring."""
     y = -x - 2.0 * x
+    z = tf.cast(y, tf.float32).astype("int64")
     with scope():
         y = tf.maximum(x, y)
     if x is None and axis > 0:
@@ -19,43 +28,132 @@ def page(x, axis=1):
 '''
 
 
-class MutateTest(unittest.TestCase):
+class MutationsTest(unittest.TestCase):
     def test_every_kind_of_change_is_made_once(self):
-        found = [(line, what) for line, what, _ in mutate.mutants(SOURCE)]
+        found = [(line, what) for line, what, _ in mutations.mutants(SOURCE)]
         for change in [
-            (5, "1 becomes 2"),
-            (7, "2.0 becomes 3.0"),
-            (7, "operator Sub"),
-            (7, "operands swapped"),
-            (7, "unary USub dropped"),
-            (9, "maximum becomes minimum"),
-            (5, "line 8 unwrapped"),
-            (10, "comparison Is"),
-            (10, "comparison Gt"),
-            (11, "keyword keep dropped"),
-            (11, "first arguments swapped"),
-            (11, "True is negated"),
+            (6, "1 becomes 2"),
+            (6, "decorator tf.function dropped"),
+            (8, "2.0 becomes 3.0"),
+            (8, "2.0 becomes 999 times it in float32 alone"),
+            (8, "operator Sub"),
+            (8, "operands swapped"),
+            (8, "unary USub dropped"),
+            (6, "lines 8 and 9 swapped"),
+            (9, "cast dropped: tf.cast(y, tf.float32)"),
+            (9, "cast dropped: tf.cast(y, tf.float32).astype('int64')"),
+            (9, "float32 becomes float64"),
+            (9, "'int64' becomes 'int32'"),
+            (11, "maximum becomes minimum"),
+            (6, "line 10 unwrapped"),
+            (12, "comparison Is"),
+            (12, "comparison Gt"),
+            (13, "keyword keep dropped"),
+            (13, "first arguments swapped"),
+            (13, "True is negated"),
         ]:
             with self.subTest(change=change):
                 self.assertEqual(found.count(change), 1)
 
     def test_every_mutant_is_another_program_that_compiles(self):
         original = ast.unparse(ast.parse(SOURCE))
-        texts = [ast.unparse(tree) for *_, tree in mutate.mutants(SOURCE)]
+        texts = [ast.unparse(tree) for *_, tree in mutations.mutants(SOURCE)]
         for text in texts:
             compile(text, "mutant", "exec")
         self.assertNotIn(original, texts)
         self.assertTrue(all('"""Docstring."""' in text for text in texts))
 
+    def test_a_change_in_float32_alone_leaves_float64_right(self):
+        source = "def f(x):\n    return x * 2.0\n"
+        (tree,) = [t for _, what, t in mutations.mutants(source) if "alone" in what]
+        scope = {}
+        exec(compile(tree, "mutant", "exec"), scope)
+        import numpy as np
+
+        self.assertEqual(scope["f"](np.float64(1)), 2)
+        self.assertEqual(scope["f"](np.float32(1)), 1998)
+
     def test_the_owner_of_a_line(self):
         self.assertEqual(mutate.owner(SOURCE, 8), "page")
 
-    def test_a_broken_page_is_noticed_and_a_whole_one_is_not(self):
-        from parity_tests import test_broadcasting as test
 
-        source = inspect.getsource(test.v2)
-        path = test.v2.__file__
-        whole = compile(source, path, "exec")
-        broken = compile(source.replace("total += ", "total -= "), path, "exec")
-        self.assertTrue(mutate.noticed(test, broken, path, "make_merge"))
-        self.assertFalse(mutate.noticed(test, whole, path))
+LEFT = "def twice(x):\n    return x * 2\n"
+HELPER = "def times(x, by=2):\n    return x * by\n"
+RIGHT = "from helper import times\n\ndef twice(x):\n    return times(x) + 0 * 3\n"
+TEST = """
+import pathlib, subprocess, sys, unittest
+import numpy as np
+import port
+from tf1to2.parity import Op, Page, Proof, structure, v1
+
+HERE = pathlib.Path(__file__).parent
+PROOF = Proof(Page("legacy", HERE), Page("port.py", HERE),
+    [Op("twice", "three", [np.float32([1, 2, 3])])], HERE / "port.npz", name="port")
+
+class ProcessTest(unittest.TestCase):
+    def test_in_another_process(self):
+        program = "import port; print(port.twice(3.5))"
+        run = subprocess.run([sys.executable, "-c", program], capture_output=True)
+        self.assertEqual(run.stdout, b"%s")
+"""
+RECORD = """
+from tf1to2.parity import settings; settings.apply()
+import test_port
+from tf1to2.parity import structure, v1
+proof = test_port.PROOF
+for entry in (entries := proof.recorded()):
+    entry.answer = structure.narrow(v1.respond(proof.v1, entry.request))
+    entry.answer_float32 = v1.respond(proof.v1, entry.given)
+proof.recording.write(entries, ["1.15.5", "1.18"])
+"""
+
+
+@pytest.mark.slow
+class ProcessesTest(unittest.TestCase):
+    """A user's file with a helper beside it, and a test that starts a process."""
+
+    def run_(self, printed="7.0\\n", *options):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        here = pathlib.Path(folder.name)
+        texts = {"legacy": LEFT, "port": RIGHT, "helper": HELPER, "record": RECORD}
+        texts["test_port"] = TEST % printed
+        for name, text in texts.items():
+            (here / f"{name}.py").write_text(text)
+        subprocess.run([sys.executable, "record.py"], cwd=here, check=True)
+        command = [sys.executable, "-m", "tf1to2.parity.mutate", "test_port.py"]
+        command += ["--results", "mutations.json", *options]
+        run = subprocess.run(command, cwd=here, capture_output=True, text=True)
+        kept = here / "mutations.json"
+        return run, json.loads(kept.read_text()) if kept.exists() else None
+
+    def test_what_is_noticed_and_what_is_not(self):
+        run, kept = self.run_()
+        self.assertEqual(run.returncode, 1, run.stderr)
+        report = kept["port"]
+        self.assertTrue(report["control"])
+        unnoticed = {k for k, v in report["results"].items() if v == "unnoticed"}
+        self.assertIn("line 4: 3 becomes 4", unnoticed)  # 0 * 4 is 0
+        self.assertEqual(report["results"]["line 4: operator Mult"], "noticed")
+
+    def test_a_test_that_fails_anyway_voids_the_score(self):
+        run, kept = self.run_("8.0\\n")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("port fails as it is: no result counts", run.stderr)
+        self.assertIsNone(kept)
+
+    def test_an_unknown_proof(self):
+        run, _ = self.run_("7.0\\n", "prt")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("did you mean port?", run.stderr)
+
+
+class ScoreTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("all", {"a": "noticed", "b": "hangs"}, (2, 2)),
+            ("half", {"a": "noticed", "b": "unnoticed"}, (1, 2)),
+        ]
+    )
+    def test_score(self, _, results, wanted):
+        self.assertEqual(mutate.score({"results": results}), wanted)

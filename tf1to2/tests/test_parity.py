@@ -1,5 +1,6 @@
 """Negative controls: whatever a proof is to notice is broken here, and it notices."""
 
+import collections
 import pathlib
 import tempfile
 import types
@@ -31,9 +32,12 @@ def proof(case, left, right, bounds=(), recorded=None):
     source = page(**{case.name: recorded}) if recorded else left
     folder = tempfile.mkdtemp()
     result = Proof(left, right, [case], pathlib.Path(folder) / "toy.npz", bounds)
-    entries = [entry[1:] for entry in result.recorded()]
-    answers = [structure.narrow(v1.respond(source, r)) for _, r in entries]
-    result.recording.write(entries, answers, ["1.15.5", "1.18"])
+    entries = result.recorded()
+    for entry in entries:
+        entry.answer = structure.narrow(v1.respond(source, entry.request))
+        if entry.given is not None:
+            entry.answer_float32 = v1.respond(source, entry.given)
+    result.recording.write(entries, ["1.15.5", "1.18"])
     return result
 
 
@@ -145,10 +149,120 @@ class BrokenPageTest(unittest.TestCase):
         with self.assertRaisesRegex(Mismatch, "expectation"):
             prove(case, toy.scaled, toy.scaled)
 
-    def test_a_false_friend_that_is_a_friend(self):
-        case = cases.FalseFriend("page", "toy", [np.float32([1])], naive=toy.scaled)
-        with self.assertRaisesRegex(Mismatch, "no false friend"):
-            prove(case, toy.scaled, toy.scaled)
+    def test_a_program_that_has_no_function_where_one_is_proven(self):
+        with self.assertRaisesRegex(v2.Untraced, "no tf.function was called"):
+            prove(PROGRAM, toy.count_down, lambda x: x - 1)
+
+    def test_a_function_that_was_traced_before_and_is_not_called(self):
+        step = tf.function(lambda x: x - 1)
+        step(tf.constant(3.0))
+        with self.assertRaises(v2.Untraced):
+            prove(PROGRAM, toy.count_down, lambda x: x - 1)
+
+    @parameterized.expand(
+        [
+            ("a_list_for_a_tuple", lambda x: list(toy.scaled(x))),
+            ("a_dict_for_a_tuple", lambda x: dict(zip("01", toy.scaled(x)))),
+        ]
+    )
+    def test_another_container(self, _, right):
+        with self.assertRaisesRegex(Mismatch, r"structure: \(\*, \*,\) in"):
+            prove(OP, toy.scaled, right)
+
+    @parameterized.expand(
+        [
+            ("empty_list_for_an_empty_dict", [], {}),
+            ("keys", {1: [2.0]}, {"1": [2.0]}),
+            ("fields", (1.0,), collections.namedtuple("P", "x")(1.0)),
+        ]
+    )
+    def test_containers_of_a_program(self, _, left, right):
+        case = cases.Program("page", "toy", [], skip={"function": "a toy"})
+        with self.assertRaises(Mismatch):
+            prove(case, lambda: [1.0, left], lambda: [1.0, right])
+
+
+class FalseFriendTest(unittest.TestCase):
+    ONE = (np.float32([1, 2]),)
+
+    def check(self, naive, **options):
+        case = cases.FalseFriend("page", "toy", self.ONE, naive=naive, **options)
+        prove(case, toy.scaled, toy.scaled)
+
+    @parameterized.expand(
+        [
+            ("values", lambda x: (x * 3, tf.reduce_sum(x))),
+            ("shape", lambda x: (x * 2, x)),
+            ("structure", lambda x: x * 2),
+            ("raises", lambda x: tf.reshape(x, [3])),
+        ]
+    )
+    def test_each_kind_is_what_the_case_says(self, kind, naive):
+        self.check(naive, differs=kind)
+        other = "shape" if kind == "values" else "values"
+        with self.assertRaisesRegex(Mismatch, f"no false friend by {other}"):
+            self.check(naive, differs=other)
+
+    @parameterized.expand(
+        [
+            ("a_friend", toy.scaled, "agrees"),
+            (
+                "a_dtype_alone",
+                lambda x: [tf.cast(y, tf.float64) for y in toy.scaled(x)],
+                "another dtype",
+            ),
+            ("a_list_alone", lambda x: list(toy.scaled(x)), "other containers"),
+        ]
+    )
+    def test_what_differs_in_nothing_that_matters(self, _, naive, message):
+        with self.assertRaisesRegex(Mismatch, message):
+            self.check(naive)
+
+    @parameterized.expand(
+        [("no_kind", {"differs": "dtype"}), ("no_naive_form", {"naive": None})]
+    )
+    def test_what_says_too_little(self, _, options):
+        with self.assertRaisesRegex(ValueError, "a false friend has"):
+            cases.FalseFriend("p", "toy", **{"naive": toy.scaled, **options})
+
+
+class ExpectTest(unittest.TestCase):
+    def check(self, answer, expect):
+        case = cases.Program("page", "toy", [], expect=expect)
+        answer = structure.answer({"outputs": answer})
+        Proof(toy, toy, [case], "nowhere.npz")._compare_expected(case, answer)
+
+    @parameterized.expand(
+        [
+            ("a_float_as_an_integer", np.float32(3), 3),
+            ("as_it_is_printed", np.float32([0.1, 1 / 3]), [0.1, 0.33333334]),
+            ("an_integer", np.int32(3), 3),
+            ("none", [None, 1.0], [None, 1]),
+            ("text", b"a", b"a"),
+            ("nothing", [], []),
+        ]
+    )
+    def test_what_is_read_is_expected(self, _, answer, expect):
+        self.check(answer, expect)
+
+    @parameterized.expand(
+        [
+            ("a_fraction_of_an_integer", np.int32(3), 3.9),
+            ("a_float_that_is_an_integer", np.int32(3), 3.0),
+            ("truth_for_one", np.int32(1), True),
+            ("one_for_truth", np.bool_(True), 1),
+            ("too_large_for_the_dtype", np.int8(44), 300),
+            ("a_float_that_is_near", np.float32(0.1), 0.100001),
+            ("text_for_a_number", np.float32(1), "1"),
+            ("the_sign_of_zero", np.float32(-0.0), 0.0),
+            ("a_list_for_nothing", [], {}),
+            ("one_too_many", [1.0], [1, 2]),
+            ("one_too_few", [1.0, 2.0], [1]),
+        ]
+    )
+    def test_what_is_not_is_refused(self, _, answer, expect):
+        with self.assertRaises(Mismatch):
+            self.check(answer, expect)
 
 
 def _stopped(x):
@@ -197,8 +311,56 @@ class ErrorTest(unittest.TestCase):
         ]
     )
     def test_a_wrong_expectation_fails(self, _, changes):
+        changes.setdefault("expect", [[0.0] * 3] * 2)
         with self.assertRaises(Mismatch):
             self.check(**changes)
+
+    @parameterized.expand(
+        [
+            ("no_exception", {"match": "x"}, "names no exception"),
+            ("no_match", {"graph": ValueError}, "found in any message"),
+            ("half_a_match", {"graph": ValueError, "match": "|rank"}, "any message"),
+            (
+                "nothing_said_of_what_works",
+                {"graph": ValueError, "match": "x"},
+                "say what comes out",
+            ),
+        ]
+    )
+    def test_what_says_too_little_is_refused(self, _, options, message):
+        with self.assertRaisesRegex(ValueError, message):
+            cases.Raises("page", "toy", self.ARGS, **options)
+
+    def half(self, left, right, **options):
+        """A case that works on the left and in a function, and raises eagerly."""
+
+        def eager_raises(x):
+            if tf.executing_eagerly():
+                raise TypeError("not eagerly")
+            return right(x)
+
+        options = {"eager": TypeError, "match": "not eagerly", **options}
+        return prove(
+            cases.Raises("page", "toy", [np.float32([1, 2])], **options),
+            left,
+            eager_raises,
+        )
+
+    def test_what_works_on_two_sides_is_compared(self):
+        self.half(toy.scaled, toy.scaled)
+        with self.assertRaisesRegex(Mismatch, "outputs/0"):
+            self.half(toy.scaled, lambda x: toy.scaled(x, 3.0))
+        with self.assertRaisesRegex(Mismatch, "structure"):
+            self.half(toy.scaled, lambda x: list(toy.scaled(x)))
+
+    def test_what_works_on_one_side_is_as_expected(self):
+        def refused(x):
+            raise ValueError("not at all")
+
+        options = {"graph": ValueError, "match": "not at all|not eagerly"}
+        self.half(refused, toy.scaled, expect=([2, 4], 3), **options)
+        with self.assertRaisesRegex(Mismatch, "expectation"):
+            self.half(refused, toy.scaled, expect=([2, 4], 4), **options)
 
 
 class LeftoverTest(unittest.TestCase):
@@ -225,10 +387,41 @@ class BoundTest(unittest.TestCase):
         tally = compare.compare(self.LEFT, self.RIGHT, "ab", self.bound(1))
         self.assertEqual(tally.ulps, 1)
 
+    def test_a_bound_on_no_leaf(self):
+        with self.assertRaisesRegex(Mismatch, "a bound on no leaf: outputs"):
+            compare.compare({"x": [1]}, {"x": [1]}, "ab", self.bound(1))
+
+    @parameterized.expand(
+        [
+            ("pair", {"pair": "toy.other"}),
+            ("case", {"case": "other"}),
+            ("way", {"way": "xla"}),
+            ("side", {"side": "2.0"}),
+        ]
+    )
+    def test_a_row_that_names_nothing(self, _, change):
+        row = {"pair": "toy.page", "case": "toy", "way": "eager", "side": "1.15.5"}
+        rest = {"leaf": "outputs", "ulps": 1, "measured": 1, "reason": "why"}
+        case = cases.Op("page", "toy", [np.float32(1)], skip={"xla": "a toy"})
+        Proof(toy, toy, [case], "nowhere.npz", [Bound(**row, **rest)])
+        with self.assertRaisesRegex(ValueError, "names no comparison"):
+            Proof(toy, toy, [case], "nowhere.npz", [Bound(**{**row, **change}, **rest)])
+
     @parameterized.expand([("exceeded", 0, RIGHT), ("not_needed", 4, LEFT)])
     def test_a_bound_that_does_not(self, _, ulps, right):
         with self.assertRaises(Mismatch):
             compare.compare(self.LEFT, right, "ab", self.bound(ulps))
+
+    @parameterized.expand(
+        [
+            ("older", "2.16.2", True),
+            ("mended", "2.17.0", False),
+            ("newer", "3.0", False),
+        ]
+    )
+    def test_a_bound_of_older_releases_excuses_no_newer_one(self, _, version, holds):
+        bound = Bound("a.b", "c", "eager", "1.15.5", "outputs", 1, 1, "why", (2, 17))
+        self.assertEqual(bound.holds(version), holds)
 
 
 class CompareTest(unittest.TestCase):
@@ -274,7 +467,7 @@ class CompareTest(unittest.TestCase):
 class RecordingTest(unittest.TestCase):
     def setUp(self):
         self.proof = proof(FIXED, toy.scaled, toy.scaled)
-        self.request = self.proof.recorded()[0][2]
+        self.request = self.proof.recorded()[0].request
 
     def test_another_input_is_stale(self):
         request = {**self.request, "args": [np.float64([1, 2, 4])]}

@@ -1,11 +1,17 @@
 import contextlib
 import io
+import os
+import pathlib
+import shutil
+import tempfile
 import unittest
 from unittest import mock
 
 from parameterized import parameterized
 
+from tf1to2 import topics
 from tf1to2.parity import record, recordings, v1
+from tf1to2.parity.pages import Page
 
 
 class Python37Test(unittest.TestCase):
@@ -16,7 +22,7 @@ class Python37Test(unittest.TestCase):
             mock.patch.dict("os.environ", environment, clear=True),
             contextlib.redirect_stderr(err),
         ):
-            status = record.main(["--environment", "/nowhere/venv"])
+            status = record.main(["parity_tests", "--environment", "/nowhere/venv"])
         self.assertEqual(status, 2)
         self.assertIn("set TF1_PYTHON", err.getvalue())
         self.assertEqual(err.getvalue().count("\n"), 1)
@@ -34,8 +40,44 @@ class Python37Test(unittest.TestCase):
     def test_an_unknown_topic(self):
         err = io.StringIO()
         with contextlib.redirect_stderr(err):
-            self.assertEqual(record.main(["scope"]), 2)
+            self.assertEqual(record.main(["parity_tests", "scope"]), 2)
         self.assertIn("did you mean scopes?", err.getvalue())
+
+
+class EnvironmentTest(unittest.TestCase):
+    def test_a_folder_of_somebody_else_is_left_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            kept = pathlib.Path(folder, "pyvenv.cfg")
+            kept.touch()
+            with (
+                mock.patch.dict("os.environ", {"TF1_PYTHON": ""}),
+                self.assertRaisesRegex(recordings.NoGenuineTensorFlow, "remove it"),
+            ):
+                recordings.genuine_python(folder)
+            self.assertTrue(kept.exists())
+
+    def test_it_sees_the_packages_that_it_runs_and_none_beside_them(self):
+        seen = {}
+
+        def run(command, env, **_):
+            folder, seen["root"] = env["PYTHONPATH"].split(os.pathsep)
+            seen["all"] = {path.name for path in pathlib.Path(folder).iterdir()}
+            for name in ("cookbook", "shapes"):  # which the first imports
+                self.assertTrue(pathlib.Path(folder, "v1_graph", name + ".py").exists())
+            raise InterruptedError
+
+        with tempfile.TemporaryDirectory() as installed:
+            root = pathlib.Path(installed).resolve() / "site-packages"
+            shutil.copytree(topics.folder("v1_graph"), root / "v1_graph")
+            (root / "numpy").mkdir()
+            page = Page("v1_graph.cookbook", root)
+            with (
+                mock.patch.object(recordings.subprocess, "run", run),
+                self.assertRaises(InterruptedError),
+            ):
+                recordings.ask("python3.7", page, [{}])
+        self.assertNotIn("site-packages", seen["root"])
+        self.assertEqual(seen["all"], {"asked.npz", "tf1to2", "v1_graph"})
 
 
 class SentenceTest(unittest.TestCase):

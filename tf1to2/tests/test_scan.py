@@ -140,6 +140,13 @@ class FalseFriendTest(ScanCase):
 
 
 class ValueTest(ScanCase):
+    def test_what_nobody_knows_of_an_object_of_the_project_is_no_finding(self):
+        self.write(
+            hp=TF + "hparams = tf.contrib.training.HParams(rate=1)",
+            a="from hp import hparams\nprint(hparams.rate, hparams.initializer)",
+        )
+        self.assertEqual(self.symbols(), ["tf.contrib.training.HParams"])
+
     def test_a_value_that_was_read_is_no_name_of_tensorflow(self):
         self.write(a=TF + "size = tf.flags.FLAGS.size\nprint(size)")
         self.assertEqual(self.symbols("a.py"), ["tf.flags.FLAGS"])
@@ -151,11 +158,17 @@ class ValueTest(ScanCase):
 
 class FilesTest(ScanCase):
     def test_what_is_left_out(self):
-        for name in ("a", "venv__b", "x__node_modules__c", ".git__d", "build__e"):
+        for name in ("a", "x__node_modules__c", ".git__d", "build__e", "env__b"):
             self.write(**{name: TF + "tf.log(1)"})
         self.write(**{"own__pyvenv.cfg": "", "own__f": TF + "tf.log(1)"})
         report = findings.scan(["."], excludes=["build"])
-        self.assertEqual([f.path for f in report.findings], ["./a.py"])
+        self.assertEqual([f.path for f in report.findings], ["./a.py", "./env/b.py"])
+
+    def test_what_lies_around_the_path_leaves_nothing_out(self):
+        self.write(**{".hidden/pkg/sub/a.py": TF + "tf.log(1)", "x/y/b.py": ""})
+        self.assertEqual(self.symbols(str(self.folder / ".hidden/pkg")), ["tf.log"])
+        os.chdir("x/y")
+        self.assertEqual(self.symbols("../../.hidden/pkg"), ["tf.log"])
 
     def test_a_file_that_is_named_is_read(self):
         self.write(**{"script.txt": TF + "tf.log(1)"})
@@ -198,15 +211,52 @@ class FilesTest(ScanCase):
 
     @parameterized.expand(
         [
+            ("a command assigned", "x = !ls -l | wc"),
+            ("a magic assigned", "t = %timeit -o f(1)"),
+            ("a command of two lines", "!pip install a \\\n    b"),
+            ("shell", "%%shell\nls | wc"),
+            ("sql", "%%sql\nselect * from x"),
+            ("cython", "%%cython -a\ncdef int f(int x)"),
+            ("a timed cell", "%%time\nx = 1"),
+        ]
+    )
+    def test_what_is_not_python_in_a_notebook(self, _, source):
+        self.write(**{"a.ipynb": _notebook(source, TF + "tf.log(1)")})
+        report = findings.scan(["."])
+        self.assertEqual(report.unread, [])
+        self.assertEqual([f.entry.symbol for f in report.findings], ["tf.log"])
+
+    @parameterized.expand(
+        [
+            ("timed", "%%time\ntf.log(1)"),
+            ("written", "%%writefile net.py\nimport tensorflow as tf\ntf.log(1)"),
+            ("after a remainder", "y = 7 \\\n % 2\ntf.log(1)"),
+        ]
+    )
+    def test_what_is_python_in_a_notebook(self, _, source):
+        self.write(**{"a.ipynb": _notebook(TF, source)})
+        self.assertEqual(self.symbols(), ["tf.log"])
+
+    @parameterized.expand(
+        [
             ("no_json", "{"),
             ("no_cells", "{}"),
             ("a_list", "[1]"),
+            ("null", '{"cells": null}'),
             ("odd", '{"cells":[1]}'),
+            ("odd_cells", '{"cells": {"a": 1}}'),
+            ("odd_source", '{"cells": [{"cell_type": "code", "source": [1]}]}'),
+            ("odd_sheets", '{"worksheets": [null]}'),
         ]
     )
     def test_no_notebook(self, _, text):
         self.write(**{"a.ipynb": text})
         self.assertIn("it is no notebook", findings.scan(["."]).unread[0][1])
+
+
+def _notebook(*sources):
+    cells = [{"cell_type": "code", "source": source} for source in sources]
+    return json.dumps({"cells": cells, "nbformat": 4})
 
 
 class ProjectTest(ScanCase):
@@ -245,6 +295,59 @@ class ProjectTest(ScanCase):
         )
         self.assertEqual(self.symbols(), [".eval", ".eval"])
 
+    @parameterized.expand(
+        [
+            ("beside it", {"net": "from common import tf"}, "common", "net.py"),
+            ("src", {"t/net": "from pkg.c import tf"}, "src/pkg/c", "t/net.py"),
+            ("above", {"a/b/net": "from c import tf"}, "c", "a/b/net.py"),
+            ("relative", {"p/q/net": "from ..c import tf"}, "p/c", "p/q/net.py"),
+            ("this", {"p/net": "from . import c\ntf = c.tf"}, "p/c", "p/net.py"),
+        ]
+    )
+    def test_a_module_that_is_not_named(self, _, net, common, path):
+        net = {name: text + "\ntf.log(1)" for name, text in net.items()}
+        self.write(**net, **{common: TF, "setup.cfg": ""})
+        by_itself = findings.scan([path]).findings
+        self.assertEqual([f.entry.symbol for f in by_itself], ["tf.log"])
+        with_all = [f for f in findings.scan(["."]).findings if path in f.path]
+        self.assertEqual(
+            [(f.entry, f.line) for f in with_all],
+            [(f.entry, f.line) for f in by_itself],
+        )
+
+    @parameterized.expand(
+        [
+            ("above the project", {"out": TF, "p/setup.cfg": ""}, "from out import tf"),
+            (
+                "above it, relative",
+                {"out": TF, "p/setup.cfg": ""},
+                "from ..out import tf",
+            ),
+            (
+                "an environment's",
+                {"p/setup.cfg": "", "p/site-packages/out": TF},
+                "from out import tf",
+            ),
+        ]
+    )
+    def test_what_is_not_of_the_project_is_not_read(self, _, files, line):
+        self.write(**files, **{"p/net": f"{line}\ntf.log(1)"})
+        self.assertEqual(self.symbols("p/net.py"), [])
+
+    def test_a_module_that_cannot_be_read_is_told(self):
+        self.write(a="from common import tf\ntf.log(1)", common=b"\0")
+        ((path, reason),) = findings.scan(["a.py"]).unread
+        self.assertTrue(path.endswith("common.py"))
+        self.assertIn("a.py imports it", reason)
+
+    def test_a_session_that_a_module_hands_on(self):
+        self.write(
+            a="from c import s\ns.run(1)",
+            c=TF + "s = tf.Session()\n",
+            **{"setup.cfg": ""},
+        )
+        self.assertEqual(self.symbols("a.py"), ["tf.Session.run"])
+
     def test_a_circle_ends(self):
         self.write(a="from b import *\nx.log(1)", b="from a import *\nfrom a import x")
         self.assertEqual(self.symbols(), [])
@@ -273,6 +376,38 @@ class IgnoreTest(ScanCase):
         self.assertEqual(len(report.findings), count)
         self.assertEqual(report.unused, [("./a.py", None, 2)] * count)
 
+    @parameterized.expand(
+        [
+            ("the last line", "tf.log(\n    1,\n)  # tf1to2: ignore"),
+            ("a line between", "tf.log(\n    1,  # tf1to2: ignore[tf.log]\n)"),
+            ("after another", "tf.log(1)  # noqa # tf1to2: ignore"),
+            ("with a reason", "tf.log(1)  # tf1to2: ignore[tf.log] as agreed"),
+        ]
+    )
+    def test_any_line_of_a_call(self, _, text):
+        self.write(a=TF + text)
+        report = findings.scan(["."])
+        self.assertEqual((report.findings, report.unused), ([], []))
+
+    def test_text_in_a_string_is_no_comment(self):
+        self.write(a=TF + "tf.log('# tf1to2: ignore')")
+        report = findings.scan(["."])
+        self.assertEqual((len(report.findings), report.unused), (1, []))
+
+    @parameterized.expand(
+        [
+            ("misspelt", "# tf1to2: ignored"),
+            ("open", "# tf1to2: ignore[tf.log"),
+            ("empty", "# tf1to2: ignore[]"),
+            ("round", "# tf1to2: ignore(tf.log)"),
+        ]
+    )
+    def test_what_is_malformed_is_said(self, _, comment):
+        self.write(a=f"{TF}tf.log(1)  {comment}")
+        status, out, _ = self.run_it("a.py")
+        self.assertEqual(status, 1)
+        self.assertIn("a.py:2: this comment is malformed: write # tf1to2: ign", out)
+
     def test_select_and_ignore(self):
         self.write(a=TF + "tf.log(1)\ntf.contrib.slim.conv2d(1)\ntf.placeholder(1)")
         self.assertEqual(self.symbols(select=["renamed"]), ["tf.log"])
@@ -294,6 +429,28 @@ class BaselineTest(ScanCase):
         self.assertEqual((status, err), (1, "baseline: 1 of 3 uses left, 1 new\n"))
         self.assertIn("tf.to_float", out)
         self.assertNotIn("tf.log", out)
+
+    @parameterized.expand(
+        [
+            ("below", "p", ["."]),
+            ("another spelling", ".", ["./p/../p"]),
+            ("absolute", ".", None),
+            ("beside", "q", ["../p/a.py"]),
+        ]
+    )
+    def test_it_holds_from_any_folder(self, _, folder, paths):
+        self.write(p__a=TF + "tf.log(1)", q__b="")
+        self.run_it(".", "--write-baseline", "q/old.json")
+        os.chdir(folder)
+        old = str(self.folder / "q/old.json")
+        status, _, err = self.run_it(*(paths or [str(self.folder)]), "--baseline", old)
+        self.assertEqual((status, err), (0, "baseline: 1 of 1 uses left, 0 new\n"))
+
+    def test_it_says_where_it_is_relative_to(self):
+        self.write(p__a=TF + "tf.log(1)", q__b="")
+        self.run_it(".", "--write-baseline", "q/old.json")
+        stored = json.loads((self.folder / "q/old.json").read_text())
+        self.assertEqual(stored["uses"], {"../p/a.py": {"tf.log": 1}})
 
     def test_none_is_written_when_a_file_is_not_read(self):
         self.write(a=b"\0")
@@ -354,6 +511,7 @@ class ReportTest(ScanCase):
                 "replacement": "an argument of a function",
                 "topic": "basics",
                 "pair": "basics.fed_batches",
+                "cause": "sessions",
                 "message": "tf.placeholder becomes an argument of a function",
             },
         )
@@ -373,9 +531,10 @@ class ReportTest(ScanCase):
         from tf1to2.scan.reports import text
 
         out = text.render(findings.scan(["."]), grouped=True)
-        self.assertIn("basics: 1 use\n  ./a b.py:3:8", out)
-        self.assertIn("2 uses of TensorFlow 1 in 1 of 2 files: 1 mechanical, 1 to", out)
-        self.assertIn("Next: tf1to2 diff basics", out)
+        head = "sessions, placeholders → functions and arguments: 1 use, 1 line to edit"
+        self.assertIn(head + "\n  ./a b.py:3:8", out)
+        self.assertIn("2 uses of TensorFlow 1 in 1 of 2 files\n2 lines to edit", out)
+        self.assertIn("Next: sessions, placeholders: tf1to2 diff basics", out)
 
     def test_to_a_file(self):
         _, out, _ = self.run_it(".", "--format", "sarif", "--output-file", "out.sarif")
@@ -407,6 +566,22 @@ class ReportTest(ScanCase):
         self.assertIn(link, self.run_it("--format", form, *page, "a.py")[1])
         self.write(**{"setup.cfg": "[tf1to2]\npage = https://docs.example/tf.html"})
         self.assertIn(link, self.run_it("--format", form, "a.py")[1])
+
+    def test_sarif_names_a_file_alike_from_any_folder(self):
+        self.write(**{"p/a b": TF + "tf.log(1)", "setup.cfg": ""})
+
+        def uris(path):
+            _, out, _ = self.run_it(path, "--format", "sarif")
+            return {
+                place["physicalLocation"]["artifactLocation"]["uri"]
+                for result in json.loads(out)["runs"][0]["results"]
+                for place in result["locations"]
+            }
+
+        self.assertEqual(uris("./p"), {"p/a%20b.py"})
+        self.assertEqual(uris(str(self.folder / "p/../p/a b.py")), {"p/a%20b.py"})
+        os.chdir("p")
+        self.assertEqual(uris("."), {"p/a%20b.py"})
 
     def test_fingerprints_outlive_a_move(self):
         def prints():

@@ -13,7 +13,7 @@ from unittest import mock
 from parameterized import parameterized
 
 from tf1to2 import cli, topics
-from tf1to2.view import align, tables, terminal
+from tf1to2.view import align, sides, tables, terminal
 
 LEFT = textwrap.dedent(
     '''\
@@ -102,7 +102,7 @@ class AlignTest(unittest.TestCase):
 
 
 class TerminalTest(unittest.TestCase):
-    topic = topics.topics()["broadcasting"]
+    topic = sides.of_topic(topics.topics()["broadcasting"])
 
     def test_plain_text_has_no_escapes_and_keeps_to_its_width(self):
         text = terminal.side_by_side(self.topic, "make_merge", 120)
@@ -126,7 +126,9 @@ class TerminalTest(unittest.TestCase):
         text = terminal.side_by_side(self.topic, "add_broadcast", 61)
         left = "".join(line[:29].rstrip() for line in text.splitlines()[2:])
         source = (
-            self.topic.v1.read_text().split("def add_broadcast")[1].split("\n\n\n")[0]
+            self.topic.left.path.read_text()
+            .split("def add_broadcast")[1]
+            .split("\n\n\n")[0]
         )
         self.assertEqual(
             left.replace(" ", ""),
@@ -136,23 +138,23 @@ class TerminalTest(unittest.TestCase):
     def test_unified_is_a_patch(self):
         with tempfile.TemporaryDirectory() as folder:
             for package, path in (
-                ("v1_graph", self.topic.v1),
-                ("v2_eager", self.topic.v2),
+                ("v1_graph", self.topic.left.path),
+                ("v2_eager", self.topic.right.path),
             ):
                 target = pathlib.Path(folder) / package
                 target.mkdir()
                 (target / path.name).write_text(path.read_text())
             subprocess.run(
-                ["patch", "-s", f"v1_graph/{self.topic.v1.name}"],
+                ["patch", "-s", f"v1_graph/{self.topic.left.path.name}"],
                 input=terminal.unified(self.topic),
                 text=True,
                 check=True,
                 cwd=folder,
             )
             patched = (
-                pathlib.Path(folder) / "v1_graph" / self.topic.v1.name
+                pathlib.Path(folder) / "v1_graph" / self.topic.left.path.name
             ).read_text()
-        self.assertEqual(patched, self.topic.v2.read_text())
+        self.assertEqual(patched, self.topic.right.path.read_text())
 
     def test_tables_line_up(self):
         text = tables.table(["a", "long head"], [["wider cell", "x"]])
@@ -236,8 +238,8 @@ class VerifyTest(unittest.TestCase):
         self.assertNotIn("Traceback", out)
 
     def test_without_tensorflow_it_says_what_to_install(self):
-        with mock.patch.dict(sys.modules, {"parity_tests.test_broadcasting": None}):
+        with mock.patch.dict(sys.modules, {"tf1to2.parity.settings": None}):
             status, _, err = run("verify", "broadcasting")
         self.assertEqual(status, 2)
-        self.assertIn("pip install 'tf1to2[test]'", err)
+        self.assertIn('its extra "tensorflow"', err)
         self.assertEqual(err.count("\n"), 1)

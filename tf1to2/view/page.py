@@ -8,12 +8,11 @@ import html
 import json
 import os
 import re
-import tempfile
 
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String
 
-from tf1to2 import __version__, topics
+from tf1to2 import __version__, output, topics
 from tf1to2.errors import CommandError
 from tf1to2.topics import folder
 from tf1to2.view import markdown
@@ -57,14 +56,9 @@ def write(directory):
     text = build()
     try:
         os.makedirs(directory, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=directory, encoding="utf-8", delete=False
-        ) as file:
-            file.write(text)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
     except OSError as error:
         raise CommandError(f"{directory}: {error.strerror}") from error
+    output.save(path, text)
     return path
 
 
@@ -95,12 +89,10 @@ def _asset(name):
 
 def _guide():
     """{title: text} of the chapters of MIGRATION.md, in its order."""
-    path = folder("tf1to2").parent / "MIGRATION.md"
-    if not path.exists():
-        path = folder("tf1to2") / "MIGRATION.md"
     # The index of names is what the filter searches.
     names = r"(?s)<!-- table (symbols|same) -->.*?<!-- end -->"
-    text = re.sub(names, "", path.read_text("utf-8"))
+    text = topics.document("MIGRATION.md").read_text("utf-8")
+    text = re.sub(names, "", text)
     head, *parts = re.split(r"(?m)^## ", text)
     chapters = {"How to read it": head.partition("\n")[2]}
     for part in parts:

@@ -6,32 +6,46 @@ import os
 import shutil
 import sys
 
-from tf1to2.view.align import align, blocks
+from tf1to2.view.align import Row, align, blocks
+from tf1to2.view.sides import block
 
 WIDTH = 179
 """Columns where the output is no terminal: two pages of 88 and the gutter."""
 
 
-def unified(topic, name=None):
-    """The plain `diff -u` of a pair, as text that `patch` understands."""
-    left, right = (p.read_text("utf-8").splitlines(True) for p in (topic.v1, topic.v2))
-    if name:
-        left, right = _only(left, topic, name), _only(right, topic, name)
-    labels = (f"v1_graph/{topic.name}.py", f"v2_eager/{topic.name}.py")
+def unified(sides, name=None):
+    """The plain `diff -u` of two files, or of a pair and all code that it needs.
+
+    Args:
+        sides: `sides.Sides`.
+        name: a name on the left, or None for the files whole; then `patch` takes it.
+    """
+    if name is None:
+        texts = [module.source for module in (sides.left, sides.right)]
+    else:
+        columns = zip(*sides.parts(name), strict=True)
+        texts = [
+            "\n\n\n".join(part.text for part in column if part) + "\n"
+            for column in columns
+        ]
+    left, right = (text.splitlines(True) for text in texts)
+    labels = (label(sides.left), label(sides.right))
     return "".join(difflib.unified_diff(left, right, *labels))
 
 
-def _only(lines, topic, name):
-    (block,) = [b for b in blocks("".join(lines), topic.pairs) if b.name == name]
-    return lines[block.start - 1 : block.stop - 1]
+def label(module):
+    """How a module is called above its code."""
+    return module.name.replace(".", "/") + ".py" if "." in module.name else module.path
 
 
-def side_by_side(topic, name=None, width=WIDTH, colour=False):
-    """The two sides of a topic, or of one pair, aligned on names and step markers.
+def side_by_side(sides, name=None, width=WIDTH, colour=False):
+    """Two files, or one pair and all code that it needs, side by side.
+
+    They are aligned on names and step markers.
 
     Args:
-        topic: Topic.
-        name: one public name, or None for the whole page.
+        sides: `sides.Sides`.
+        name: a name on the left, or None for the files whole.
         width: columns to fill; long lines are wrapped.
         colour: whether to colour the syntax, by terminal escapes.
 
@@ -40,33 +54,67 @@ def side_by_side(topic, name=None, width=WIDTH, colour=False):
         by more than indentation, "<" or ">" where a line stands on one side only.
     """
     column = (width - 3) // 2
-    left, right = (_Page(path, column, colour) for path in (topic.v1, topic.v2))
-    output = [
-        _row([f"v1_graph/{topic.name}.py"], [f"v2_eager/{topic.name}.py"], " ", column)
-    ]
-    theirs = {block.name: block for block in blocks(right.source, topic.pairs)}
-    for block in blocks(left.source, topic.pairs):
-        if block.name not in theirs or (name and block.name != name):
-            continue
-        output.append(f"{'─' * column}─┼─{'─' * (width - column - 3)}")
-        for row in align(left.lines, right.lines, block, theirs[block.name]):
-            sign = _sign(left.lines, right.lines, row)
+    rule = f"{'─' * column}─┼─{'─' * (width - column - 3)}"
+    page = functools.cache(lambda module: _Page(module, column, colour))
+    labels = [str(label(module)) for module in (sides.left, sides.right)]
+    output = [_row(labels[:1], labels[1:], " ", column)]
+    shown = [sides.left, sides.right]
+    for ours, theirs, here, there in _blocks(sides, name):
+        output.append(rule)
+        modules = [ours, theirs]
+        heads = [
+            [str(label(module))] if module not in (None, last) else []
+            for module, last in zip(modules, shown, strict=True)
+        ]
+        if any(heads):  # what a pair needs may stand in another file
+            output += [_row(*heads, " ", column)]
+        shown = [module or last for module, last in zip(modules, shown, strict=True)]
+        left, right = (page(module) if module else None for module in modules)
+        for row in _rows(left, right, here, there):
+            sign = _sign(left, right, row)
             output.append(
-                _row(left.wrapped(row.left), right.wrapped(row.right), sign, column)
+                _row(
+                    left.wrapped(row.left) if left else [],
+                    right.wrapped(row.right) if right else [],
+                    sign,
+                    column,
+                )
             )
     return "\n".join(output) + "\n"
+
+
+def _blocks(sides, name):
+    """Yields (module, module, Block, Block) of what stands in one row, or None."""
+    if name is not None:
+        for row in sides.parts(name):
+            modules = [part and part.module for part in row]
+            yield (*modules, *[part and block(part) for part in row])
+        return
+    theirs = blocks(sides.right.source, sides.names.values())
+    theirs = {other.name: other for other in theirs}
+    for ours in blocks(sides.left.source, sides.names):
+        other = theirs[sides.names.get(ours.name, "")]
+        yield sides.left, sides.right, ours, other
+
+
+def _rows(left, right, here, there):
+    if left and right:
+        return align(left.lines, right.lines, here, there)
+    alone = here or there
+    numbers = range(alone.start, alone.stop)
+    return [Row(n if left else None, n if right else None, False) for n in numbers]
 
 
 def _sign(left, right, row):
     if row.left is None or row.right is None:
         return "<" if row.right is None else ">"
-    return " " if left[row.left - 1].strip() == right[row.right - 1].strip() else "|"
+    ours, theirs = left.lines[row.left - 1], right.lines[row.right - 1]
+    return " " if ours.strip() == theirs.strip() else "|"
 
 
 class _Page:
-    def __init__(self, path, column, colour):
-        self.source = path.read_text("utf-8")
-        self.lines = self.source.splitlines()
+    def __init__(self, module, column, colour):
+        self.source, self.lines = module.source, module.lines
         self.column, self.colour = column, colour
 
     @functools.cached_property

@@ -4,6 +4,8 @@ import html
 import json
 
 from tf1to2 import topics
+from tf1to2.output import shown
+from tf1to2.scan import causes
 from tf1to2.scan.reports import text
 from tf1to2.view.align import blocks
 
@@ -11,56 +13,58 @@ from tf1to2.view.align import blocks
 def render(report):
     """The report; the pairs are shown in it, so that it can be sent to a colleague."""
     style = (topics.folder("tf1to2") / "scan/reports/html.css").read_text("utf-8")
-    known = topics.topics()
-    parts = [_summary(report)]
-    for name, findings in text.topics(report.findings):
-        parts.append(_topic(name, findings, known.get(name), report))
+    works = causes.works(report.findings)
+    parts = [_summary(report, works), *(_work(work, report) for work in works)]
     for path, reason in report.unread:
         parts.append(f"<p>{_code(path)} was not fully read: {html.escape(reason)}.</p>")
-    return (
+    page = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><title>TensorFlow 1 in this '
         f"project</title><style>{style}</style></head><body><main>"
         f"{''.join(parts)}</main></body></html>\n"
     )
+    # ASCII, and so the same in every encoding that the screen may have.
+    return shown(page).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def _summary(report):
-    count, files = len(report.findings), len({f.path for f in report.findings})
+def _summary(report, works):
     rows = "".join(
-        f'<tr><td><a href="#{name}">{name}</a></td><td>{len(findings)}</td>'
-        f"<td>{html.escape(text.effort(findings))}</td></tr>"
-        for name, findings in text.topics(report.findings)
+        f'<tr><td><a href="#{work.cause.key}">{html.escape(work.cause.title)}</a></td>'
+        f"<td>{html.escape(work.cause.becomes)}</td><td>{text.effort(work)}</td></tr>"
+        for work in works
     )
     return (
-        f"<h1>TensorFlow 1 in this project</h1><p>{count} uses in {files} of "
-        f"{report.files} files: {html.escape(text.effort(report.findings))}.</p>"
-        '<div class="scroll" tabindex="0"><table><thead><tr><th>topic</th><th>uses</th>'
-        f"<th>what there is to do</th></tr></thead><tbody>{rows}</tbody></table></div>"
+        "<h1>TensorFlow 1 in this project</h1>"
+        f"<p>{html.escape(': '.join(text.total(report)))}.</p>"
+        '<div class="scroll" tabindex="0"><table><thead><tr><th>what</th>'
+        "<th>becomes</th><th>what there is to do</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table></div>"
     )
 
 
-def _topic(name, findings, topic, report):
+def _work(work, report):
     rows, pairs = [], {}
-    for finding in findings:
+    for finding in work.findings:
         entry = finding.entry
-        if entry.pair and topic:
-            pairs.setdefault(entry.pair.partition(".")[2], entry.pair)
+        pairs[entry.pair] = None
         rows.append(
             f"<tr><td>{_code(text.place(finding))}</td>"
             f"<td>{_code(finding.text.strip())}</td>"
             f"<td>{_message(entry, report.link(entry))}</td></tr>"
         )
-    table = (
+    known = topics.topics()
+    shown = "".join(
+        _pair(known[topic], name)
+        for topic, _, name in (pair.partition(".") for pair in pairs)
+        if name
+    )
+    return (
+        f'<h2 id="{work.cause.key}">{html.escape(work.cause.title)}</h2>'
+        f'<p class="quiet">{html.escape(work.cause.becomes)}</p>'
         '<div class="scroll" tabindex="0"><table><thead><tr><th>where</th><th>line</th>'
         "<th>what becomes of it</th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
-    shown = "".join(_pair(topic, pair) for pair in pairs if pair)
-    lesson = f'<p class="quiet">{html.escape(topic.lesson)}</p>' if topic else ""
-    return (
-        f'<h2 id="{html.escape(name)}">{html.escape(name)}</h2>{lesson}{table}{shown}'
+        f"<tbody>{''.join(rows)}</tbody></table></div>{shown}"
     )
 
 

@@ -2,12 +2,15 @@
 
 import json
 
+from tf1to2.output import shown
+from tf1to2.scan import causes
+
 
 def render(report):
     """The report; see README.md for its fields."""
     findings = [
         {
-            "path": f.path,
+            "path": shown(f.path),
             "line": f.line,
             "column": f.column,
             "cell": f.cell,
@@ -16,15 +19,17 @@ def render(report):
             "replacement": f.entry.replacement or None,
             "topic": f.entry.topic or None,
             "pair": f.entry.pair or None,
+            "cause": causes.cause(f.entry).key,
             "message": f.entry.message,
             **({"link": report.link(f.entry) or None} if report.page else {}),
         }
         for f in report.findings
     ]
-    unread = [{"path": path, "reason": reason} for path, reason in report.unread]
-    return (
-        json.dumps(
-            {"findings": findings, "files": report.files, "unread": unread}, indent=1
-        )
-        + "\n"
-    )
+    unread = [{"path": shown(path), "reason": reason} for path, reason in report.unread]
+    told = {
+        "findings": findings,
+        "files": report.files,
+        "excused": report.excused,
+        "unread": unread,
+    }
+    return json.dumps(told, indent=1) + "\n"

@@ -3,10 +3,12 @@
 import collections
 import hashlib
 import json
+import os
 import pathlib
 import urllib.parse
 
 from tf1to2 import __version__
+from tf1to2.scan import causes
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {"renamed": "note", "private": "note", "rewrite": "warning"}
@@ -31,7 +33,7 @@ def render(report):
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(f, numbers, seen) for f in report.findings],
+        "results": [_result(f, numbers, seen, report) for f in report.findings],
         "invocations": [
             {
                 "executionSuccessful": not report.unread,
@@ -40,7 +42,11 @@ def render(report):
                         "level": "error",
                         "message": {"text": f"not fully read: {reason}"},
                         "locations": [
-                            {"physicalLocation": {"artifactLocation": _artifact(path)}}
+                            {
+                                "physicalLocation": {
+                                    "artifactLocation": {"uri": _uri(path, report)}
+                                }
+                            }
                         ],
                     }
                     for path, reason in report.unread
@@ -55,7 +61,7 @@ def render(report):
 def _rule(entry, link):
     lines = [entry.message + "."]
     if entry.pair:
-        lines.append(f"Both sides and their proof: tf1to2 explain {entry.symbol}.")
+        lines.append(f"Both sides of {entry.pair}: tf1to2 explain {entry.symbol}.")
     return {
         **({"helpUri": link} if link else {}),
         "id": entry.symbol,
@@ -67,8 +73,8 @@ def _rule(entry, link):
     }
 
 
-def _result(finding, numbers, seen):
-    entry = finding.entry
+def _result(finding, numbers, seen, report):
+    entry, uri = finding.entry, _uri(finding.path, report)
     region = {
         "startLine": finding.line,
         "startColumn": finding.column,
@@ -79,9 +85,10 @@ def _result(finding, numbers, seen):
     message = entry.message
     if finding.cell:  # a notebook's lines are its cells', which SARIF does not know
         message = f"cell {finding.cell}: {message}"
-    key = finding.path, finding.cell, entry.symbol, finding.text.strip()
+    key = uri, finding.cell, entry.symbol, finding.text.strip()
     seen[key] += 1
-    print_of = hashlib.sha256("\0".join(map(str, (*key, seen[key]))).encode())
+    identity = "\0".join(map(str, (*key, seen[key])))
+    print_of = hashlib.sha256(identity.encode("utf-8", "surrogateescape"))
     return {
         "ruleId": entry.symbol,
         "ruleIndex": numbers[entry.symbol],
@@ -90,15 +97,20 @@ def _result(finding, numbers, seen):
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": _artifact(finding.path),
+                    "artifactLocation": {"uri": uri},
                     "region": region,
                 }
             }
         ],
+        "properties": {"cause": causes.cause(entry).key},
         "partialFingerprints": {"tf1to2/v1": print_of.hexdigest()[:32]},
     }
 
 
-def _artifact(path):
-    posix = pathlib.PurePath(path).as_posix()
-    return {"uri": urllib.parse.quote(posix)}
+def _uri(path, report):
+    """A path relative to its project's root, wherever the scan was started."""
+    if path != "-":
+        absolute = os.path.realpath(path)
+        folder = absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
+        path = os.path.relpath(absolute, report.root(folder))
+    return urllib.parse.quote(os.fsencode(pathlib.PurePath(path).as_posix()))

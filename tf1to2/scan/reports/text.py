@@ -1,11 +1,9 @@
-"""The report as text: grouped by topic for people, one finding a line for tools."""
+"""The report as text: grouped by cause for people, one finding a line for tools."""
 
 import collections
 
+from tf1to2.scan import causes, comments
 from tf1to2.view.tables import table
-
-MECHANICAL = ("renamed", "private")
-NO_TOPIC = "without a topic"
 
 
 def render(report, grouped=False, statistics=False):
@@ -13,20 +11,25 @@ def render(report, grouped=False, statistics=False):
 
     Args:
         report: `findings.Report`.
-        grouped: by topic, as a person reads it, instead of by place.
+        grouped: by cause, as a person reads it, instead of by place.
         statistics: only how often each name is used.
     """
     lines = []
     if statistics:
         lines = [_statistics(report.findings)] if report.findings else []
+        lines += [_excused(report.excused)] if report.excused else []
     elif grouped:
-        lines = _by_topic(report.findings)
+        lines = _by_cause(report.findings)
     else:
         lines = [f"{place(f)}: {f.entry.message}{_pair(f)}" for f in report.findings]
     lines += [f"{path}: not fully read: {reason}" for path, reason in report.unread]
     lines += [
         f"{_at(path, cell, line)}: this comment ignores nothing"
         for path, cell, line in report.unused
+    ]
+    lines += [
+        f"{_at(path, cell, line)}: this comment is malformed: {comments.MALFORMED}"
+        for path, cell, line in report.malformed
     ]
     return "\n".join([*lines, *[""] * bool(lines), *_summary(report)]) + "\n"
 
@@ -44,24 +47,31 @@ def _pair(finding):
     return f" [{finding.entry.pair}]" if finding.entry.pair else ""
 
 
-def _by_topic(findings):
+def _by_cause(findings):
     lines = []
-    for topic, group in topics(findings):
-        count = len(group)
-        lines.append(f"{topic}: {count} use{'s' * (count > 1)}")
-        lines += [f"  {place(f)}: {f.entry.message}{_pair(f)}" for f in group]
+    for work in causes.works(findings):
+        lines.append(f"{work.cause.title} → {work.cause.becomes}: {effort(work)}")
+        lines += [f"  {place(f)}: {f.entry.message}{_pair(f)}" for f in work.findings]
         lines.append("")
     return lines[:-1]
 
 
-def topics(findings):
-    """[(topic, its findings)], the most frequent first, what has no topic last."""
-    groups = collections.defaultdict(list)
-    for finding in findings:
-        groups[finding.entry.topic or NO_TOPIC].append(finding)
-    return sorted(
-        groups.items(), key=lambda item: (item[0] == NO_TOPIC, -len(item[1]), item[0])
-    )
+def effort(work):
+    """What a piece of work takes, in words."""
+    parts = [_count(len(work.findings), "use")]
+    if work.edit:
+        parts.append(f"{_count(len(work.edit), 'line')} to edit")
+    if work.check:
+        parts.append(f"{_count(len(work.check), 'line')} to check")
+    return ", ".join(parts)
+
+
+def _number(things):
+    return f"{len(things) or '':>4}"
+
+
+def _count(number, what):
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _statistics(findings):
@@ -73,34 +83,48 @@ def _statistics(findings):
     return table(("uses", "name", "verdict", "write", "pair"), rows)
 
 
-def effort(findings):
-    """How much of it is mechanical, in a sentence."""
-    verdicts = collections.Counter(f.entry.verdict for f in findings)
-    mechanical = sum(verdicts[v] for v in MECHANICAL)
-    others = [
-        f"{verdicts[v]} {words}"
-        for v, words in (
-            ("rewrite", "to rewrite"),
-            ("changed", "with another meaning"),
-            ("removed", "without a successor"),
-        )
-        if verdicts[v]
-    ]
-    return ", ".join([f"{mechanical} mechanical", *others])
+def _excused(count):
+    uses = "use stands" if count == 1 else "uses stand"
+    return f"{count} more {uses} where the code asks for TensorFlow's version"
+
+
+def total(report):
+    """The whole report, in a line or two."""
+    count, files = len(report.findings), len({f.path for f in report.findings})
+    found = (
+        f"{_count(count, 'use')} of TensorFlow 1 in {files} of "
+        f"{_count(report.files, 'file')}"
+    )
+    return found, *_efforts(report.findings)
+
+
+def _efforts(findings):
+    whole = causes.work(findings)
+    certain = causes.work([f for f in findings if causes.certain(f.entry)])
+    parts = []
+    if whole.edit:
+        parts.append(f"{_count(len(whole.edit), 'line')} to edit")
+    if certain.edit:
+        parts[0] += f", {len(certain.edit)} of them by search and replace"
+    if whole.check:
+        parts.append(f"{_count(len(whole.check), 'line')} to check")
+    return ["; ".join(parts)] if parts else []
 
 
 def _summary(report):
-    count = len(report.findings)
-    files = len({f.path for f in report.findings})
-    lines = [
-        f"{count} use{'s' * (count != 1)} of TensorFlow 1 in {files} of {report.files} "
-        f"file{'s' * (report.files != 1)}"
-    ]
-    if report.findings:
-        lines[0] += f": {effort(report.findings)}"
-        topic = topics(report.findings)[0][0]
-        if topic != NO_TOPIC:
-            lines.append(f"Next: tf1to2 diff {topic}")
+    works = causes.works(report.findings)
+    lines = []
+    if works:
+        rows = [
+            (*map(_number, (w.edit, w.check, w.findings)), w.cause.title)
+            + (w.cause.becomes,)
+            for w in works
+        ]
+        lines += [table(("edit", "check", "uses", "what", "becomes"), rows), ""]
+    lines += total(report)
+    first = next((work for work in works if work.pair), None)
+    if first:
+        lines.append(f"Next: {first.cause.title}: tf1to2 diff {first.pair}")
     if report.unread:
         lines.append(f"{len(report.unread)} not fully read")
     return lines

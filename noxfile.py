@@ -1,0 +1,60 @@
+"""The same tests on every TensorFlow that is supported, and the scanner without one.
+
+    make test-versions                            all of it, one after the other
+    nox -s "tests(python='3.10', tensorflow='2.16')"            one pair
+    nox -s scanner                                the scanner, on Pythons and parsers
+    nox -l                                        what there is
+
+A pair has an environment of its own, made by pip from the extras: what they allow is
+what is tried. Python 3.10 to 3.13 are looked for on the path; one that is missing is an
+error.
+"""
+
+import nox
+
+nox.options.default_venv_backend = "venv"
+nox.options.error_on_missing_interpreters = True
+nox.options.reuse_existing_virtualenvs = True
+
+# Python, TensorFlow: from the oldest to the newest, every one of both.
+PAIRS = [
+    ("3.10", "2.16"),
+    ("3.11", "2.17"),
+    ("3.12", "2.18"),
+    ("3.12", "2.19"),
+    ("3.13", "2.20"),
+    ("3.13", "2.21"),
+    ("3.10", "2.21"),
+]
+# What setup.cfg allows: the oldest of each, and what pip takes of itself.
+PARSERS = {
+    "oldest": ["tree-sitter==0.25.0", "tree-sitter-python==0.23.0", "Pygments==2.15.0"],
+    "newest": [],
+}
+
+
+@nox.session
+@nox.parametrize("python,tensorflow", PAIRS)
+def tests(session, tensorflow):
+    """`make test`: all topics and tools; arguments are JOBS=4 and the like."""
+    session.install("-e", ".[test,lint]", f"tensorflow=={tensorflow}.*")
+    session.run(
+        *("make", "test", "READY=", f"BIN={session.bin}", *session.posargs),
+        external=True,
+    )
+
+
+@nox.session
+@nox.parametrize("parsers", list(PARSERS))
+@nox.parametrize("python", ["3.10", "3.13"])
+def scanner(session, parsers):
+    """All that works without TensorFlow."""
+    needed = ["pytest", "parameterized", "jsonschema", "hypothesis", "pytest-xdist"]
+    session.install("-e", ".", *needed, *PARSERS[parsers])
+    files = "scan scan_names causes explain links output page view"
+    session.run(
+        *("python", "-m", "pytest", "-q", "-m", "not slow"),
+        # What these three prove, they ask TensorFlow.
+        *("-k", "not verify and not ClaimTest and not CallsTest"),
+        *(f"tf1to2/tests/test_{name}.py" for name in files.split()),
+    )

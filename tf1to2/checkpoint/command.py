@@ -1,0 +1,92 @@
+"""`tf1to2 convert-checkpoint`: makes a map or reads it, shows the plan, follows it.
+
+The source may be name-based (`tf.train.Saver`) or object-based (`tf.train.Checkpoint`),
+and so may the result. A template (`--like`) is a checkpoint that the new program has
+written, say before training: then each of its tensors must be filled, with its dtype
+and shape, and its graph of objects is kept.
+"""
+
+import os
+
+from tf1to2 import output
+from tf1to2.checkpoint import maps
+from tf1to2.checkpoint.following import make_plan
+from tf1to2.checkpoint.plan import as_json
+from tf1to2.checkpoint.reading import Checkpoint, tensorflow
+from tf1to2.checkpoint.writing import write
+from tf1to2.errors import CommandError
+
+AUTO = "auto"
+
+
+def add_arguments(parser):
+    """Adds the command's own arguments."""
+    parser.add_argument("source", metavar="SRC", help="prefix of a checkpoint, or dir")
+    parser.add_argument("target", metavar="DST", help="prefix of the result")
+    parser.add_argument(
+        "--map",
+        metavar="map.json",
+        default=AUTO,
+        help="what goes where; auto, the default: made from names",
+    )
+    parser.add_argument("--like", metavar="CHECKPOINT", help="a template of the result")
+    parser.add_argument(
+        "--names", metavar="names.json", help="{old name: attribute path or new name}"
+    )
+    parser.add_argument(
+        "--format",
+        choices=maps.FORMATS,
+        help="of the result, for --map auto without --like (objects)",
+    )
+    parser.add_argument(
+        "--write-map", metavar="FILE", help="write the map, to be edited"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the plan, only")
+    parser.add_argument("--force", action="store_true", help="replace what is there")
+
+
+def run(options):
+    """Converts, or says why not.
+
+    Returns:
+        0; 1 if tensors are unaccounted for, and nothing was written.
+    """
+    tensorflow()
+    plan = _plan(options)
+    print(plan.text())
+    if options.write_map:
+        if os.path.exists(options.write_map) and not options.force:
+            raise CommandError(f"{options.write_map} exists: --force replaces it")
+        output.save(options.write_map, as_json(plan.whole()) + "\n")
+        print(f"wrote {options.write_map}: what goes where")
+    if plan.problems:
+        if plan.open or plan.unfilled:
+            print("\nleft to be said, in a map:\n" + as_json(plan.left()) + "\n")
+        print("nothing written: {}".format("; ".join(plan.summary())))
+        return 1
+    write(plan, options.target, options.force, options.dry_run)
+    if options.dry_run:
+        print(f"{options.target} could be written: {len(plan.moves)} tensors")
+    else:
+        print(f"wrote {options.target}: {len(plan.moves)} tensors")
+    return 0
+
+
+def _plan(options):
+    made = options.map == AUTO
+    if made and not (options.like or options.names):
+        raise CommandError("--map auto needs --like CHECKPOINT or --names names.json")
+    if options.format and not made:
+        raise CommandError("--format is for --map auto: a map says its own")
+    mapping = None if made else maps.read_map(options.map)
+    names = maps.read_names(options.names) if options.names else None
+    if names and not (made or mapping["auto"]):
+        raise CommandError(f'--names needs "auto": true in {options.map}')
+    source = Checkpoint(options.source)
+    like = Checkpoint(options.like) if options.like else None
+    if made:
+        format_ = options.format or (like.format if like else "objects")
+        mapping = maps.empty_map(format_)
+    elif mapping["auto"] and not (like or names):
+        raise CommandError(f'{options.map}: "auto" needs --like or --names')
+    return make_plan(source, mapping, like, names)

@@ -1,0 +1,38 @@
+"""Where the variables of a program are: attribute paths, as a checkpoint has them."""
+
+from tf1to2.errors import CommandError
+
+
+def names(root, variables):
+    """Tells the place of variables, as `convert-checkpoint --names` reads it.
+
+    Args:
+        root: what is saved: `tf.train.Checkpoint(...)`, or a module or model.
+        variables: {old name: variable}, of `tf.Variable` or of Keras.
+
+    Returns:
+        {old name: attribute path}, to be written by `json.dump`.
+
+    Raises:
+        CommandError: a variable cannot be reached from `root` by attributes.
+    """
+    import tensorflow as tf
+
+    view, paths, waiting = tf.train.TrackableView(root), {id(root): ""}, [root]
+    for parent in waiting:  # breadth first, as TensorFlow finds the path that it saves
+        for name, child in view.children(parent).items():
+            if id(child) not in paths:
+                escaped = str(name).replace(".", "..").replace("/", ".S")
+                paths[id(child)] = f"{paths[id(parent)]}/{escaped}".removeprefix("/")
+                waiting.append(child)
+    found = {}
+    for old, variable in variables.items():
+        # A variable of Keras 3 keeps one of TensorFlow, which is what is saved.
+        inner = getattr(variable, "value", variable)
+        path = paths.get(id(variable)) or paths.get(id(inner))
+        if not path:
+            raise CommandError(
+                f"{old}: no attribute of {type(root).__name__} leads there"
+            )
+        found[old] = path
+    return found

@@ -1,0 +1,134 @@
+"""Checkpoints as they lie on disk: names, dtypes, shapes, and the graph of objects."""
+
+import collections
+import contextlib
+import dataclasses
+import os
+import re
+
+from tf1to2.errors import CommandError, needs
+
+SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
+GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """What a checkpoint says of a tensor: the key in the file, dtype name and shape."""
+
+    key: str
+    dtype: str
+    shape: tuple
+
+    def __str__(self):
+        return f"{self.dtype} {list(self.shape)}"
+
+
+class Checkpoint:
+    """A checkpoint to read: `tensors` is {name: Tensor}, suffixes removed from names.
+
+    Raises:
+        CommandError: there is none at `path`, or it cannot be read.
+    """
+
+    def __init__(self, path):
+        tf = tensorflow()
+        self.path = str(path)
+        if os.path.isdir(self.path):
+            latest = tf.train.latest_checkpoint(self.path)
+            if latest is None:
+                raise CommandError(f"{path}: no checkpoint in this directory")
+            self.path = latest
+        whole = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", self.path)
+        if whole != self.path:
+            raise CommandError(f"{path} is one file of a checkpoint: give {whole}")
+        with self._readable():
+            self._reader = tf.train.load_checkpoint(self.path)
+            dtypes = self._reader.get_variable_to_dtype_map()
+            shapes = self._reader.get_variable_to_shape_map()
+        self.format = "objects" if GRAPH in dtypes else "names"
+        self.tensors = {
+            key.removesuffix(SUFFIX): Tensor(key, dtypes[key].name, tuple(shapes[key]))
+            for key in sorted(dtypes)
+            if key != GRAPH
+        }
+
+    def read(self, key):
+        """The tensor stored under `key`, as NumPy has it."""
+        with self._readable():
+            return self._reader.get_tensor(key)
+
+    def spellings(self):
+        """What else the graph of objects calls a tensor.
+
+        Returns:
+            {name: list of texts}: the names of variables, `dense/kernel/Adam`, which
+            the file keeps beside the attributes, and other ways to the same object.
+        """
+        if self.format == "names":
+            return {}
+        from google.protobuf.message import DecodeError
+        from tensorflow.core.protobuf import trackable_object_graph_pb2
+
+        graph = trackable_object_graph_pb2.TrackableObjectGraph()
+        try:
+            graph.ParseFromString(self.read(GRAPH))
+        except DecodeError:
+            raise CommandError(f"{self.path}: its graph of objects is none") from None
+        return _spellings(graph.nodes)
+
+    @contextlib.contextmanager
+    def _readable(self):
+        # The reader raises OpErrors without a type of their own, and IndexError.
+        tf = tensorflow()
+        try:
+            yield
+        except tf.errors.NotFoundError:
+            raise CommandError(f"{self.path}: no such checkpoint") from None
+        except (tf.errors.OpError, IndexError, RuntimeError, ValueError) as error:
+            line = (str(error).splitlines() or ["?"])[0]
+            raise CommandError(f"{self.path}: cannot be read: {line}") from None
+
+
+def _spellings(nodes):
+    paths, waiting = {0: ""}, [0]
+    for number in waiting:  # breadth first, as TensorFlow names the keys
+        for child in nodes[number].children:
+            if child.node_id not in paths:
+                paths[child.node_id] = _join(paths[number], child.local_name)
+                waiting.append(child.node_id)
+    # A list of variables is one node, although it is an attribute of two objects.
+    ways, parents = collections.defaultdict(list), collections.defaultdict(list)
+    for number, path in paths.items():
+        for child in nodes[number].children:
+            ways[child.node_id].append(_join(path, child.local_name))
+            parents[child.node_id].append((number, child.local_name))
+    given = collections.Counter(a.full_name for n in nodes for a in n.attributes)
+    found = {}
+    for number, node in enumerate(nodes):
+        texts = [
+            _join(path, name)
+            for parent, name in parents[number]
+            for path in ways[parent] or [""]
+        ]
+        for attribute in node.attributes:
+            name = attribute.full_name
+            # What nobody named, or several alike, says nothing.
+            telling = given[name] == 1 and name not in ("", "Variable")
+            key = attribute.checkpoint_key.removesuffix(SUFFIX)
+            found[key] = [name] * telling + texts
+    return found
+
+
+def _join(path, name):
+    return f"{path}/{name}" if path else name
+
+
+def tensorflow():
+    """TensorFlow, imported when it is needed."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    try:
+        import tensorflow as tf
+    except ImportError as error:
+        raise needs("convert-checkpoint", error) from None
+    return tf

@@ -1,0 +1,319 @@
+"""Raw float32 against the genuine TensorFlow 1.15.5: the table of what differs.
+
+python -m tf1to2.parity.float32 PROVIDER [NAME ...]     measures, writes the table anew
+
+By default a leaf has the same bits. Where a kernel has changed since, the table has a
+row: how far, in units in the last place and relative to the leaf's largest value, and
+by which kernels. A row is a measurement: where it was made (the same TensorFlow, the
+same vector instructions) today's distance must lie within a factor of two of it, from
+both sides. Elsewhere kernels have other last bits again: a row holds from above, and
+what has no row may differ by `ELSEWHERE` of the leaf's largest value.
+"""
+
+import argparse
+import contextlib
+import csv
+import dataclasses
+import functools
+import os
+import pathlib
+import platform
+import sys
+
+import numpy as np
+
+from tf1to2.errors import CommandError
+from tf1to2.parity import kernels
+from tf1to2.parity.cases import Raises
+from tf1to2.parity.compare import Mismatch, Tally, compare, same_bits, ulps
+
+SLACK = 2
+"""How far a distance may lie from the one that was measured, as a factor."""
+
+ELSEWHERE = 2.0**-20
+"""What an unlisted leaf may differ by, relatively, on other processors and versions."""
+
+NOT_NUMBERS = 2**62
+"""Above it, a distance in units in the last place means NaN on one side alone."""
+
+FIELDS = ("pair", "case", "leaf", "ulps", "relative", "kernels")
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A leaf that differs.
+
+    Attributes:
+        pair: "topic.name".
+        case: the slug of the case.
+        leaf: path of the leaf, as a failure prints it.
+        ulps: the most units in the last place that an element differs by, at any size.
+        relative: the largest difference, divided by the largest absolute value of the
+            leaf.
+        kernels: which kernels cause it, of those that have other bits by themselves.
+    """
+
+    pair: str
+    case: str
+    leaf: str
+    ulps: int
+    relative: float
+    kernels: str
+
+
+def distance(expected, actual):
+    """How far two float arrays of one dtype and shape are apart.
+
+    Returns:
+        (units in the last place, relative to the largest value of `expected`); both
+        are 0 where the bits are the same, and a zero of another sign is 1 unit.
+    """
+    same = same_bits(expected, actual)
+    if same.all():
+        return 0, 0.0
+    if expected.dtype.kind == "c":
+        parts = [(x.real, x.imag) for x in (expected, actual)]
+        return tuple(map(max, zip(*(distance(*pair) for pair in zip(*parts)))))
+    units = max(1, int(ulps(expected, actual).max()))
+    left, right = expected.astype(np.float64), actual.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # infinities that are the same
+        apart = np.abs(left - right)[~same]
+    finite = np.abs(left[np.isfinite(left)])
+    largest = finite.max() if finite.size else 0.0
+    return units, float(apart.max() / largest) if largest else float(apart.max())
+
+
+@functools.cache
+def float32_table(path):
+    """The `Table` of a file, read once."""
+    return Table(path)
+
+
+def here():
+    """What decides on the bits of kernels: versions, platform, vector instructions."""
+    import tensorflow as tf
+
+    from tf1to2.parity.recordings import cpu_features
+
+    machine = f"{platform.system()} {platform.machine()}"
+    return f"TensorFlow {tf.__version__}, {machine}, {' '.join(cpu_features())}"
+
+
+class Table:
+    """The rows of a file, of one proof after the other; see the module.
+
+    Args:
+        path: the file, tab-separated, which need not exist.
+    """
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self._read()
+
+    def _read(self):
+        self.measured, self.rows = "", {}
+        if self.path.exists():
+            lines = self.path.read_text("utf-8").splitlines()
+            notes = [line for line in lines if line.startswith("#")]
+            self.measured = notes[-1].removeprefix("# measured on ")
+            for row in csv.DictReader(lines[len(notes) :], delimiter="\t"):
+                row["ulps"], row["relative"] = int(row["ulps"]), float(row["relative"])
+                row = Row(**row)
+                if (row.pair, row.case, row.leaf) in self.rows:
+                    raise ValueError(f"{self.path}: {row} comes twice")
+                self.rows[row.pair, row.case, row.leaf] = row
+
+    def of(self, pair, case):
+        """{leaf: Row} of one case."""
+        return {
+            row.leaf: row
+            for row in self.rows.values()
+            if (row.pair, row.case) == (pair, case)
+        }
+
+    def replace(self, name, rows):
+        """Puts `rows` in the place of all rows of the proof `name`, and writes."""
+        self._read()  # another process may have written since
+        kept = [r for r in self.rows.values() if r.pair.partition(".")[0] != name]
+        rows = sorted([*kept, *rows], key=lambda r: (r.pair, r.case, r.leaf))
+        self.rows = {(r.pair, r.case, r.leaf): r for r in rows}
+        self.measured = here()
+        lines = [
+            "# What differs in float32 from the genuine TensorFlow 1.15.5: made by",
+            "# `make exceptions`, read by a person.",
+            f"# measured on {self.measured}",
+            "\t".join(FIELDS),
+        ]
+        for row in rows:
+            cells = dataclasses.asdict(row) | {"relative": f"{row.relative:.2g}"}
+            lines.append("\t".join(str(cells[field]) for field in FIELDS))
+        temporary = self.path.with_suffix(".tmp")
+        temporary.write_text("\n".join(lines) + "\n", "utf-8")
+        os.replace(temporary, self.path)
+
+    def compare(self, pair, case, expected, actual, sides):
+        """Compares the answers of one case at all its sizes.
+
+        Args:
+            pair: "topic.name".
+            case: the slug of the case.
+            expected: list of {path: array}, one per size, as recorded.
+            actual: list of {path: array}.
+            sides: the names of the two, for messages.
+
+        Returns:
+            Tally.
+
+        Raises:
+            Mismatch: a leaf without a row differs, or a row is not what is measured.
+        """
+        rows, found, total = self.of(pair, case), {}, Tally()
+        for left, right in zip(expected, actual, strict=True):
+            apart = measure(left, right, sides)
+            leaves = len(left) - ("structure" in left)
+            total += Tally(leaves, _elements(left), differ=len(apart))
+            for path, (units, relative) in apart.items():
+                before = found.get(path, (0, 0.0))
+                found[path] = max(before[0], units), max(before[1], relative)
+        at_home = self.measured == here()
+        for path, (units, relative) in found.items():
+            row = rows.pop(path, None)
+            problem = _problem(row, units, relative, at_home)
+            if problem:
+                left, right = sides
+                raise Mismatch(
+                    f"{path}: {units} ULP, {relative:.2g} of the largest value between "
+                    f"{left} and {right}: {problem}"
+                )
+        if rows and (at_home or set(rows) - set(expected[0])):
+            raise Mismatch(
+                f"{', '.join(rows)}: identical now, or no leaf: make exceptions"
+            )
+        total.ulps = max([0, *(units for units, _ in found.values())])
+        total.relative = max([0.0, *(relative for _, relative in found.values())])
+        return total
+
+
+def _problem(row, units, relative, at_home):
+    """What is wrong with a distance, or None."""
+    if units > NOT_NUMBERS:
+        return "NaN on one side alone"
+    if row is None:
+        if at_home or relative > ELSEWHERE:
+            return "it has no row: make exceptions"
+        return None
+    pairs = (units, row.ulps), (relative, row.relative)
+    if not at_home:
+        over = relative > max(SLACK * row.relative, ELSEWHERE)
+        return f"more than twice the {row.relative:.2g} of its row" if over else None
+    for today, measured in pairs:
+        # Rows are written with two digits.
+        if not measured / SLACK <= today * 1.05 <= 1.1 * SLACK * measured:
+            return f"its row says {row.ulps} ULP, {row.relative:.2g}: make exceptions"
+    return None
+
+
+def measure(expected, actual, sides):
+    """{path: distance} of the float leaves that differ; all else must be identical."""
+    floats = {
+        path
+        for path, leaf in expected.items()
+        if leaf.dtype.kind in "fc" and path in actual
+        if (actual[path].dtype, actual[path].shape) == (leaf.dtype, leaf.shape)
+    }
+    others = [
+        {path: leaf for path, leaf in side.items() if path not in floats}
+        for side in (expected, actual)
+    ]
+    if any(set(other) - {"structure"} for other in others):
+        compare(*others, sides)
+    elif not np.array_equal(*(other.get("structure") for other in others)):
+        compare(expected, actual, sides)
+    apart = {path: distance(expected[path], actual[path]) for path in floats}
+    return {path: far for path, far in sorted(apart.items()) if far[0]}
+
+
+def _elements(answer):
+    return sum(leaf.size for path, leaf in answer.items() if path != "structure")
+
+
+def measured(proof):
+    """The rows of a proof, measured now: what differs in float32, and by which kernels.
+
+    Args:
+        proof: a `Proof`, whose recording is up to date.
+
+    Returns:
+        list of `Row`.
+
+    Raises:
+        Mismatch: something differs that is no float.
+    """
+    rows = []
+    for case in proof.cases:
+        if isinstance(case, Raises) or proof.float32_way(case) is None:
+            continue
+        found = {}
+        answers = proof.answers_float32(case)
+        for expected, actual in zip(proof.recorded_float32(case), answers, strict=True):
+            sides = f"1.15.5, {proof.name}.{case}", "today"
+            for path, (units, relative) in measure(expected, actual, sides).items():
+                before = found.get(path, (0, 0.0))
+                found[path] = max(before[0], units), max(before[1], relative)
+        if not found:
+            continue
+        with operations() as ran:
+            proof.answers_float32(case)
+        pair, cause = f"{proof.name}.{case.name}", kernels.causes(ran)
+        rows += [Row(pair, case.slug, p, *far, cause) for p, far in found.items()]
+    return rows
+
+
+@contextlib.contextmanager
+def operations():
+    """A set that gets the type of every operation that runs or is traced meanwhile."""
+    from tensorflow.python.framework import op_callbacks
+
+    ran = set()
+
+    def note(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        ran.add(op_type if isinstance(op_type, str) else op_type.decode())
+
+    op_callbacks.add_op_callback(note)
+    try:
+        yield ran
+    finally:
+        op_callbacks.remove_op_callback(note)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("provider", help="a module, or the path of a file")
+    parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
+    options = parser.parse_args(argv)
+    from tf1to2.parity import providers
+
+    try:
+        provider = providers.provider(options.provider)
+        proofs = [proof for proof, _ in providers.select(provider, options.names)]
+    except CommandError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    failed = False
+    for proof in proofs:
+        try:
+            rows = measured(proof)
+        except AssertionError as error:
+            print(f"{proof.name}: {error}", flush=True)
+            failed = True
+            continue
+        proof.float32.replace(proof.name, rows)
+        print(f"{proof.name}: {len(rows)} leaves differ", flush=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    from tf1to2.parity import settings
+
+    settings.apply()
+    sys.exit(main())

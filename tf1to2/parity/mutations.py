@@ -1,0 +1,258 @@
+"""The small changes that break a page: what `mutate` makes, one at a time."""
+
+import ast
+import copy
+
+OPERATORS = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.MatMult: ast.Mult,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+FUNCTIONS = {
+    "argmax": "argmin",
+    "assign_add": "assign_sub",
+    "exp": "log",
+    "floor": "round",
+    "gather": "boolean_mask",
+    "log": "exp",
+    "maximum": "minimum",
+    "ones": "zeros",
+    "ones_like": "zeros_like",
+    "reduce_max": "reduce_min",
+    "reduce_mean": "reduce_sum",
+    "reduce_sum": "reduce_mean",
+    "reduce_any": "reduce_all",
+    "relu": "identity",
+    "scan": "map_fn",
+    "sigmoid": "tanh",
+    "sqrt": "square",
+    "square": "sqrt",
+    "stop_gradient": "identity",
+    "tanh": "sigmoid",
+}
+"""Functions and their near misses."""
+
+DTYPES = {
+    "float32": "float64",
+    "float64": "float32",
+    "int32": "int64",
+    "int64": "int32",
+}
+"""Dtypes and those they are taken for."""
+
+ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+FIXED = (ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Import, ast.ImportFrom)
+"""Statements that are neither removed nor swapped."""
+
+
+def mutants(source):
+    """Yields (line, description, tree) for every small change to `source`."""
+    tree = ast.parse(source)
+    docstrings = {
+        id(node.body[0])
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
+        and ast.get_docstring(node) is not None
+    }
+    arguments = _arguments(tree)
+    for number, node in enumerate(_nodes(tree)):
+        for description, change in _changes(node, docstrings, arguments):
+            twin = copy.deepcopy(tree)
+            change(_nodes(twin)[number])
+            yield node.lineno, description, ast.fix_missing_locations(twin)
+
+
+def _arguments(tree):
+    """{id of a node: the arguments of the innermost function it lies in}."""
+    found = {}
+    for node in ast.walk(tree):  # from the outside inwards
+        if isinstance(node, ast.FunctionDef):
+            names = [arg.arg for arg in node.args.args if arg.arg != "self"]
+            for inner in ast.walk(node):
+                found[id(inner)] = names or found.get(id(inner), [])
+    return found
+
+
+def _nodes(tree):
+    """What lies in functions and classes, in an order that a copy shares."""
+    return [
+        node
+        for part in tree.body
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef))
+        for node in ast.walk(part)
+    ]
+
+
+def _changes(node, docstrings, arguments):
+    """Yields (description, function that makes the change to a twin of `node`)."""
+    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        yield (
+            f"{node.value!r} becomes {node.value + 1!r}",
+            _set("value", node.value + 1),
+        )
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield f"{node.value!r} is negated", _set("value", not node.value)
+    if isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in OPERATORS:
+        yield (
+            f"operator {type(node.op).__name__}",
+            _set("op", OPERATORS[type(node.op)]()),
+        )
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Sub, ast.Div)):
+        yield "operands swapped", _swap_operands
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ARITHMETIC):
+        for side in ("left", "right"):
+            number = getattr(node, side)
+            if _is_number(number) and arguments.get(id(node)):
+                yield (
+                    f"{number.value!r} becomes 999 times it in float32 alone",
+                    _in_float32_alone(side, arguments[id(node)]),
+                )
+    if isinstance(node, ast.Compare) and type(node.ops[0]) in OPERATORS:
+        yield (
+            f"comparison {type(node.ops[0]).__name__}",
+            _set("ops", [OPERATORS[type(node.ops[0])]()]),
+        )
+    if isinstance(node, ast.Attribute) and node.attr in FUNCTIONS:
+        near = FUNCTIONS[node.attr]
+        yield f"{node.attr} becomes {near}", _set("attr", near)
+    if isinstance(node, ast.Attribute) and node.attr in DTYPES:
+        other = DTYPES[node.attr]
+        yield f"{node.attr} becomes {other}", _set("attr", other)
+    if isinstance(node, ast.Constant) and node.value in DTYPES.keys():
+        other = DTYPES[node.value]
+        yield f"{node.value!r} becomes {other!r}", _set("value", other)
+    for field, value in ast.iter_fields(node):
+        values = value if isinstance(value, list) else [value]
+        for index, inner in enumerate(values):
+            if _is_cast(inner):
+                yield (
+                    f"cast dropped: {ast.unparse(inner)[:50]}",
+                    _drop_cast(field, index if isinstance(value, list) else None),
+                )
+    for index, decorator in enumerate(getattr(node, "decorator_list", ())):
+        yield (
+            f"decorator {ast.unparse(decorator)[:40]} dropped",
+            _delete("decorator_list", index),
+        )
+    if isinstance(node, ast.UnaryOp):
+        yield f"unary {type(node.op).__name__} dropped", _drop_unary
+    if isinstance(node, ast.Call):
+        for index, keyword in enumerate(node.keywords):
+            yield f"keyword {keyword.arg} dropped", _delete("keywords", index)
+        if len(node.args) > 1 and not any(
+            isinstance(a, ast.Starred) for a in node.args
+        ):
+            yield "first arguments swapped", _swap_arguments
+    for field in ("body", "orelse"):
+        body = getattr(node, field, None)
+        if isinstance(body, list):
+            for index, statement in enumerate(body):
+                if id(statement) in docstrings or isinstance(statement, FIXED):
+                    continue
+                yield (
+                    "line %d removed: %s"
+                    % (statement.lineno, ast.unparse(statement)[:50]),
+                    _blank(field, index),
+                )
+                after = body[index + 1] if index + 1 < len(body) else None
+                if after and not isinstance(after, (*FIXED, ast.Return)):
+                    yield (
+                        f"lines {statement.lineno} and {after.lineno} swapped",
+                        _swap_statements(field, index),
+                    )
+                if isinstance(statement, ast.With):
+                    yield f"line {statement.lineno} unwrapped", _unwrap(field, index)
+
+
+def _is_number(node):
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def _is_cast(node):
+    """Whether a node is `tf.cast(x, dtype)` or `x.astype(dtype)`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return bool(node.args) and node.func.attr in ("cast", "astype")
+
+
+def _drop_cast(field, index):
+    def change(node):
+        value = getattr(node, field)
+        cast = value if index is None else value[index]
+        kept = cast.args[0] if cast.func.attr == "cast" else cast.func.value
+        if index is None:
+            setattr(node, field, kept)
+        else:
+            value[index] = kept
+
+    return change
+
+
+def _in_float32_alone(side, names):
+    """The change of a number where an argument is of float32: float64 stays right."""
+    single = " or ".join(f"getattr({n}, 'dtype', None) == 'float32'" for n in names)
+
+    def change(node):
+        number = getattr(node, side).value
+        text = f"({number!r} * (999 if {single} else 1))"
+        setattr(node, side, ast.parse(text, mode="eval").body)
+
+    return change
+
+
+def _swap_statements(field, index):
+    def change(node):
+        body = getattr(node, field)
+        body[index : index + 2] = body[index + 1], body[index]
+
+    return change
+
+
+def _set(field, value):
+    return lambda node: setattr(node, field, value)
+
+
+def _delete(field, index):
+    return lambda node: getattr(node, field).pop(index)
+
+
+def _blank(field, index):
+    def change(node):
+        getattr(node, field)[index] = ast.Pass()
+
+    return change
+
+
+def _unwrap(field, index):
+    def change(node):
+        body = getattr(node, field)
+        body[index : index + 1] = body[index].body
+
+    return change
+
+
+def _swap_operands(node):
+    node.left, node.right = node.right, node.left
+
+
+def _swap_arguments(node):
+    node.args[0], node.args[1] = node.args[1], node.args[0]
+
+
+def _drop_unary(node):
+    node.op = ast.UAdd()

@@ -1,0 +1,109 @@
+"""Whatever provides proofs: a package of topics, a user's `test_port.py`.
+
+A provider has names, and loads the proof of a name; nothing else of a repository is
+known here. A module or a file is one by its attribute `PROVIDER`, or else by the proofs
+among its globals.
+"""
+
+import difflib
+import importlib
+import os
+import pathlib
+import sys
+from typing import Protocol
+
+from tf1to2.errors import CommandError
+from tf1to2.parity.proof import Proof
+
+
+class Provider(Protocol):
+    """What verify, record and mutate ask for."""
+
+    def names(self):
+        """The names of its proofs, in order; none is loaded for that."""
+
+    def load(self, name):
+        """The `Proof` of a name."""
+
+    def module(self, name):
+        """The dotted name of the module that the proof stands in."""
+
+
+class Module:
+    """The provider that a module is: the proofs among its globals, by their names."""
+
+    def __init__(self, module, where):
+        found = [value for value in vars(module).values() if isinstance(value, Proof)]
+        self._proofs = {proof.name: proof for proof in found}
+        self._name = module.__name__
+        if len(self._proofs) < len({id(proof) for proof in found}):
+            raise CommandError(f"{where}: two proofs have one name: give them name=")
+        if not found:
+            raise CommandError(f"{where} has no proof: no Proof among its globals")
+
+    def names(self):
+        return list(self._proofs)
+
+    def load(self, name):
+        return self._proofs[name]
+
+    def module(self, name):
+        return self._name
+
+
+def provider(where):
+    """The provider that `where` names: a module's dotted name, or a file's path.
+
+    Raises:
+        CommandError: there is no such file or module, or nothing is proven there.
+    """
+    where = os.fspath(where)
+    name = where
+    if where.endswith(".py"):
+        path = pathlib.Path(where).resolve()
+        if not path.is_file():
+            raise CommandError(f"{where}: no such file")
+        where, name = str(path), path.stem
+        if str(path.parent) not in sys.path:  # its pages lie beside it
+            sys.path.insert(0, str(path.parent))
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        raise CommandError(f"{where} cannot be imported: {error}") from error
+    found = getattr(module, "PROVIDER", None)
+    return found or Module(module, where)
+
+
+def select(provider, wanted):
+    """Resolves names of proofs and of pairs.
+
+    Args:
+        provider: a `Provider`.
+        wanted: list of "name" or "name.pair"; empty for everything.
+
+    Returns:
+        [(Proof, pair or None)].
+
+    Raises:
+        CommandError: an unknown name, with the nearest known one.
+    """
+    known = provider.names()
+    chosen = []
+    for text in wanted or known:
+        # A proof's own name may have dots: the longest that fits is meant.
+        fits = [n for n in known if text == n or text.startswith(n + ".")]
+        if not fits:
+            raise CommandError(_no_such("proof", text.partition(".")[0], known))
+        name = max(fits, key=len)
+        chosen.append((name, text[len(name) + 1 :] or None))
+    proofs = [(provider.load(name), pair) for name, pair in chosen]
+    for proof, pair in proofs:
+        if pair and pair not in proof.pairs:
+            raise CommandError(_no_such(f"pair in {proof.name}", pair, proof.pairs))
+    return proofs
+
+
+def _no_such(what, text, known):
+    near = difflib.get_close_matches(text, known, 1, 0.5)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
+    return f"no {what} called {text!r}; {hint}"

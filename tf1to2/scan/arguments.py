@@ -1,0 +1,246 @@
+"""Two signatures of one name: what differs, and which calls feel it."""
+
+import ast
+import functools
+import typing
+
+# Parameters that have another name now, wherever both signatures bear it out.
+RENAMED = {
+    tuple(pair.split("="))
+    for pair in """
+    keep_dims=keepdims reduction_indices=axis squeeze_dims=axis dimension=axis dim=axis
+    reduction_axes=axis concat_dim=axis split_dim=axis seq_dim=seq_axis
+    batch_dim=batch_axis fn1=true_fn fn2=false_fn targets=labels
+    filter=filters kernel=filters preferred_dtype=dtype_hint tensor=input value=input
+    string_tensor=input input_tensor=input t=input text=input_text l=l1 l=l2
+    alpha=negative_slope instance=obj y=x algorithm=alg Targmax=output_dtype
+    value_structure=element_spec virtual_devices=logical_devices rate=dilations
+    rates=dilations output_dtype=dtype box_ind=box_indices sorted_input=values
+    bytes=input_bytes ksizes=sizes t=x msg=message identifier=config
+    variable_names_whitelist=variable_names_allowlist time_major=logits_time_major
+    tensor=data values=data
+    """.split()
+}
+# Defaults that are written otherwise and mean the same.
+SYNONYMS = {
+    ("data_format", "'NHWC'", "None"),
+    ("data_format", "'channels_last'", "None"),  # Keras' own, unless ~/.keras says else
+    ("data_format", "'NDHWC'", "None"),
+    ("dilations", "[1, 1, 1, 1]", "None"),
+    ("dilations", "[1, 1, 1, 1, 1]", "None"),
+    ("reduction", "'auto'", "'sum_over_batch_size'"),
+    ("axis", "None", "-1"),  # of a softmax
+    ("verbose", "1", "'auto'"),
+    ("verbose", "0", "'auto'"),
+    ("reshuffle_each_iteration", "None", "True"),
+    ("cycle_length", "-1", "None"),
+    ("block_length", "1", "None"),
+    ("padding", "(1, 1, 1)", "((1, 1), (1, 1), (1, 1))"),
+}
+# What labels a node of a graph has no part in its numbers.
+LABELS = ("name", "shared_name")
+
+
+class Parameter(typing.NamedTuple):
+    """One parameter: `default` is its text, or None where there is none."""
+
+    name: str
+    default: str | None
+    place: int | None  # None: by keyword only
+
+
+class Difference(typing.NamedTuple):
+    """What a call may stumble over.
+
+    Attributes:
+        how: "default" (has another), "required" (has none any more), "new" (must be
+            given), "gone", "renamed" or "moved".
+        argument: its name in 1.15.5; of "new" today's.
+        text: the sentence.
+        place: the position in 1.15.5, from 0, or None.
+    """
+
+    how: str
+    argument: str
+    text: str
+    place: int | None
+
+    @property
+    def when_left_out(self):
+        """Whether it concerns the calls that do not pass the argument."""
+        return self.how in ("default", "required", "new")
+
+
+@functools.cache
+def parameters(signature):
+    """({name: Parameter}, whether it takes more by position, and by keyword)."""
+    found, more, keywords, named, place = {}, False, False, False, 0
+    for text in _split(signature[1:-1]):
+        if text.startswith("**"):
+            keywords = True
+        elif text.startswith("*"):
+            more, place = more or len(text) > 1, None
+        else:
+            name, equals, default = text.partition("=")
+            if name.startswith("_"):  # a sentinel: what comes after is named, always
+                place, named = None, True
+                continue
+            default = default if equals and not named else None
+            found[name] = Parameter(name, default, place)
+            place = None if place is None else place + 1
+    return found, more, keywords
+
+
+def _split(text):
+    """The parts between those commas that are in no brackets and in no quotes."""
+    parts, depth, quote, start = [], 0, "", 0
+    for at, letter in enumerate(text):
+        if quote:
+            if letter == quote and text[at - 1] != "\\":
+                quote = ""
+        elif letter in "'\"":
+            quote = letter
+        elif letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        elif letter == "," and not depth:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    last = text[start:].strip()
+    return [*parts, last] if last else parts
+
+
+@functools.cache
+def differences(before, now):
+    """What a call of the one signature may stumble over in the other.
+
+    Args:
+        before: the signature of 1.15.5, or "" where none is known: nothing is told.
+        now: today's.
+
+    Returns:
+        Tuple of `Difference`, in the order of the old parameters.
+    """
+    if not before or not now or before == now:
+        return ()
+    old, wild, _ = parameters(before)
+    new, more, keywords = parameters(now)
+    if wild and len(old) == 0:
+        return ()  # 1.15.5 does not say what it takes
+    found, taken, told = [], set(old), False
+    for parameter in old.values():
+        name, place = parameter.name, parameter.place
+        successor, other = new.get(name), None
+        if successor is None:
+            other = _successor(parameter, old, new)
+            if other:
+                text = f"write {other}= in place of {name}="
+                found.append(Difference("renamed", name, text, place))
+                successor = None if other in old else new[other]
+                taken.add(other)
+            elif not keywords:
+                text = f"the argument {name} is gone"
+                found.append(Difference("gone", name, text, place))
+        changed = successor and name not in LABELS and _default(parameter, successor)
+        if changed:
+            found.append(changed)
+        if place is not None and not (told or more):
+            at = next((p.name for p in new.values() if p.place == place), None)
+            if at is None or at not in (name, other):
+                text = f"argument {place + 1} was {name} and is {at or 'none'}"
+                found.append(Difference("moved", name, text, place))
+                told = True
+    found += [
+        Difference("new", p.name, f"{p.name} must be given", None)
+        for p in new.values()
+        if p.default is None and p.name not in taken
+    ]
+    return tuple(found)
+
+
+def _successor(parameter, old, new):
+    """The name that an argument has now, or None."""
+    name, default, place = parameter
+    known = next((n for n in new if (name, n) in RENAMED), None)
+    if known or place is None or default is not None:
+        return known
+    # What every call gives in this place and what must be given there now.
+    at = next((p for p in new.values() if p.place == place), None)
+    return at.name if at and at.default is None and at.name not in old else None
+
+
+def _default(parameter, successor):
+    name, was, now = parameter.name, parameter.default, successor.default
+    if was is None or equal(was, now) or (name, was, now) in SYNONYMS:
+        return None  # what was required every call passes
+    if now is None and was == "None":
+        return None  # two spellings, of which every call had to pass one
+    if now is None:
+        text = f"{successor.name} must be given: it was {plain(was)}"
+        return Difference("required", name, text, parameter.place)
+    text = f"{name} was {plain(was)}, is {plain(now)}"
+    return Difference("default", name, text, parameter.place)
+
+
+def equal(one, other):
+    """Whether two defaults mean the same: 0 and 0.0, None and False, 'a' and 'A'."""
+    if one == other:
+        return True
+    if other is None:
+        return False
+    try:
+        one, other = ast.literal_eval(one), ast.literal_eval(other)
+    except (ValueError, SyntaxError):
+        return False
+    if isinstance(one, str) and isinstance(other, str):
+        return one.lower() == other.lower()
+    if (one, other) in ((None, False), (False, None)):
+        return True
+    if None in (one, other) or str in (type(one), type(other)):
+        return False
+    return one == other or _scalar(one) == _scalar(other)
+
+
+def _scalar(value):
+    """(2, 2) is 2 in every direction."""
+    if isinstance(value, (tuple, list)) and len(set(value)) == 1:
+        return value[0]
+    return value
+
+
+def plain(default):
+    """A default as a sentence has it: words without their quotes."""
+    inner = default[1:-1]
+    quoted = default[:1] in "'\"" and inner.replace("_", "").isalnum()
+    return inner if quoted else default
+
+
+def passes(call, name, place):
+    """Whether a call passes the argument; `names.Call`."""
+    return name in call.keywords or place is not None and place < call.positional
+
+
+def felt(call, before, now):
+    """Those differences that a call feels.
+
+    Args:
+        call: `names.Call`, or None for a mention, which feels what every call does.
+        before, now: the signatures.
+    """
+    return [d for d in differences(before, now) if _feels(call, d)]
+
+
+def _feels(call, difference):
+    how, name, _, place = difference
+    if call is None:
+        return difference.when_left_out
+    if how == "moved":
+        return place < call.positional
+    if how == "new":
+        return name not in call.keywords and not call.starred
+    if difference.when_left_out:
+        return not passes(call, name, place) and not (
+            how == "required" and call.starred
+        )
+    return name in call.keywords

@@ -1,0 +1,207 @@
+"""Which uses of a file are findings: what is excused, and what betrays TensorFlow 1."""
+
+import collections
+import dataclasses
+import functools
+import typing
+
+from tf1to2.scan import catalog, names
+from tf1to2.scan.names import guards, methods
+
+# These say nothing of the version that a file was written for.
+NEUTRAL = ("same", "changed", "private")
+LIVING = ("same", "changed")  # what TensorFlow 2 has
+# Methods of whatever TensorFlow made, though its class is not known.
+ANYBODYS = {"eval", "initializer"}
+
+
+class Judged(typing.NamedTuple):
+    """A use, and what there is to say of it.
+
+    Attributes:
+        use: `names.Use`.
+        entry: `catalog.Entry`.
+        origin: the name in TensorFlow.
+        likely: whether only the name of the object tells.
+    """
+
+    use: names.Use
+    entry: catalog.Entry
+    origin: str
+    likely: bool
+
+
+def judge(file, project, everything=False):
+    """The findings of a file.
+
+    Args:
+        file: `reading.File`.
+        project: `project.Project`.
+        everything: whether false friends count in files of TensorFlow 2 as well.
+
+    Returns:
+        (list of `Judged`, how many more a guard excused).
+    """
+    known, judged, asked = {}, [], set()
+    for use in file.module.uses:
+        if use.origin not in known:
+            known[use.origin] = list(project.origins(file, use.origin))
+        for number, side in use.guards:
+            if side == "test" and any(map(_asks, known[use.origin])):
+                asked.add(number)
+        found = _judged(use, known[use.origin])
+        if found:
+            judged.append(found)
+    excused = _excused(file.module.guards, judged, asked)
+    found = [
+        one
+        for number, one in enumerate(judged)
+        if one.entry.verdict != "same" and number not in excused
+    ]
+    proven = any(_proves(one, file) for one in found)
+    findings = [
+        one
+        for one in found
+        if proven
+        or not one.likely
+        and (everything or not _is_ambiguous(one) or _is_compat(one.origin))
+    ]
+    return findings, len(excused)
+
+
+def _judged(use, origins):
+    for origin in origins:
+        entry = _entry(origin, use)
+        if entry is not None:
+            return Judged(use, entry, origin, False)
+    if use.likely:
+        entry = _entry(use.likely, use)
+        if entry is not None:
+            return Judged(use, entry, use.likely, not use.likely.startswith("."))
+    return None
+
+
+def _entry(origin, use):
+    if origin.startswith("."):
+        return _general(origin[1:])
+    name = names.public(origin)
+    if not name.startswith("tensorflow.") or name.endswith(guards.ASKED):
+        return None
+    if origin == use.likely:
+        owner, _, attribute = name.rpartition(".")
+        return _member(owner, attribute, use)
+    if "()" in name or "[]" in name:
+        member = methods.member(name)
+        return member and _member(*member, use)
+    symbol = "tf" + name.removeprefix("tensorflow")
+    entry = _looked_up(symbol, use.call)
+    if entry is not None and use.bare:
+        if entry.kind == "module":
+            return None  # the import that brought it was reported
+        if entry.symbol not in (symbol, "tensorflow" + symbol[2:]):
+            return None  # the value of FLAGS.x, which was reported where it was read
+    return entry
+
+
+def _member(owner, name, use):
+    """The entry of a member of a class, or what is said of all methods of that name."""
+    symbol = f"tf{owner.removeprefix('tensorflow')}.{name}"
+    of = catalog.lookup(symbol.rpartition(".")[0]) if owner else None
+    own = _looked_up(symbol, use.call) if owner and catalog.is_listed(symbol) else None
+    if own is not None and own.verdict not in (*LIVING, "removed"):
+        return own
+    gone = (
+        name in methods.UNMISTAKABLE
+        or (name in ANYBODYS and (own is not None or not owner))
+        or owner in methods.OLD
+        or of is not None
+        and of.verdict not in NEUTRAL
+        and (own is not None or of.kind != "class")
+    )
+    general = _general(name) if gone else None
+    if own is None or general is None:
+        return own or general
+    return dataclasses.replace(general, symbol=symbol)
+
+
+def _general(name):
+    """What is said of all methods of a name: the table's, or of its usual class."""
+    usual = methods.CLASSES.get(name, "").removeprefix("tensorflow")
+    return catalog.lookup("." + name) or (
+        catalog.lookup(f"tf{usual}.{name}") if usual else None
+    )
+
+
+@functools.cache
+def _looked_up(symbol, call):
+    return catalog.judge(symbol, call)
+
+
+def _asks(origin):
+    """Whether a condition asks for the version by this, or whether there is a name."""
+    return names.public(origin) in guards.VERSIONS or origin.endswith(guards.ASKED)
+
+
+def _excused(guarded, judged, asked):
+    """The numbers of those that stand in a branch for TensorFlow 1 alone.
+
+    A guard excuses a branch if all names of the other one live in TensorFlow 2.
+    """
+    sides = collections.defaultdict(lambda: collections.defaultdict(list))
+    for number, one in enumerate(judged):
+        for guard, side in one.use.guards:
+            sides[guard][side].append(number)
+    excused = set()
+    for number in sorted(sides, reverse=True):  # the inner ones first
+        guard, branches = guarded[number], sides[number]
+        if guard.kind == "if" and number not in asked:
+            continue
+
+        def dying(side, branches=branches):
+            return [
+                n
+                for n in branches[side]
+                if judged[n].entry.verdict not in LIVING and n not in excused
+            ]
+
+        others = {"yes": "no", "no": "yes", "try": "handler"}
+        for side in guard.excusable:
+            if not dying(others[side]):
+                if guard.calls and not branches["handler"]:
+                    continue  # it only swallows the error
+                excused.update(
+                    n for n in branches[side] if judged[n].entry.verdict != "same"
+                )
+    return excused
+
+
+def _is_compat(origin):
+    return ".compat.v1" in origin
+
+
+def _proves(one, file):
+    """Whether a finding is proof that its file was written for TensorFlow 1.
+
+    What is spelled `tf.compat.v1.x` says that its author knew TensorFlow 2, so that the
+    plain names beside it are TensorFlow 2's; `import tensorflow.compat.v1 as tf`, or
+    switching TensorFlow 2 off, says it of the whole file.
+    """
+    if one.likely:
+        return False
+    if _is_compat(one.origin) and ".disable_" not in one.origin:
+        text = file.lines[one.use.line][one.use.column - 1 :]
+        if one.use.end_line == one.use.line:
+            text = text[: one.use.end_column - one.use.column]
+        return "." in text and "compat" not in text
+    if _is_ambiguous(one):
+        return catalog.rejects(_symbol(one.origin), one.use.call)
+    return one.entry.verdict not in NEUTRAL
+
+
+def _is_ambiguous(one):
+    """Whether TensorFlow 2 has the name too, so that either may be meant."""
+    return one.entry.verdict == "changed" or catalog.lives(_symbol(one.origin))
+
+
+def _symbol(origin):
+    return "tf" + names.public(origin).removeprefix("tensorflow")

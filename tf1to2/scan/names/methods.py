@@ -1,0 +1,169 @@
+"""Methods and attributes of objects that TensorFlow 2 has not.
+
+They count where the class of the object is known from what made it, where the name
+leaves no doubt, or where code that is TensorFlow 1 anyway calls the object by its name.
+"""
+
+import re
+
+ROOT = "tensorflow."
+SESSION = ROOT + "Session"
+OPERATION = ROOT + "Operation"
+DATASET = ROOT + "data.Dataset"
+# Of these no method of `MEMBERS` has lived on, though the class may have.
+OLD = {SESSION, OPERATION, DATASET, ROOT + "test.TestCase"}
+# Nothing but TensorFlow 1, and Keras of its time, has these: {name: class}.
+UNMISTAKABLE = {
+    "make_one_shot_iterator": DATASET,
+    "make_initializable_iterator": DATASET,
+    "initialized_value": ROOT + "Variable",
+    "partial_run": SESSION,
+    "fit_generator": ROOT + "keras.Model",
+    "predict_generator": ROOT + "keras.Model",
+    "evaluate_generator": ROOT + "keras.Model",
+}
+ANYTHING = r"\w*"
+OPTIMIZERS = r"(opt(im)?|optimi[sz]er|trainer|solver)s?\d*"
+DATASETS = r"(ds|data_?set|iterator|it)s?\d*"
+# Other things have these, too: {name: (what its object is called, class)}.
+NAMED = {
+    "run": (r"sess(ion)?s?\d*", SESSION),
+    "restore": (r"(saver|restorer|loader)s?\d*", ROOT + "train.Saver"),
+    "save": (r"savers?\d*", ROOT + "train.Saver"),
+    "minimize": (OPTIMIZERS, ROOT + "train.Optimizer"),
+    "apply_gradients": (OPTIMIZERS, ROOT + "train.Optimizer"),
+    "output_shapes": (DATASETS, DATASET),
+    "output_types": (DATASETS, DATASET),
+    "output_classes": (DATASETS, DATASET),
+    "compute_gradients": (ANYTHING, ROOT + "train.Optimizer"),
+    "zero_state": (ANYTHING, ROOT + "nn.rnn_cell.RNNCell"),
+    "reuse_variables": (ANYTHING, ROOT + "VariableScope"),
+    "test_session": (ANYTHING, ROOT + "test.TestCase"),
+    "add_summary": (ANYTHING, ROOT + "summary.FileWriter"),
+    "predict_classes": (ANYTHING, ROOT + "keras.Sequential"),
+    "eval": (None, ROOT + "Tensor"),
+    "initializer": (None, ROOT + "Variable"),
+    "value": (None, ROOT + "Dimension"),
+}
+PATTERNS = {
+    name: re.compile(rf"(?i)(?:.*_)?_*{pattern}(?:_.*)?")
+    for name, (pattern, _) in NAMED.items()
+    if pattern
+}
+OPERATIONS = re.compile(r"(.*_)?(op|init|initializer|train_step)s?")
+CLASSES = {**UNMISTAKABLE, **{name: usual for name, (_, usual) in NAMED.items()}}
+MEMBERS = set(CLASSES)
+WORDS = [name.encode() for name in sorted(MEMBERS)]
+# What a function makes, where it is no class; "" is a tensor, an op's output, a list.
+MAKES = {
+    "get_default_session": SESSION,
+    "get_session": SESSION,
+    "MonitoredTrainingSession": ROOT + "train.MonitoredSession",
+    "managed_session": SESSION,
+    "prepare_session": SESSION,
+    "prepare_or_wait_for_session": SESSION,
+    "wait_for_session": SESSION,
+    "test_session": SESSION,
+    "cached_session": SESSION,
+    "session": SESSION,
+    "minimize": OPERATION,
+    "apply_gradients": OPERATION,
+    "global_variables_initializer": OPERATION,
+    "local_variables_initializer": OPERATION,
+    "initialize_all_variables": OPERATION,
+    "initialize_local_variables": OPERATION,
+    "initialize_variables": OPERATION,
+    "variables_initializer": OPERATION,
+    "tables_initializer": OPERATION,
+    "initialize_all_tables": OPERATION,
+    "group": OPERATION,
+    "no_op": OPERATION,
+    "variable_scope": ROOT + "VariableScope",
+    "get_variable_scope": ROOT + "VariableScope",
+    "get_variable": ROOT + "Variable",
+    "get_global_step": ROOT + "Variable",
+    "get_or_create_global_step": ROOT + "Variable",
+    "create_global_step": ROOT + "Variable",
+    "make_one_shot_iterator": ROOT + "data.Iterator",
+    "make_initializable_iterator": ROOT + "data.Iterator",
+    "from_structure": ROOT + "data.Iterator",
+    "from_string_handle": ROOT + "data.Iterator",
+    "import_meta_graph": ROOT + "train.Saver",
+    "Print": "",
+    "Assert": "",
+    "SparseTensor": "",
+    "IndexedSlices": "",
+}
+LAST = re.compile(r"(\w+)\s*(?:\([^()]*\)|\[[^\[\]]*\])*$")
+
+
+def member(origin):
+    """What a method of what calls made is a member of.
+
+    Args:
+        origin: of TensorFlow, with calls: "tensorflow.train.Saver().restore".
+
+    Returns:
+        (class, name): ("tensorflow.train.Saver", "restore"); ("", "eval") of a tensor
+        and of whatever else is TensorFlow's; None for what is none.
+    """
+    head, *links = origin.split("()")
+    if not links or not links[-1] or not head.startswith(ROOT):
+        return None
+    made = _made("", head)
+    for link in links[:-1]:
+        made = _made(made, link.lstrip("."))
+    *between, name = links[-1].lstrip(".").split(".")
+    return ("" if between else made), name
+
+
+def _made(owner, called):
+    """The class of what a call makes; "" if it has none of interest."""
+    name = called.rpartition(".")[2]
+    if name in MAKES:
+        return MAKES[name]
+    if called.startswith(ROOT):
+        module = called.rpartition(".")[0]
+        if module.endswith("Dataset") or module.endswith(".data"):
+            if name[:1].islower():
+                return DATASET
+        return called if name[:1].isupper() else ""
+    if owner.endswith("Dataset") and "." not in called:
+        return DATASET
+    return ""
+
+
+def unmistakable(name, call):
+    """Whether a method can be nothing else than TensorFlow 1's.
+
+    Args:
+        name: of an attribute.
+        call: `Call`, or None where it is only mentioned.
+    """
+    if name == "run":
+        return is_fed(call)
+    if name == "eval":
+        return is_fed(call) or bool(call) and "session" in call.keywords
+    if name.startswith("make_"):  # a function of that name takes an argument
+        return not (call and (call.positional or call.starred))
+    return name in UNMISTAKABLE and call is not None
+
+
+def is_fed(call):
+    """Whether a call has a `feed_dict`, which only sessions take."""
+    return bool(call) and "feed_dict" in call.keywords
+
+
+def likely(name, receiver):
+    """The origin that the name of an object suggests, or "".
+
+    Args:
+        name: of the method or attribute.
+        receiver: text of the object: `self.sess`, `get_session()`.
+    """
+    last = name in PATTERNS and LAST.search(receiver[-200:])
+    if last and PATTERNS[name].fullmatch(last[1]):
+        return f"{NAMED[name][1]}.{name}"
+    if name == "run" and last and OPERATIONS.fullmatch(last[1]):
+        return f"{OPERATION}.{name}"
+    return ""

@@ -1,0 +1,95 @@
+"""The Python of a notebook: its code cells, without what only IPython understands."""
+
+import json
+import re
+
+# A line that is a magic, a shell command, or a question.
+MAGIC = re.compile(r"^\s*(%%?[a-zA-Z]|!|\?)|^[\w.]+\?+\s*$")
+# One whose value is assigned: x = !ls, x = %timeit -o f().
+ASSIGNED = re.compile(r"^(\s*[\w., \[\]'\"]+=\s*)([!%](?=[\w.{$/~'\"!(]).*)$")
+CELL_MAGIC = re.compile(r"\s*%%(\w+|!)(?:[^\n]*[ \t](\S+))?")
+# Cell magics whose cells are not Python, unless they write a Python file. Unknown ones
+# are read: it is better to say that a cell is no Python than to leave it out.
+FOREIGN = set(
+    """! HTML R SVG bash bigquery cmd cpp csh cu cuda cython dot ffortran file fortran
+    html html_raw javascript js julia latex manim markdown matlab mermaid octave perl
+    pip powershell ruby rust script sh shell sql svg sx system writefile writetemplate
+    zsh""".split()
+)
+NO_CELLS = "it is no notebook: there is no list of cells in it"
+
+
+class Unreadable(Exception):
+    """A file that cannot be read; the message says why, in one line."""
+
+
+def python(data):
+    """The Python of a notebook.
+
+    Args:
+        data: bytes of the file.
+
+    Returns:
+        (bytes of one text, since a cell sees what the cells before it have imported,
+        tuple of the line that each code cell begins at).
+
+    Raises:
+        Unreadable: it is no notebook.
+    """
+    try:
+        notebook = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"it is no notebook: {error}") from error
+    cells, starts, line = [], [], 1
+    for cell in _cells(notebook):
+        if not isinstance(cell, dict):
+            raise Unreadable("it is no notebook: one of its cells is no cell")
+        if cell.get("cell_type") == "code":
+            cells.append(_without_magics(_source(cell)))
+            starts.append(line)
+            line += cells[-1].count("\n") + 1
+    return "\n".join(cells).encode("utf-8", "replace"), tuple(starts)
+
+
+def _cells(notebook):
+    if not isinstance(notebook, dict):
+        raise Unreadable(NO_CELLS)
+    if "cells" in notebook:
+        cells = notebook["cells"]
+    else:  # the format before version 4
+        sheets = notebook.get("worksheets")
+        if not isinstance(sheets, list) or not all(isinstance(s, dict) for s in sheets):
+            raise Unreadable(NO_CELLS)
+        cells = [cell for sheet in sheets for cell in _cells({"cells": [], **sheet})]
+    if not isinstance(cells, list):
+        raise Unreadable(NO_CELLS)
+    return cells
+
+
+def _source(cell):
+    source = cell.get("source", cell.get("input"))
+    if source is None:
+        return ""
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        return "".join(source)
+    if isinstance(source, str):
+        return source
+    raise Unreadable("it is no notebook: the source of a cell is no text")
+
+
+def _without_magics(source):
+    """A cell with what is not Python made comments, on the lines where it stood."""
+    magic = CELL_MAGIC.match(source)
+    if magic and magic[1] in FOREIGN and not (magic[2] or "").endswith(".py"):
+        return ""
+    lines, within = [], False
+    for line in source.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        assigned = not within and ASSIGNED.match(line)
+        if within or MAGIC.match(line):
+            within = line.rstrip().endswith("\\")
+            line = "#" + line
+        elif assigned:
+            within = line.rstrip().endswith("\\")
+            line = f"{assigned[1]}None  # {assigned[2]}"
+        lines.append(line)
+    return "\n".join(lines)

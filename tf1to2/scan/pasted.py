@@ -1,0 +1,220 @@
+"""An error message as TensorFlow prints it: the names it is about, or who raises it.
+
+Messages that name what is missing lead to the name. For the others there are the
+chapter "Error messages" of MIGRATION.md and the errors that the parity tests raise.
+"""
+
+import functools
+import json
+import re
+from typing import NamedTuple
+
+from tf1to2 import topics
+from tf1to2.scan import catalog, suggest
+
+TYPE = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): ")
+# Where today's Python finds a module, and where programs do.
+MODULES = (
+    (re.compile(r"^tensorflow(_core)?\._api\.v\d(\.compat\.v[12])*"), "tf"),
+    (re.compile(r"^(tensorflow(_core)?|tf)(\.compat\.v[12])+"), "tf"),
+    (
+        re.compile(r"^(keras|tf_keras)(\._tf_keras|\.api|\._v2|\.src)*(\.keras)?"),
+        "tf.keras",
+    ),
+    (re.compile(r"^(tensorflow(_core)?|tf)\b"), "tf"),
+)
+QUOTED = r"['‘`\"]([\w.]+)['’`\"]"
+
+
+class Advice(NamedTuple):
+    """What a chapter or a proof knows of a message.
+
+    Attributes:
+        message: the message that it knows.
+        because: what it says of it.
+        place: the pair or the topic that shows it.
+    """
+
+    message: str
+    because: str
+    place: str
+
+
+def is_message(text):
+    """Whether somebody pasted an error, or what led to it, and not a name."""
+    return bool(re.search(r"\s", text.strip()))
+
+
+def names(text):
+    """The names of TensorFlow 1 that an error is about, the likeliest first.
+
+    Args:
+        text: one line or a whole traceback, whose last line counts.
+    """
+    for line in reversed(_lines(text)):
+        for pattern, find in _PATTERNS:
+            match = re.search(pattern, line)
+            if match and (found := list(dict.fromkeys(find(*match.groups())))):
+                return found
+    return []
+
+
+def advice(text):
+    """What the guide and the proofs know of an error: a list of `Advice`, or []."""
+    for line in reversed(_lines(text)):
+        found = _best(line, _chapter()) or _best(line, _raised(_type(line)))
+        if found:
+            return found
+    return []
+
+
+def literal(text):
+    """The `Advice` of the guide whose message stands in an error as it is, or []."""
+    lines = _lines(text)
+    return [one for one in _chapter() if any(one.message in line for line in lines)]
+
+
+def last(text):
+    """The line of a traceback that tells the error."""
+    return _lines(text)[-1]
+
+
+def _lines(text):
+    lines = [line.strip() for line in text.strip().splitlines()]
+    return [line for line in lines if line and not re.fullmatch(r"[~^ ]+", line)]
+
+
+def _type(line):
+    match = TYPE.match(line)
+    return match and match[1]
+
+
+# --- Messages that name what is missing.
+
+
+def _attribute(module, name):
+    """`module 'tensorflow._api.v2.train' has no attribute 'Saver'`"""
+    for pattern, root in MODULES:
+        if pattern.match(module):
+            module = pattern.sub(root, module)
+            break
+    else:
+        return []
+    found = [f"{module}.{name}"]
+    if module.startswith("tf.keras."):  # tf.losses is Keras' today
+        found.insert(0, f"tf.{module.removeprefix('tf.keras.')}.{name}")
+    return [symbol for symbol in found if suggest.exists(symbol)]
+
+
+def _module(name):
+    """`No module named 'tensorflow.contrib.slim'`"""
+    symbol = re.sub(r"^tensorflow(_core)?(\.compat\.v[12])*", "tf", name)
+    while symbol.startswith("tf."):
+        if suggest.exists(symbol):
+            return [symbol]
+        symbol = symbol.rpartition(".")[0]
+    return ["tf.examples.tutorials"] if name == "tensorflow.examples" else []
+
+
+def _imported(name, module=None):
+    """`cannot import name 'slim' from 'tensorflow.contrib'`"""
+    if module:
+        return _module(f"{module}.{name}")
+    return suggest.named(name)
+
+
+def _member(owner, name):
+    """`'Sequential' object has no attribute 'fit_generator'`"""
+    owner = owner.rpartition(".")[2]
+    found = suggest.members(f".{owner}.{name}")
+    if found or name == "numpy":  # which TensorFlow 1 never had
+        return found
+    found = suggest.members(f".{name}")
+    ours = [s for s in found if s.split(".")[-2].lower() in owner.lower()]
+    return ours or ([f".{name}"] if catalog.lookup(f".{name}") else [])
+
+
+def _keyword(function, name):
+    """`reduce_sum() got an unexpected keyword argument 'keep_dims'`"""
+    return suggest.taking(name, re.sub(r"(_v\d+)?(\.__init__)?$", "", function or ""))
+
+
+def _keras(name):
+    """`` `dense` is not available with Keras 3 ``"""
+    places = "tf.layers.", "tf.nn.rnn_cell."
+    return [p + name for p in places if suggest.exists(p + name)]
+
+
+_PATTERNS = (
+    (rf"(?i:module) {QUOTED} has no attribute {QUOTED}", _attribute),
+    (rf"'module' object has no attribute {QUOTED}", _imported),
+    (r"No module named ['\"]?([\w.]+)", _module),
+    (rf"cannot import name {QUOTED}(?: from {QUOTED})?", _imported),
+    (rf"{QUOTED} object has no attribute {QUOTED}", _member),
+    (rf"(?:([\w.]+)\(\) )?[gG]ot an unexpected keyword argument {QUOTED}", _keyword),
+    (rf"{QUOTED} is not available with Keras 3", _keras),
+)
+
+
+# --- Messages that somebody knows.
+
+
+def _best(line, known):
+    """The `Advice` whose message is most of what the line says."""
+    scored = [(_likeness(one.message, line), one) for one in known]
+    highest = max((score for score, _ in scored), default=0)
+    return [one for score, one in scored if score == highest] if highest else []
+
+
+def _likeness(message, line):
+    """How many letters of a line a message accounts for; 0 for too few.
+
+    Not word by word, one word in four may be another, but none that is quoted.
+    """
+    quoted, words = set(re.findall(QUOTED, message)), re.findall(r"\w{2,}", message)
+    there = [word for word in words if re.search(rf"\b{word}\b", line, re.I)]
+    letters, missing = sum(map(len, there)), len(words) - len(there)
+    if message.lower() not in line.lower():
+        others = quoted - set(re.findall(QUOTED, line))
+        if others or len(words) < 4 or missing * 4 > len(words):
+            return 0
+    return letters if letters >= 10 else 0
+
+
+@functools.cache
+def _chapter():
+    """The rows of the chapter "Error messages"."""
+    text = topics.document("MIGRATION.md").read_text("utf-8")
+    text = text.partition("\n## Error messages\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"(?m)^\| (`.*?`(?: … `.*?`)?) \| (.*?) \| (.*?) \|$", text)
+    return [
+        Advice(
+            message.replace("` … `", " ").strip("`"),
+            re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", because).replace("`", ""),
+            ", ".join(re.findall(r"\(#([\w.]+)\)", see)),
+        )
+        for message, because, see in rows
+    ]
+
+
+@functools.cache
+def _raised(kind):
+    """What the parity tests raise, of one type of exception or of any."""
+    proofs = json.loads((topics.folder("parity_tests") / "proofs.json").read_text())
+    return [
+        Advice(message, error["slug"], f"{topic}.{name}")
+        for topic, pairs in proofs.items()
+        for name, pair in pairs.items()
+        for error in pair["errors"]
+        if not kind or kind in (error[s] for s in ("1.15.5", "eager", "function"))
+        for message in _plain(error["match"])
+    ]
+
+
+def _plain(match):
+    """The messages that a regular expression stands for, as far as they are words."""
+    flat = re.sub(r"\[(\w)\w\]", r"\1", re.sub(r"\(([^()|]*)\)\?", r"\1", match))
+    for part in flat.split("|"):
+        words = re.sub(r"\\|\.[*+?]|[\[\]^$?]", " ", part).split()
+        # A variable of the page's has another name in the reader's program.
+        yield " ".join(word for word in words if not re.search(r"\w[/:]\w", word))

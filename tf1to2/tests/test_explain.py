@@ -1,0 +1,302 @@
+"""`tf1to2 explain`: names, members, errors; what it claims, and what it refuses."""
+
+import contextlib
+import io
+import re
+import unittest
+from unittest import mock
+
+from parameterized import parameterized
+
+from tf1to2 import cli, probes, topics
+from tf1to2.scan import calls, catalog, explain, facts, links, pasted
+
+
+def run_it(text, columns="80", stdin=""):
+    """(status, output, errors) of the command."""
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.dict("os.environ", COLUMNS=columns),
+        mock.patch("sys.stdin", io.StringIO(stdin)),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        status = cli.main(["explain", text])
+    return status, out.getvalue(), err.getvalue()
+
+
+def head(text, **options):
+    """What stands before the two sides, its lines joined."""
+    status, out, err = run_it(text, **options)
+    assert status == 0, err
+    return " ".join(out.partition("\nv1_graph/")[0].split())
+
+
+class NameTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("an argument", "tf.argmax", "write axis= in place of dimension="),
+            (
+                "two arguments",
+                "tf.reduce_sum",
+                "write keepdims= in place of keep_dims=",
+            ),
+            ("a default", "tf.keras.layers.LSTM", "was hard_sigmoid, is sigmoid"),
+            ("a place", "tf.random_poisson", "argument 1 was lam and is shape"),
+            ("another name", "tf.log", "also: tf.math.log"),
+            ("a member", "tf.Session.run", "tf.Session.run: rewrite"),
+            ("a member without tf", "Session.run", "tf.Session.run: rewrite"),
+            ("of Keras", "Model.fit_generator", "no fit_generator any more"),
+            ("of tests", "TestCase.test_session", "tf.test.TestCase.test_session: "),
+            ("of anything", ".minimize", "tf.train.Optimizer.minimize: rewrite"),
+            ("of a saver", ".restore", "tf.train.Saver.restore: rewrite"),
+            ("of a tensor", ".eval", ".eval: rewrite"),
+            ("a key", "tf.GraphKeys.UPDATE_OPS", "layers.make_batch_norm: identical"),
+            ("a flag", "tf.flags.FLAGS.steps", "absl.flags"),
+            ("deep", "tf.contrib.framework.python.ops.arg_scope", "functools"),
+            ("before 1.0", "tf.mul", "tf.multiply"),
+            ("a module", "tf.metrics", "averages Streams the mean"),
+        ]
+    )
+    def test_it_tells(self, _, text, told):
+        self.assertIn(told, head(text))
+
+    def test_a_topic_s_pairs_are_told_in_a_line_each(self):
+        out = run_it("tf.contrib.metrics")[1]
+        topic = topics.topics()["metrics"]
+        for name in topic.pairs:
+            (line,) = [x for x in out.split("\n") if x.startswith(f"  {name} ")]
+            said = line.split(None, 1)[1].removesuffix(" …")
+            self.assertTrue(topic.summaries[name].startswith(said), line)
+
+    @parameterized.expand(
+        [("a terminal", "80"), ("a narrow one", "72"), ("a pipe", "179")]
+    )
+    def test_it_fits(self, _, columns):
+        for text in ("tf.contrib.slim.conv2d", ".minimize", "tf.metrics", "tf.argmax"):
+            widest = max(map(len, run_it(text, columns)[1].split("\n")))
+            self.assertLessEqual(widest, int(columns), text)
+
+
+class ClaimTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("a neighbour", "tf.contrib.slim.conv2d"),
+            ("a namesake", "tf.contrib.layers.batch_norm"),
+            ("a function beside a class", "tf.layers.conv2d"),
+        ]
+    )
+    def test_what_a_pair_does_not_call_it_does_not_prove(self, _, name):
+        told = head(name)
+        self.assertIn(f"see {catalog.lookup(name).pair}: ", told)
+        self.assertNotIn(f"{catalog.lookup(name).pair}: identical", told)
+
+    def test_identical_is_said_of_what_the_left_page_calls(self):
+        called = calls.calls(calls.words())
+        for symbol in catalog.symbols():
+            with mock.patch.object(explain, "_sides", return_value=""):
+                told = " ".join(explain.render(symbol).split())
+            claims = re.findall(r"(\w+\.\w+): (?:identical|within \d+ ULP) on 1", told)
+            claims += re.findall(r"(\w+\.\w+)", told.partition("it is called: ")[2])
+            for pair in claims:
+                names = "|".join(map(re.escape, facts.aliases(symbol)))
+                spelled = re.compile(rf"({names})(\.\w+)*")
+                self.assertTrue(
+                    any(spelled.fullmatch(name) for name in called[pair]),
+                    f"{symbol}: {pair}",
+                )
+
+    @parameterized.expand(
+        [
+            (
+                "another name",
+                "tf.sparse_reduce_sum",
+                "proven by a probe: identical on 1.15.5 was: tf.sparse_reduce_sum(",
+            ),
+            ("its new name", "tf.sparse_reduce_sum", "now: tf.sparse.reduce_sum("),
+            ("a name that stayed", "tf.edit_distance", "as it was: tf.edit_distance("),
+            ("other numbers", "tf.spectral.rfft", "other than 1.15.5: a Fourier"),
+            ("a key of a class", "tf.contrib.learn.ModeKeys.TRAIN", "now: ['train',"),
+        ]
+    )
+    def test_a_probe_is_shown(self, _, name, told):
+        self.assertIn(told, head(name))
+
+    def test_a_probe_is_shown_wherever_no_page_calls_a_name(self):
+        fits = {name: rows for name, rows in probes.probed().items() if len(name) < 60}
+        for symbol, rows in sorted(fits.items()):
+            with mock.patch.object(explain, "_sides", return_value=""):
+                told = explain.render(symbol, 72)
+            shown = "proven by a probe" in told
+            self.assertNotEqual(shown, bool(links.proofs(symbol)), symbol)
+            self.assertLessEqual(max(map(len, told.split("\n"))), 72, symbol)
+            if shown and all(row.why for row in rows):
+                self.assertNotIn("identical", told)
+
+
+class RefusalTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("a typo", "tf.plceholder", "tf.placeholder"),
+            ("a variable", "sess.run", "tf.Session.run"),
+            ("another", "saver.restore", "tf.train.Saver.restore"),
+            ("a third", "optimizer.minimize", "tf.train.Optimizer.minimize"),
+            ("a word", "batch_norm", "tf.contrib.slim.batch_norm"),
+            ("an argument of a method", "feed_dict", "tf.Session.run"),
+            ("an argument", "keep_prob", "tf.nn.dropout"),
+            ("its longer form", "batch_norm", "tf.layers.batch_normalization"),
+            ("a module", "slim", "tf.contrib.slim"),
+            ("a method", "eval", ".eval"),
+            ("a typo in contrib", "tf.contrib.slim.conv2dd", "tf.contrib.slim.conv2d"),
+            (
+                "in a member",
+                "tf.keras.Model.fit_genrator",
+                "tf.keras.Model.fit_generator",
+            ),
+            ("in a key", "tf.GraphKeys.UPDATE_OP", "tf.GraphKeys.UPDATE_OPS"),
+            ("in letters", "tf.nn.rnn_cell.LSTMcell", "tf.nn.rnn_cell.LSTMCell"),
+        ]
+    )
+    def test_it_suggests(self, _, text, name):
+        status, out, err = run_it(text)
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn(name, re.split(r"[ ,?\n]+", err.partition("did you mean")[2]))
+
+    @parameterized.expand(
+        [
+            ("new", "tf.newer"),
+            ("in contrib", "tf.contrib.nowhere.there"),
+            ("under a class", "tf.Session.there"),
+            ("not ours", "numpy.nowhere"),
+        ]
+    )
+    def test_what_never_was(self, _, text):
+        status, out, err = run_it(text)
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn(f"TensorFlow 1.15 has no {text}", err)
+
+
+ERRORS = [
+    ("module 'tensorflow' has no attribute 'placeholder'", "tf.placeholder"),
+    (
+        "module 'tensorflow._api.v2.train' has no attribute 'AdamOptimizer'",
+        "tf.train.AdamOptimizer",
+    ),
+    (
+        "module 'tensorflow._api.v2.compat.v1' has no attribute 'estimator'",
+        "tf.estimator",
+    ),
+    (
+        "module 'keras._tf_keras.keras.losses' has no attribute 'huber_loss'",
+        "tf.losses.huber_loss",
+    ),
+    (
+        "module 'keras._tf_keras.keras.layers' has no attribute 'CuDNNLSTM'",
+        "tf.keras.layers.CuDNNLSTM",
+    ),
+    ("'module' object has no attribute 'placeholder'", "tf.placeholder"),
+    ("No module named 'tensorflow.contrib'", "tf.contrib"),
+    ("No module named tensorflow.contrib.slim", "tf.contrib.slim"),
+    ("No module named 'tensorflow.examples'", "tf.examples.tutorials"),
+    (
+        "cannot import name 'placeholder' from 'tensorflow' (/usr/tensorflow/x.py)",
+        "tf.placeholder",
+    ),
+    (
+        "cannot import name 'slim' from 'tensorflow.contrib' (unknown location)",
+        "tf.contrib.slim",
+    ),
+    (
+        "name_scope_v2.__init__() got an unexpected keyword argument 'default_name'",
+        "tf.name_scope",
+    ),
+    ("softmax_v2() got an unexpected keyword argument 'dim'", "tf.nn.softmax"),
+    ("Got an unexpected keyword argument 'box_ind'", "tf.image.crop_and_resize"),
+    (
+        "'Sequential' object has no attribute 'predict_classes'",
+        "tf.keras.Sequential.predict_classes",
+    ),
+    (
+        "'_MapDataset' object has no attribute 'output_shapes'",
+        "tf.data.Dataset.output_shapes",
+    ),
+    ("'int' object has no attribute 'value'", ".value"),
+    ("`dense` is not available with Keras 3.", "tf.layers.dense"),
+    ("`LSTMCell` is not available with Keras 3.", "tf.nn.rnn_cell.LSTMCell"),
+]
+TRACEBACK = """Traceback (most recent call last):
+  File "train.py", line 3, in <module>
+    x = tf.placeholder(tf.float32)
+        ^^^^^^^^^^^^^^
+AttributeError: module 'tensorflow' has no attribute 'placeholder'
+"""
+
+
+class ErrorTest(unittest.TestCase):
+    @parameterized.expand(ERRORS)
+    def test_it_leads_to_the_name(self, message, name):
+        for prefix in ("", "AttributeError: ", "tensorflow.errors.SomeError: "):
+            self.assertEqual(pasted.names(prefix + message)[0], name)
+        self.assertIn(f"{name}: ", head(message))
+
+    def test_all_that_took_the_keyword(self):
+        found = pasted.names(
+            "TypeError: Got an unexpected keyword argument 'keep_dims'"
+        )
+        self.assertIn("tf.reduce_sum", found)
+        self.assertIn("tf.norm", found)
+        for name in found:
+            self.assertIn("keepdims=", catalog.lookup(name).message)
+
+    @parameterized.expand(
+        [("as an argument", TRACEBACK, ""), ("as the input", "-", TRACEBACK)]
+    )
+    def test_a_traceback(self, _, text, stdin):
+        self.assertIn("tf.placeholder: rewrite", head(text, stdin=stdin))
+
+    @parameterized.expand(
+        [
+            ("of the guide", "The Session graph is empty. Add operations", "graphs"),
+            (
+                "of the guide, with a gap",
+                "OperatorNotAllowedInGraphError: Using a symbolic `tf.Tensor` as a "
+                "Python `bool` is not allowed.",
+                "control_flow",
+            ),
+            (
+                "of a proof",
+                "tensorflow.python.framework.errors_impl.NotFoundError: Key w/Adam not "
+                "found in checkpoint",
+                "checkpoints.train",
+            ),
+            (
+                "of a proof, with another name",
+                "ValueError: Variable net/w already exists, disallowed.",
+                "scopes.get_in_turn",
+            ),
+        ]
+    )
+    def test_it_leads_to_a_message(self, _, text, place):
+        self.assertIn(f"tf1to2 diff {place}", head(text))
+
+    def test_the_guide_speaks_first(self):
+        told = head("'Adam' object has no attribute 'minimize'")
+        self.assertIn("Keras 3's optimizers have apply_gradients only", told)
+        self.assertIn("tf.keras.optimizers.Adam.minimize: ", told)
+
+    @parameterized.expand(
+        [
+            ("ours", "TypeError: 'NoneType' object is not iterable"),
+            ("a class of theirs", "'Trainer' object has no attribute 'foo'"),
+            ("another library", "No module named 'torch.nn'"),
+            ("no error", "this is a sentence"),
+        ]
+    )
+    def test_nobody_knows(self, _, text):
+        status, out, err = run_it(text)
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn("nothing is known of this error", err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,146 @@
+"""Raw float32 against 1.15.5: the kernels, and negative controls of the table."""
+
+import pathlib
+import tempfile
+import unittest
+from unittest import mock
+
+import numpy as np
+from parameterized import parameterized
+
+from tf1to2.parity import float32, kernels
+from tf1to2.parity.compare import Mismatch
+from tf1to2.parity.float32 import Row, Table, distance
+from tf1to2.parity.kernels.page import KERNELS
+from tf1to2.parity.kernels.proof import INPUTS, PROOF
+
+ONE = np.float32(1)
+NEXT = np.nextafter(ONE, np.float32(2))
+CASE = "p.f", "case"
+
+
+class KernelsTest(unittest.TestCase):
+    @parameterized.expand([(case.name, case) for case in PROOF.cases])
+    def test_kernel(self, _, case):
+        self.assertGreaterEqual(PROOF.prove_float32(case).elements, 1)
+
+    def test_inputs_are_of_kernels(self):
+        self.assertEqual(set(INPUTS) - set(KERNELS), set())
+
+    def test_some_have_changed_and_some_have_not(self):
+        changed = {name for names in kernels.changed().values() for name in names}
+        self.assertLessEqual({"exp", "log", "tanh", "sum"}, changed)
+        self.assertEqual({"add", "multiply", "relu", "matmul"} & changed, set())
+
+    def test_causes_are_the_changed_kernels_that_ran(self):
+        self.assertEqual(kernels.causes({"Tanh", "Exp", "Mul"}), "exp, tanh")
+        self.assertEqual(kernels.causes({"Mul"}), "?")
+
+
+class DistanceTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("the_same", [1, np.nan, -0.0], [1, np.nan, -0.0], 0, 0),
+            ("neighbours", [1, 4], [NEXT, 4], 1, 2**-25),
+            ("the_sign_of_zero", [0.0, 1], [-0.0, 1], 1, 0),
+            ("near_zero", [2**-100, 1], [-(2**-100), 1], None, 2**-99),
+            ("infinities", [np.inf, 1], [np.inf, NEXT], 1, 2**-23),
+        ]
+    )
+    def test_distance(self, _, a, b, units, relative):
+        found = distance(np.float32(a), np.float32(b))
+        if units is not None:
+            self.assertEqual(found[0], units)
+        self.assertEqual(np.float32(found[1]), np.float32(relative))
+
+
+class TableTest(unittest.TestCase):
+    """A table of one row: a distance of 4 ULP, relative 4.8e-7."""
+
+    LEFT = [{"outputs": np.float32([1, 0.5])}]
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name, "float32.tsv")
+        Table(self.path).replace("p", [Row(*CASE, "outputs", 4, 4 * 2.0**-23, "exp")])
+
+    def compare(self, right, case=CASE):
+        right = [{"outputs": np.float32(right)}]
+        return Table(self.path).compare(*case, self.LEFT, right, ("then", "now"))
+
+    @staticmethod
+    def away(units):
+        return [1 + units * 2.0**-23, 0.5]
+
+    def elsewhere(self):
+        elsewhere = mock.patch.object(float32, "here", lambda: "another processor")
+        elsewhere.start()
+        self.addCleanup(elsewhere.stop)
+
+    def test_what_was_measured(self):
+        tally = self.compare(self.away(4))
+        self.assertEqual((tally.ulps, tally.leaves, tally.differ), (4, 1, 1))
+
+    @parameterized.expand([("too_far", 9), ("nearer_than_it_says", 1)])
+    def test_a_row_holds_from_both_sides(self, _, units):
+        with self.assertRaisesRegex(Mismatch, "its row says 4 ULP"):
+            self.compare(self.away(units))
+
+    def test_a_row_that_is_not_needed(self):
+        with self.assertRaisesRegex(Mismatch, "identical now"):
+            self.compare(self.away(0))
+
+    def test_no_row(self):
+        with self.assertRaisesRegex(Mismatch, "outputs: 1 ULP, .* it has no row"):
+            self.compare(self.away(1), ("p.f", "another"))
+
+    def test_nan_on_one_side(self):
+        with self.assertRaisesRegex(Mismatch, "NaN on one side"):
+            self.compare([np.nan, 0.5])
+
+    @parameterized.expand(
+        [
+            ("integers", {"outputs": np.int32([1, 1])}),
+            ("a_leaf_more", {"outputs": np.float32([1, 0.5]), "more": np.float32(1)}),
+            ("a_shape", {"outputs": np.float32([[1, 0.5]])}),
+            ("a_list", {"outputs": LEFT[0]["outputs"], "structure": np.asarray("[*]")}),
+        ]
+    )
+    def test_what_no_row_can_say(self, _, right):
+        with self.assertRaises(Mismatch):
+            Table(self.path).compare(*CASE, self.LEFT, [right], ("then", "now"))
+
+    @parameterized.expand([("identical", 0), ("nearer", 1), ("as_far", 8)])
+    def test_on_another_processor_a_row_holds_from_above(self, _, units):
+        self.elsewhere()
+        self.compare(self.away(units))
+
+    @parameterized.expand([("a_row", 17, CASE), ("no_row", 17, ("p.f", "another"))])
+    def test_on_another_processor_there_are_bounds(self, _, units, case):
+        self.elsewhere()
+        with self.assertRaises(Mismatch):
+            self.compare(self.away(units), case)
+
+    def test_a_row_on_no_leaf_fails_anywhere(self):
+        self.elsewhere()
+        with self.assertRaisesRegex(Mismatch, "no leaf"):
+            left = [{"other": np.float32(1)}]
+            Table(self.path).compare(*CASE, left, left, ("then", "now"))
+
+    def test_a_row_that_comes_twice(self):
+        lines = self.path.read_text().splitlines()
+        self.path.write_text("\n".join([*lines, lines[-1]]))
+        with self.assertRaisesRegex(ValueError, "twice"):
+            Table(self.path)
+
+    def test_what_is_written_is_read(self):
+        row = Table(self.path).of(*CASE)["outputs"]
+        self.assertEqual((row.ulps, row.kernels), (4, "exp"))
+        self.assertAlmostEqual(row.relative, 4 * 2.0**-23, delta=1e-8)
+
+    def test_other_proofs_keep_their_rows(self):
+        table = Table(self.path)
+        table.replace("q", [Row("q.g", "case", "outputs", 1, 1e-7, "log")])
+        table.replace("p", [])
+        self.assertEqual([row.pair for row in Table(self.path).rows.values()], ["q.g"])

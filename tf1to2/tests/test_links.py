@@ -1,0 +1,126 @@
+"""Where names lead: what left pages call, and no row that says what is known anyway."""
+
+import unittest
+from unittest import mock
+
+from parameterized import parameterized
+
+from tf1to2 import topics
+from tf1to2.probes import coverage
+from tf1to2.scan import calls, catalog, facts, findings, links, share
+from tf1to2.tests.test_scan import TF, ScanCase
+
+
+class CallsTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("its own line", "data.from_placeholder", "tf.placeholder_with_default"),
+            ("a helper of the page", "scopes.make_siamese", "tf.nn.conv2d"),
+            ("another page", "cookbook.batch_gather", "tf.shape"),
+            ("a process", "distributed.train_synchronously", "tf.train.Server"),
+            ("by its name", "randomness.draws", "tf.truncated_normal"),
+            ("contrib", "layers.make_layer_norm", "tf.contrib.layers.layer_norm"),
+            ("a member", "layers.make_batch_norm", "tf.GraphKeys.UPDATE_OPS"),
+            ("its class", "layers.make_batch_norm", "tf.GraphKeys"),
+        ]
+    )
+    def test_it_is_called_there(self, _, pair, name):
+        self.assertIn(pair, links.proofs(name))
+
+    @parameterized.expand(
+        [
+            ("a neighbour", "layers.make_conv2d", "tf.contrib.slim.conv2d"),
+            ("a namesake", "cookbook.make_batch_norm", "tf.contrib.layers.batch_norm"),
+            ("another pair's", "layers.make_conv1d", "tf.layers.Conv2D"),
+            ("in words alone", "graphs.three_sessions", "tf.placeholder"),
+        ]
+    )
+    def test_it_is_not_called_there(self, _, pair, name):
+        self.assertNotIn(pair, links.proofs(name))
+
+    def test_the_table_is_what_the_pages_call(self):
+        self.assertEqual(
+            (links.FOLDER / "calls.tsv").read_text("utf-8"), calls.table(), "make docs"
+        )
+
+
+class LinksTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("to its own", "tf.estimator.train_and_evaluate", "train_and_evaluate"),
+            ("by the last component", "tf.GraphKeys.UPDATE_OPS", "make_batch_norm"),
+            ("by another", "tf.GraphKeys.LOSSES", "collected_losses"),
+            ("to a pair at all", "tf.train.Saver", "train"),
+            ("one that calls it", "tf.log", "log_or_zero"),
+            ("a dict of them", "tf.FixedLenFeature", "parse_rows"),
+            ("a writer", "tf.python_io.TFRecordWriter", "write_records"),
+            ("the same writer", "tf.io.TFRecordWriter", "write_records"),
+            ("an exporter", "tf.estimator.export.ServingInputReceiver", "serve"),
+            ("columns", "tf.contrib.layers.bucketized_column", "bucketize"),
+        ]
+    )
+    def test_it_leads(self, _, name, pair):
+        self.assertEqual(catalog.lookup(name).pair.partition(".")[2], pair)
+
+    def test_names_of_one_object_lead_to_one_pair(self):
+        for name in catalog.symbols():
+            pairs = {catalog.lookup(n).pair for n in facts.aliases(name)}
+            self.assertEqual(len(pairs), 1, f"{name}: {pairs}")
+
+    def test_rows_lead_somewhere(self):
+        known = topics.topics()
+        for pattern, place in links.rows().items():
+            topic, _, name = place.partition(".")
+            self.assertIn(topic, known, pattern)
+            self.assertIn(name or None, (None, *known[topic].pairs), pattern)
+
+    def test_rows_are_of_names_and_not_of_modules(self):
+        for name in links.rows():
+            if not name.endswith(".*"):
+                entry = catalog.lookup(name)
+                self.assertTrue(entry and entry.kind != "module", name)
+
+    def test_no_row_says_what_is_known_without_it(self):
+        rows = links.rows()
+        for pattern, place in rows.items():
+            others = {p: place for p, place in rows.items() if p != pattern}
+            with mock.patch.object(links, "rows", return_value=others):
+                led = links.pair(pattern.removesuffix(".*"))
+            self.assertNotEqual(led, place, pattern)
+
+
+class BranchTest(ScanCase):
+    @parameterized.expand(
+        [
+            ("both from outside", "lambda: a, lambda: b", "branches_that_ran"),
+            ("an attribute", "lambda: self.a, lambda: a + 1", "branches_that_ran"),
+            ("both computed", "lambda: a + 1, lambda: f(b)", "add_or_multiply"),
+            ("constants", "lambda: True, lambda: 3", "add_or_multiply"),
+            ("functions", "f, g", "add_or_multiply"),
+        ]
+    )
+    def test_a_cond_leads_by_its_branches(self, _, branches, pair):
+        self.write(a=f"{TF}tf.Session()\ntf.cond(p, {branches})")
+        _, finding = findings.scan(["a.py"]).findings
+        self.assertEqual(finding.entry.pair, f"control_flow.{pair}")
+
+
+class ShareTest(unittest.TestCase):
+    def test_what_is_called_or_probed_counts_by_its_uses(self):
+        usage = {
+            "tf.placeholder": 5,
+            "tf.io.FixedLenFeature": 90,  # still there
+            "tf.GraphKeys.TRAINABLE_VARIABLES": 3,
+            "tf.contrib.tpu.TPUConfig": 2,
+            "tf.nowhere": 90,
+        }
+        rest = [(2, "tf.contrib.tpu.TPUConfig")]
+        self.assertEqual(share.share(usage), (10, 8, rest))
+
+    def test_most_of_what_legacy_code_uses_is_proven(self):
+        total, proven, _ = share.share(coverage.used())
+        self.assertGreater(proven / total, 0.92)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+"""Replacements that the index offers, executed: see `tf1to2.probes`."""
+
+import unittest
+
+import pytest
+from parameterized import parameterized
+
+from tf1to2.parity.compare import Mismatch
+from tf1to2.probes import Probe, coverage, probed, probes, proving
+from tf1to2.scan import catalog
+
+ROWS = [(str(number), row) for number, row in enumerate(probes())]
+
+
+def slug(function, number, call):
+    row = call.args[1]
+    return f"{function.__name__}_{parameterized.to_safe_name(row.name)}_{number}"
+
+
+class ProbesTest(unittest.TestCase):
+    @parameterized.expand(ROWS, name_func=slug)
+    def test_eager(self, _, row):
+        proving.prove(row)
+
+    @parameterized.expand([r for r in ROWS if not r[1].eager], name_func=slug)
+    @pytest.mark.slow
+    def test_function(self, _, row):
+        proving.prove(row, function=True)
+
+    @parameterized.expand(sorted({row.name for row in probes()}))
+    def test_the_old_spelling_is_another_unless_it_is_said_to_be_the_same(self, name):
+        if catalog.lookup(name).verdict != "same":
+            rows = [row for row in probes() if row.name == name]
+            self.assertTrue(any(map(_breaks, rows)), "no probe shows what changed")
+
+
+def _breaks(row):
+    try:
+        proving.prove_naive(row)
+    except Mismatch:
+        return False
+    return True
+
+
+class NegativeControlsTest(unittest.TestCase):
+    X = ("x = normal(4, 5)",)
+
+    @parameterized.expand(
+        [
+            ("another number", "tf.math.log(x) * 1.0000001", {}),
+            ("another dtype", "tf.cast(tf.math.log(x), tf.float16)", {}),
+            ("another shape", "tf.math.log(x)[0]", {}),
+            ("a difference that is none", "tf.math.log(x)", {"why": "it is said to"}),
+            ("a sign that is none", "tf.math.log(x)", {"why": "so", "within": 5e-324}),
+            ("too far", "tf.math.log(x) * 1.1", {"why": "so", "within": 1e-6}),
+            ("too near", "tf.math.log(x) * 1.01", {"why": "so", "within": 0.5}),
+            ("far of two", "tf.math.log(x) * 1.1", {"why": "so", "within": (0, 1e-6)}),
+        ]
+    )
+    def test_noticed(self, _, new, options):
+        row = next(row for row in probes() if row.old == "tf.log(x)")
+        row = Probe(row.name, row.old, new, row.inputs[:1], **options)
+        for function in (False, True):
+            with self.assertRaises(Mismatch):
+                proving.prove(row, function)
+
+    def test_old_spelling_that_works(self):
+        with self.assertRaisesRegex(Mismatch, "is the same today"):
+            proving.prove_naive(next(r for r in probes() if r.old == "tf.abs(x)"))
+
+    def test_unrecorded(self):
+        row = Probe("tf.log", "tf.log(x + 1)", "tf.math.log(x + 1)", self.X)
+        with self.assertRaisesRegex(AssertionError, "make record"):
+            proving.prove(row)
+
+
+class CoverageTest(unittest.TestCase):
+    def test_names_that_1_15_has(self):
+        named = {*probed(), *coverage.unprobed()}
+        self.assertEqual([n for n in named if catalog.lookup(n) is None], [])
+
+    def test_every_name_is_proven_or_says_why_not(self):
+        known = coverage.unprobed()
+        missing = [n for n in coverage.asked() if not coverage.proven(n)]
+        self.assertEqual(sorted(set(missing) - set(known)), [])
+
+    def test_no_reason_for_what_is_proven(self):
+        stale = [n for n in coverage.unprobed() if coverage.proven(n)]
+        self.assertEqual(stale, [])
+
+    def test_reasons(self):
+        self.assertLessEqual(set(coverage.unprobed().values()), set(coverage.REASONS))
+        unused = set(coverage.REASONS) - set(coverage.unprobed().values())
+        self.assertEqual(unused, set())

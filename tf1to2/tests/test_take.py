@@ -1,0 +1,266 @@
+import contextlib
+import io
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+from parameterized import parameterized
+
+from tf1to2 import cli
+from tf1to2.view import sides, take
+from tf1to2.view.definitions import Edition, Import, needed
+
+FILES = {
+    "edition/__init__.py": "",
+    "edition/numerics/__init__.py": "",
+    "edition/numerics/base.py": """
+        import math
+        import numpy as np
+
+        LIMIT, FLOOR = 3, 1
+
+
+        # Why it is so.
+        def _step(x):
+            return math.floor(x) + LIMIT
+
+
+        class Base:
+            def twice(self):
+                return _step(_step(2.5))
+
+            @property
+            def size(self):
+                return np.float32(FLOOR)
+
+            @size.setter
+            def size(self, value):
+                pass
+        """,
+    "edition/numerics/kinds.py": '''
+        from edition.numerics import base
+        from .base import Base as Parent
+
+
+        def _step(x):
+            return base._step(x) * 100
+
+
+        class Kind(Parent):
+            """A kind."""
+
+            def once(self, _scale=1):
+                math = _scale  # a name of its own, not the module's
+                return [_step(LIMIT) for LIMIT in (math,)]
+        ''',
+    "edition/page.py": """
+        import edition.numerics.kinds
+        from edition import numerics
+
+
+        def forward(n):
+            return forward(n - 1) + n if n else numerics.kinds.Kind().once()[0]
+
+
+        def other():
+            return edition.numerics.kinds.Kind().twice()
+        """,
+}
+
+
+class DefinitionsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        for name, text in FILES.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(textwrap.dedent(text).lstrip(), "utf-8")
+        self.edition = Edition({"edition": self.folder / "edition"})
+
+    def definition(self, module, name):
+        return self.edition.module("edition." + module).definitions[name]
+
+    def needs(self, module, name):
+        parts, imports = needed([self.definition(module, name)])
+        return (
+            [f"{p.module.name.partition('.')[2]}.{p.name}" for p in parts],
+            [i.statement for i in imports],
+        )
+
+    def run_it(self, text, code):
+        run = subprocess.run(
+            [sys.executable, "-c", text + code],
+            capture_output=True,
+            text=True,
+            cwd=self.folder / "edition",
+        )
+        self.assertEqual(run.stderr, "")
+        return run.stdout.strip()
+
+    def test_what_is_named_is_followed_through_modules(self):
+        base = [f"numerics.base.{name}" for name in ("LIMIT", "_step", "Base")]
+        kinds = [f"numerics.kinds.{name}" for name in ("_step", "Kind")]
+        imports = ["import math", "import numpy as np"]
+        found = [*base, *kinds, "page.forward"]
+        self.assertEqual(self.needs("page", "forward"), (found, imports))
+        self.assertEqual(
+            self.needs("page", "other"), ([*found[:-1], "page.other"], imports)
+        )
+
+    def test_names_of_a_function_and_builtins_are_no_needs(self):
+        self.assertEqual(
+            self.needs("numerics.kinds", "_step"),
+            (
+                ["numerics.base.LIMIT", "numerics.base._step", "numerics.kinds._step"],
+                ["import math"],
+            ),
+        )
+
+    def test_a_comment_above_belongs_to_the_definition(self):
+        text = self.definition("numerics.base", "_step").text
+        self.assertTrue(text.startswith("# Why it is so.\ndef _step"))
+
+    def test_what_comes_from_outside_is_an_import(self):
+        references = self.definition("numerics.base", "_step").references
+        self.assertIn(
+            "import math", [x.statement for _, x in references if isinstance(x, Import)]
+        )
+
+    @parameterized.expand(
+        [("one", ["forward"], "forward(3)"), ("two", ["forward", "other"], "other()")]
+    )
+    def test_one_file_computes_what_the_modules_compute(self, _, names, call):
+        text = take.together([self.definition("page", name) for name in names])
+        self.assertEqual(text.count("def _step"), 1)
+        self.assertEqual(text.count("def _kinds_step"), 1)
+        self.assertEqual(text.count("class Base"), 1)
+        self.assertNotIn("import edition", text)
+        self.assertNotIn("from edition", text)
+        modules = self.run_it(
+            f"import sys; sys.path.insert(0, {str(self.folder)!r})\n",
+            f"from edition.page import *; print({call})",
+        )
+        self.assertEqual(self.run_it(text, f"print({call})"), modules)
+
+    def test_modules_in_a_circle_are_refused(self):
+        path = self.folder / "edition" / "numerics" / "base.py"
+        path.write_text(
+            "from edition.numerics import kinds\n\n\ndef _step(x):\n"
+            "    return kinds._step(x)\n\n\nclass Base:\n    pass\n\n\nLIMIT = 1\n"
+        )
+        with self.assertRaisesRegex(ValueError, "import from one another: .*kinds"):
+            needed([self.definition("page", "forward")])
+
+
+class FilesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.old, self.new = (
+            str(pathlib.Path(folder.name) / n) for n in ("o.py", "n.py")
+        )
+        pathlib.Path(self.old).write_text(
+            "import helpers\n\n\ndef logits(x):\n    return helpers.scale(x)\n"
+        )
+        pathlib.Path(self.new).write_text(
+            "def scaled(x):\n    return x\n\n\ndef compute(x):\n    return scaled(x)\n"
+        )
+        (pathlib.Path(folder.name) / "helpers.py").write_text(
+            "def scale(x):\n    return x\n"
+        )
+
+    def diff(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = cli.main(["diff", *arguments])
+        return status, out.getvalue(), err.getvalue()
+
+    def test_names_that_differ_stand_beside_each_other_with_what_they_need(self):
+        status, out, err = self.diff(self.old, self.new, "logits=compute")
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, r"def logits\(x\): +\| def compute\(x\):")
+        self.assertRegex(out, r"def scale\(x\): +<")
+        self.assertRegex(out, r"> def scaled\(x\):")
+
+    @parameterized.expand(
+        [
+            ("nothing_in_common", [], "define no name in common: give OLD=NEW"),
+            ("a_typo", ["logit=compute"], "defines no logit; did you mean logits"),
+        ]
+    )
+    def test_what_cannot_be_shown_is_one_line(self, _, names, message):
+        status, out, err = self.diff(self.old, self.new, *names)
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn(message, err)
+
+    @parameterized.expand(
+        [
+            ("missing", "gone.py", "No such file"),
+            ("no_python", "bad.py", "no Python 3"),
+        ]
+    )
+    def test_a_bad_file_is_one_line(self, _, name, message):
+        path = pathlib.Path(self.old).with_name(name)
+        if name == "bad.py":
+            path.write_text("print 'x'\n")
+        status, out, err = self.diff(str(path), self.new)
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn(message, err)
+
+
+class TakeTest(unittest.TestCase):
+    def take(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = cli.main(["take", *arguments])
+        return status, out.getvalue(), err.getvalue()
+
+    def test_the_list_has_every_pair_and_a_line_on_each(self):
+        status, out, _ = self.take("--list")
+        self.assertEqual(status, 0)
+        for name, definition in take.available().items():
+            with self.subTest(name=name):
+                self.assertIn(name, out)
+                self.assertTrue(definition.first_line.endswith("."))
+
+    def test_everything_together_is_whole(self):
+        # Undefined names, names defined twice, imports that nobody needs.
+        text = take.taken(list(take.available()))
+        run = subprocess.run(
+            [sys.executable, "-m", "ruff", "check", "--isolated", "--select=F,E9", "-"],
+            input=text,
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(run.returncode, 0, run.stdout)
+        for own in ("tf1to2", "v2_eager", "v1_graph"):
+            self.assertNotRegex(text, rf"(?m)^(import|from) {own}")
+
+    def test_a_typo_gets_a_suggestion(self):
+        status, out, err = self.take("scopes.make_siames")
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn("did you mean scopes.make_siamese", err)
+
+    def test_no_name_leads_to_the_list(self):
+        status, _, err = self.take()
+        self.assertEqual(status, 2)
+        self.assertIn("tf1to2 take --list", err)
+
+
+class SidesTest(unittest.TestCase):
+    def test_each_definition_that_a_pair_needs_stands_once(self):
+        from tf1to2 import topics
+
+        for name, topic in topics.topics().items():
+            shown = sides.of_topic(topic)
+            for pair in topic.pairs:
+                with self.subTest(pair=f"{name}.{pair}"):
+                    for side, column in zip(shown.pair(pair), zip(*shown.parts(pair))):
+                        parts = [part for part in column if part]
+                        self.assertEqual(set(parts), set(needed([side])[0]))
+                        self.assertEqual(len(parts), len(set(parts)))

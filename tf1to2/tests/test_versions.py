@@ -1,0 +1,64 @@
+"""What README says of versions is what `make test-versions` runs, and covers all."""
+
+import ast
+import configparser
+import re
+import unittest
+
+from tf1to2.tests.test_structure import ROOT
+
+README = (ROOT / "README.md").read_text("utf-8")
+GUIDE = (ROOT / "MIGRATION.md").read_text("utf-8")
+
+
+def listed(name):
+    """A list of noxfile.py, read without nox."""
+    for node in ast.parse((ROOT / "noxfile.py").read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return ast.literal_eval(node.value)
+    raise LookupError(name)
+
+
+def required(section, field):
+    """{distribution: its constraint} of a list in setup.cfg."""
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg")
+    lines = settings[section][field].strip().split("\n")
+    return dict(line.partition(" ")[::2] for line in lines)
+
+
+class VersionsTest(unittest.TestCase):
+    def test_readme_names_the_pairs(self):
+        pairs = re.findall(r"^\| (3\.\d+) \| (2\.\d+) \|", README, re.M)
+        self.assertEqual(pairs, listed("PAIRS"))
+
+    def test_every_python_and_every_tensorflow_is_in_a_pair(self):
+        pythons, tensorflows = map(set, zip(*listed("PAIRS")))
+        self.assertEqual(pythons, {f"3.{n}" for n in range(10, 14)})
+        low, high = re.fullmatch(
+            r">=2\.(\d+),<2\.(\d+)",
+            required("options.extras_require", "tensorflow")["tensorflow"],
+        ).groups()
+        self.assertEqual(tensorflows, {f"2.{n}" for n in range(int(low), int(high))})
+
+    def test_the_oldest_parsers_are_the_oldest_that_are_allowed(self):
+        allowed = required("options", "install_requires")
+        for pin in listed("PARSERS")["oldest"]:
+            name, version = pin.split("==")
+            low = allowed[name].partition(",")[0].removeprefix(">=")
+            self.assertEqual(version, f"{low}.0")
+
+    def test_every_row_of_the_guide_leads_to_its_test(self):
+        chapter = GUIDE.split("\n## Between TensorFlow 2 versions\n")[1]
+        rows = re.findall(
+            r"^\| .+ \| \[(\w+)\]\((\S+)\) \|$", chapter.split("\n## ")[0], re.M
+        )
+        self.assertTrue(rows)
+        for name, path in rows:
+            self.assertIn(f"{name}", (ROOT / path).read_text("utf-8"), path)
+
+    def test_every_answer_that_depends_on_a_release_has_its_row(self):
+        chapter = GUIDE.split("\n## Between TensorFlow 2 versions\n")[1]
+        for path in sorted((ROOT / "parity_tests").glob("test_*.py")):
+            if "parity_tests.releases" in path.read_text("utf-8"):
+                self.assertIn(f"(parity_tests/{path.name})", chapter)

@@ -1,0 +1,207 @@
+"""`tf1to2 take`: definitions of this edition, and all that they need, as one file."""
+
+import ast
+import difflib
+import functools
+import re
+import sys
+import textwrap
+
+from tf1to2 import __version__, topics
+from tf1to2.errors import CommandError
+from tf1to2.view.definitions import Definition, Edition, needed
+
+PACKAGE = "v2_eager.numerics"
+HEAD = '''"""{names}: TensorFlow 1's numbers in native TensorFlow 2.
+
+Taken by `tf1to2 take` from tf1to2 {version}, where each is proven against TensorFlow
+1.15.5. It needs nothing else of that project.
+
+{sources}
+
+SPDX-License-Identifier: Apache-2.0
+"""
+'''
+
+
+def add_arguments(parser):
+    """Adds the command's own arguments."""
+    parser.add_argument(
+        "name", nargs="*", metavar="NAME", help="optimizers.Adam, scopes.make_siamese"
+    )
+    parser.add_argument("--list", action="store_true", help="what there is to take")
+    parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    """Takes, or lists.
+
+    Returns:
+        0.
+    """
+    from tf1to2 import output
+    from tf1to2.view.tables import table
+
+    if options.list == bool(options.name):
+        raise CommandError("take needs names; tf1to2 take --list shows what there is")
+    if options.list:
+        rows = [(name, d.first_line) for name, d in available().items()]
+        output.write(table(("name", "what it is"), rows) + "\n", options.output_file)
+    else:
+        output.write(taken(options.name), options.output_file)
+    return 0
+
+
+def edition():
+    """The Edition of both sides' pages."""
+    return Edition({name: topics.folder(name) for name in ("v1_graph", "v2_eager")})
+
+
+@functools.cache
+def available():
+    """{name: Definition} of all that can be taken: numerics first, then the pages'."""
+    read, found = edition(), {}
+    folder = topics.folder("v2_eager") / "numerics"
+    for path in sorted(folder.glob("[a-z]*.py")):
+        module = read.module(f"{PACKAGE}.{path.stem}")
+        for name in module.public:
+            if not _is_short(module.definitions[name]):  # comes with what needs it
+                found[f"{path.stem}.{name}"] = module.definitions[name]
+    for stem, topic in topics.topics().items():
+        if f"v2_eager.{stem}" == PACKAGE:  # its pairs only prove what stands above
+            continue
+        module = read.module(f"v2_eager.{stem}")
+        for name in topic.pairs:
+            found.setdefault(f"{stem}.{name}", module.definitions[name])
+    return {name: found[name] for name in found if _is_whole(found[name], read)}
+
+
+def _is_whole(definition, read):
+    """Whether no module is handed about, of which any name may be wanted."""
+    statements = (i.statement for i in needed([definition])[1])
+    return not any(read.module(s.split()[1]) for s in statements)
+
+
+def taken(names):
+    """One Python file with some definitions and all that they need.
+
+    Args:
+        names: list of names as `available` has them.
+
+    Returns:
+        The text of the file.
+
+    Raises:
+        CommandError: there is no such name; with the nearest one.
+    """
+    there = available()
+    for name in names:
+        if name not in there:
+            near = difflib.get_close_matches(name, there, 1, 0.5)
+            hint = f"did you mean {near[0]}?" if near else "tf1to2 take --list"
+            raise CommandError(f"there is no {name} to take; {hint}")
+    return together([there[name] for name in names])
+
+
+def together(definitions):
+    """As `taken`, of any definitions."""
+    parts, imports = needed(definitions)
+    called = _names(parts, imports)
+    modules = list(dict.fromkeys(part.module for part in parts))
+    parents = {module: _folder(module) for module in modules}
+    sources = "\n".join(
+        "{}: {}".format(
+            parents[module],
+            ", ".join(called[part] for part in parts if part.module is module),
+        )
+        for module in modules
+    )
+    text = HEAD.format(
+        names=", ".join(dict.fromkeys(called[d] for d in definitions)),
+        version=__version__,
+        sources=_filled(sources),
+    )
+    standard = [i.statement for i in imports if not _foreign(i.statement)]
+    foreign = [i.statement for i in imports if _foreign(i.statement)]
+    groups = ["\n".join(group) for group in (standard, foreign) if group]
+    bodies = []
+    for part, previous in zip(parts, [None, *parts]):
+        tight = previous is not None and _is_short(part) and _is_short(previous)
+        bodies.append(("\n" if tight else "\n\n\n") + _renamed(part, called))
+    return text + "\n" + "\n\n".join(groups) + "".join(bodies).rstrip() + "\n"
+
+
+def _folder(module):
+    return module.name.replace(".", "/") + ".py"
+
+
+def _is_short(part):
+    return isinstance(part.node, (ast.Assign, ast.AnnAssign))
+
+
+def _foreign(statement):
+    top = re.split(r"[ .]", statement)[1]
+    return top not in sys.stdlib_module_names
+
+
+def _filled(text, width=88):
+    return "\n".join(
+        textwrap.fill(line, width, subsequent_indent="    ", break_on_hyphens=False)
+        for line in text.split("\n")
+    )
+
+
+def _names(parts, imports):
+    """{Definition: its name in the file}; where two modules have it, with a prefix."""
+    used, called = {i.name for i in imports}, {}
+    # What is public keeps its name where a private helper of another module has it.
+    for part in sorted(parts, key=lambda part: part.name.startswith("_")):
+        name = part.name
+        if name in used:
+            stem = part.module.name.rpartition(".")[2]
+            private = "_" if name.startswith("_") else ""
+            name = f"{private}{stem}_{name.lstrip('_')}"
+        used.add(name)
+        called[part] = name
+    return called
+
+
+def _renamed(part, called):
+    """The source of a definition, with the names of the file in place of its own."""
+    edits = [
+        (_span(node), called[what])
+        for node, what in part.references
+        if isinstance(what, Definition)
+    ]
+    if called[part] != part.name:
+        edits += [(span, called[part]) for span in _own_names(part)]
+    lines = [
+        line.encode() for line in part.module.lines[part.start - 1 : part.stop - 1]
+    ]
+    for (line, start, end_line, stop), name in sorted(edits, reverse=True):
+        line, end_line = line - part.start, end_line - part.start
+        rest = lines[end_line][stop:]
+        lines[line : end_line + 1] = [lines[line][:start] + name.encode() + rest]
+    return b"\n".join(lines).decode()
+
+
+def _span(node):
+    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def _own_names(part):
+    """Where a definition says its own name: where it is bound, and within itself."""
+    node = part.node
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name) and inner.id == part.name:
+            yield _span(inner)
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        line = part.module.lines[node.lineno - 1].encode()
+        word = re.compile(rb"(?:def|class)\s+").search(line, node.col_offset)
+        yield (
+            node.lineno,
+            word.end(),
+            node.lineno,
+            word.end() + len(part.name.encode()),
+        )

@@ -1,0 +1,158 @@
+"""The moving averages of TensorFlow 1, under the names that its checkpoints have.
+
+    averages = ExponentialMovingAverage(0.999, num_updates=global_step)
+    averages.apply(model.trainable_variables)    # after each step
+    averages.variables_to_restore(model.variables)    # for `restore.by_name`
+
+Follows `tensorflow/python/training/moving_averages.py` of 1.15.5.
+"""
+
+import tensorflow as tf
+
+__all__ = [
+    "assign_moving_average",
+    "ExponentialMovingAverage",
+    "TensorAverage",
+]
+
+
+def assign_moving_average(variable, value, decay):
+    """Moves an average towards a value, by `zero_debias=False`.
+
+    Args:
+        variable: float variable, the average.
+        value: tensor like it.
+        decay: share of the old average that is kept, a number or tensor. Of a number
+            1 - decay is rounded, of a float32 tensor decay is, whatever the variable.
+
+    Returns:
+        The average.
+    """
+    rate = tf.cast(tf.convert_to_tensor(1.0 - decay), variable.dtype)
+    return variable.assign_sub((variable - value) * rate)
+
+
+class ExponentialMovingAverage(tf.Module):
+    """`tf.train.ExponentialMovingAverage` of variables.
+
+    Args:
+        decay: share of the old average that an update keeps, at most.
+        num_updates: number of updates, a tensor or variable, or None. With it the share
+            is min(decay, (1 + n) / (10 + n)), so that early averages follow fast.
+        name: what the averages are called by: that of `w` is `w/name`.
+        scope: what their names begin with, if they were made in a variable scope.
+
+    Attributes:
+        averaged: list of `variable.ref()` of what has an average.
+        shadows: list of the averages, variables in the same order.
+    """
+
+    def __init__(
+        self, decay, num_updates=None, name="ExponentialMovingAverage", *, scope=""
+    ):
+        super().__init__()
+        self.decay, self.num_updates = decay, num_updates
+        self.suffix, self.scope = name, scope
+        self.averaged, self.shadows = [], []
+
+    def create(self, variables):
+        """Makes the averages that there are not yet, at the values of the variables.
+
+        The first `apply` does so, too; but then of what the first step has moved.
+
+        Returns:
+            This object.
+
+        Raises:
+            TypeError: a variable of another dtype than float.
+        """
+        with tf.init_scope(), tf.name_scope(""):
+            for variable in variables:
+                if variable.ref() in self.averaged:
+                    continue
+                if not variable.dtype.is_floating:
+                    raise TypeError(f"{variable.name} must be half, float, or double")
+                name = self.average_name(variable)
+                self.averaged.append(variable.ref())
+                self.shadows.append(tf.Variable(variable, trainable=False, name=name))
+        return self
+
+    def apply(self, variables, num_updates=None):
+        """Moves the averages of the variables towards them.
+
+        Args:
+            variables: list of float variables.
+            num_updates: instead of that of the object.
+        """
+        self.create(variables)
+        count = self.num_updates if num_updates is None else num_updates
+        decay = tf.convert_to_tensor(self.decay)  # float32, whatever the variables are
+        if count is not None:
+            count = tf.cast(count, tf.float32)
+            decay = tf.minimum(decay, (1.0 + count) / (10.0 + count))
+        for variable in variables:
+            assign_moving_average(self.average(variable), variable, decay)
+
+    def average(self, variable):
+        """The average of a variable, or None if it has none."""
+        return dict(zip(self.averaged, self.shadows)).get(variable.ref())
+
+    def average_name(self, variable):
+        """The name of its average, which it may not have yet."""
+        return f"{self.scope}{variable.name.partition(':')[0]}/{self.suffix}"
+
+    def variables_to_restore(self, variables):
+        """{name in a checkpoint: variable}: averages for what is averaged."""
+        averaged = set(self.averaged)
+        return {
+            self.average_name(v) if v.ref() in averaged else v.name.partition(":")[0]: v
+            for v in variables
+        }
+
+
+class TensorAverage(tf.Module):
+    """What `ExponentialMovingAverage.apply` made of a tensor, such as a loss.
+
+    Args:
+        shape: of the tensor.
+        dtype: of the tensor.
+        decay: share of the old average that an update keeps.
+        zero_debias: whether to divide by 1 - decay ** n, as Adam does, since an average
+            begins at zero.
+        op_name: name of the op of the tensor; its average is `op_name/name`.
+        name: as of `ExponentialMovingAverage`.
+
+    Attributes:
+        average: the variable.
+    """
+
+    def __init__(
+        self,
+        shape,
+        dtype,
+        decay,
+        zero_debias=False,
+        op_name="loss",
+        name="ExponentialMovingAverage",
+    ):
+        super().__init__()
+        self.decay, self.zero_debias = decay, zero_debias
+        path = f"{op_name}/{name}"
+
+        def zeros(path, shape):
+            return tf.Variable(tf.zeros(shape, dtype), trainable=False, name=path)
+
+        self.average = zeros(path, shape)
+        if zero_debias:
+            self.biased = zeros(path + "/biased", shape)
+            self.local_step = zeros(path + "/local_step", [])
+
+    def update(self, value):
+        """Moves the average towards `value`, and returns it."""
+        decay = tf.convert_to_tensor(self.decay)
+        if not self.zero_debias:
+            return assign_moving_average(self.average, value, decay)
+        biased = assign_moving_average(self.biased, value, decay)
+        rate = tf.cast(1.0 - decay, biased.dtype)
+        weight = 1 - tf.pow(1.0 - rate, self.local_step.assign_add(1))
+        return self.average.assign(biased / weight)

@@ -1,0 +1,124 @@
+"""The batch normalization of `tf.layers`, fused and not, with its moving statistics.
+
+    norm = BatchNorm(name="conv/batch_normalization")
+    y = norm(x, training=True)    # and the moving statistics are updated
+
+Keras' layer rounds in another order, and moves towards another variance when fused.
+Follows `tensorflow/python/keras/layers/normalization.py` of 1.15.5; channels are last.
+"""
+
+import tensorflow as tf
+
+__all__ = [
+    "BatchNorm",
+]
+
+
+class BatchNorm(tf.Module):
+    """`tf.layers.batch_normalization`, whose updates nobody has to collect.
+
+    Args:
+        momentum: share of the moving statistics that an update keeps.
+        epsilon: added to the variance; of the fused kernel 1.001e-5 at least.
+        center: whether there is `beta`.
+        scale: whether there is `gamma`.
+        fused: whether one kernel does it all where x has four dimensions, in which case
+            it moves towards the unbiased variance; None, as in v1, is True.
+        update: whether training moves the statistics: v1 did if somebody ran the ops
+            in the collection `UPDATE_OPS`.
+        name: what the names of the variables begin with: `gamma`, `beta`,
+            `moving_mean`, `moving_variance`.
+    """
+
+    def __init__(
+        self,
+        momentum=0.99,
+        epsilon=0.001,
+        center=True,
+        scale=True,
+        fused=None,
+        update=True,
+        name="batch_normalization",
+    ):
+        super().__init__()
+        self.momentum, self.epsilon = momentum, epsilon
+        self.center, self.scale = center, scale
+        self.fused, self.update, self.path = fused is not False, update, name
+        self.gamma = self.beta = self.moving_mean = None
+
+    def build(self, channels, dtype):
+        """Makes the variables, once; of half precision, they are float32."""
+        if self.moving_mean is not None:
+            return
+        if channels is None:
+            raise ValueError("the last dimension, the channels', must be defined")
+        dtype = tf.float32 if dtype.size == 2 else dtype
+
+        def variable(name, initializer, trainable):
+            path = f"{self.path}/{name}"
+            return tf.Variable(initializer([channels], dtype), trainable, name=path)
+
+        if self.scale:
+            self.gamma = variable("gamma", tf.ones, True)
+        if self.center:
+            self.beta = variable("beta", tf.zeros, True)
+        self.moving_mean = variable("moving_mean", tf.zeros, False)
+        self.moving_variance = variable("moving_variance", tf.ones, False)
+
+    def __call__(self, x, training):
+        """Normalizes.
+
+        Args:
+            x: [..., channels] float tensor.
+            training: bool: by the moments of x, or by the moving statistics.
+
+        Returns:
+            Tensor like x.
+
+        Raises:
+            ValueError: the number of channels is unknown.
+            TypeError: fused, and float64.
+        """
+        self.build(x.shape[-1], x.dtype)
+        # --- normalize
+        fused = self.fused and x.shape.rank == 4
+        normalize = self.normalize_fused if fused else self.normalize
+        y, mean, variance = normalize(x, training)
+        # --- update
+        if training and self.update:
+            # float32 in v1, whatever x is, and rounded at another place where fused.
+            momentum = tf.constant(self.momentum, tf.float32)
+            rate = 1 - momentum if fused else tf.constant(1 - self.momentum)
+            rate = tf.cast(rate, self.moving_mean.dtype)
+            self.moving_mean.assign_sub((self.moving_mean - mean) * rate)
+            self.moving_variance.assign_sub((self.moving_variance - variance) * rate)
+        return y
+
+    def normalize(self, x, training):
+        mean, variance = self.moving_mean, self.moving_variance
+        if training:
+            # tf.nn.moments, but for the identity: x has three gradients, and to v1's
+            # bits they add up only where that of the mean comes last.
+            wide = tf.cast(x, mean.dtype)
+            axes = list(range(x.shape.rank - 1))
+            mean = tf.reduce_mean(wide, axes)
+            x, wide = (tf.identity(x),) * 2 if wide is x else (x, wide)
+            squares = tf.math.squared_difference(wide, tf.stop_gradient(mean))
+            variance = tf.reduce_mean(squares, axes)
+        numbers = mean, variance, self.beta, self.gamma
+        numbers = [n if n is None else tf.cast(n, x.dtype) for n in numbers]
+        y = tf.nn.batch_normalization(x, *numbers, self.epsilon)
+        return y, mean, variance
+
+    def normalize_fused(self, x, training):
+        """By one kernel, which answers with the unbiased variance."""
+        ones, zeros = tf.ones_like(self.moving_mean), tf.zeros_like(self.moving_mean)
+        return tf.raw_ops.FusedBatchNormV3(
+            x=x,
+            scale=ones if self.gamma is None else self.gamma,
+            offset=zeros if self.beta is None else self.beta,
+            mean=[] if training else self.moving_mean,
+            variance=[] if training else self.moving_variance,
+            epsilon=max(self.epsilon, 1.001e-5),  # as 1.15 did of itself
+            is_training=training,
+        )[:3]

@@ -1,0 +1,307 @@
+"""The losses of `tf.losses`: weighted, and reduced to one number.
+
+    loss = mean_squared_error(labels, predictions, weights)
+
+Whatever their inputs are, v1 computed most of them in float32, and so do these. They
+are in no collection. Follows `tensorflow/python/ops/losses/losses_impl.py` of 1.15.5,
+op by op; the kernels of exp, log and long sums round otherwise today.
+"""
+
+import tensorflow as tf
+
+__all__ = [
+    "Reduction",
+    "compute_weighted_loss",
+    "absolute_difference",
+    "mean_squared_error",
+    "huber_loss",
+    "mean_pairwise_squared_error",
+    "cosine_distance",
+    "hinge_loss",
+    "log_loss",
+    "sigmoid_cross_entropy",
+    "softmax_cross_entropy",
+    "sparse_softmax_cross_entropy",
+]
+
+
+class Reduction:
+    """The names of v1; `tf.losses.Reduction` is Keras' now, and has other ones."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+    ALL = (NONE, SUM, SUM_OVER_BATCH_SIZE, MEAN, SUM_BY_NONZERO_WEIGHTS)
+
+
+BY_NONZERO_WEIGHTS = Reduction.SUM_BY_NONZERO_WEIGHTS
+
+
+def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
+    """Multiplies losses by weights, in float32, and reduces them to one number.
+
+    Args:
+        losses: tensor of any shape.
+        weights: a number, or a tensor of the rank of `losses` whose sizes are 1 or
+            those of `losses`.
+        reduction: "none", "weighted_sum", "weighted_sum_over_batch_size" (divided by
+            the number of losses), "weighted_mean" (by the sum of the weights) or
+            "weighted_sum_by_nonzero_weights". Nothing divided by nothing is 0.
+
+    Returns:
+        Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
+
+    Raises:
+        ValueError: no such reduction, or weights of another rank.
+    """
+    if reduction not in Reduction.ALL:
+        raise ValueError(f"Invalid Reduction Key {reduction}")
+    losses = tf.convert_to_tensor(losses)
+    values = tf.cast(losses, tf.float32)
+    weights = float32_weights(weights, values)
+    weighted = values * weights
+    tf.debugging.assert_equal(
+        tf.shape(weighted), tf.shape(values), "weights can not be broadcast to values"
+    )
+    if reduction == Reduction.NONE:
+        return tf.cast(weighted, losses.dtype)
+    loss, ones = tf.reduce_sum(weighted), tf.ones_like(values)
+    if reduction == Reduction.MEAN:
+        loss = tf.math.divide_no_nan(loss, tf.reduce_sum(ones * weights))
+    elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
+        loss = tf.math.divide_no_nan(loss, tf.reduce_sum(ones))
+    elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
+        loss = tf.math.divide_no_nan(loss, number_present(values, weights))
+    return tf.cast(loss, losses.dtype)
+
+
+def float32_weights(weights, values):
+    """`weights` in float32; of another rank, they would make a matrix of a vector."""
+    weights = tf.cast(weights, tf.float32)
+    if weights.shape.rank not in (0, values.shape.rank):
+        shapes = f"{weights.shape} and {values.shape}"
+        raise ValueError(f"weights can not be broadcast to values: {shapes}")
+    return weights
+
+
+def number_present(values, weights, axis=None):
+    """How many of `values` have a weight other than 0."""
+    present = tf.cast(tf.not_equal(weights, 0), tf.float32) * tf.ones_like(values)
+    return tf.reduce_sum(present, axis, keepdims=axis is not None)
+
+
+def float32_pair(labels, predictions):
+    """Both in float32, as v1 computed whatever it was given, and of one shape."""
+    labels = tf.cast(labels, tf.float32)
+    predictions = tf.cast(predictions, tf.float32)
+    predictions.shape.assert_is_compatible_with(labels.shape)
+    return labels, predictions
+
+
+def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
+    """Averages |predictions - labels|.
+
+    Args:
+        labels, predictions: tensors of one shape.
+        weights, reduction: see `compute_weighted_loss`.
+
+    Returns:
+        float32 scalar; for "none" a tensor like `predictions`.
+    """
+    labels, predictions = float32_pair(labels, predictions)
+    return compute_weighted_loss(tf.abs(predictions - labels), weights, reduction)
+
+
+def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
+    """Averages the squared difference of predictions and labels.
+
+    Args:
+        labels, predictions: tensors of one shape.
+        weights, reduction: see `compute_weighted_loss`.
+
+    Returns:
+        float32 scalar; for "none" a tensor like `predictions`.
+
+    Raises:
+        ValueError: shapes that are known to differ, such as [n] and [n, 1].
+    """
+    labels, predictions = float32_pair(labels, predictions)
+    losses = tf.math.squared_difference(predictions, labels)
+    return compute_weighted_loss(losses, weights, reduction)
+
+
+def huber_loss(
+    labels, predictions, weights=1.0, delta=1.0, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages the Huber loss: squared/2 near 0, and a line beyond delta.
+
+    Args:
+        labels, predictions: tensors of one shape.
+        weights, reduction: see `compute_weighted_loss`.
+        delta: where the parabola goes over into its tangent.
+
+    Returns:
+        float32 scalar; for "none" a tensor like `predictions`.
+    """
+    labels, predictions = float32_pair(labels, predictions)
+    error = tf.abs(predictions - labels)
+    quadratic = tf.minimum(error, delta)
+    linear = error - quadratic  # at delta its gradient is 0, that of a maximum is not
+    losses = 0.5 * (quadratic * quadratic) + delta * linear
+    return compute_weighted_loss(losses, weights, reduction)
+
+
+def mean_pairwise_squared_error(labels, predictions, weights=1.0):
+    """Averages the squared differences between the errors of an example.
+
+    Args:
+        labels: [batch, ...] tensor.
+        predictions: tensor of the same shape.
+        weights: a number, or a [batch, 1, ...] tensor of the rank of `labels`.
+
+    Returns:
+        float32 scalar: per example the mean over all pairs of elements, summed over
+        the batch; there is no reduction to choose.
+    """
+    labels, predictions = float32_pair(labels, predictions)
+    errors = predictions - labels
+    weights = float32_weights(weights, errors)
+    axis = list(range(1, errors.shape.rank))
+    n = number_present(errors, weights, axis)
+    squares = tf.reduce_sum(tf.square(errors), axis, keepdims=True)
+    sums = tf.reduce_sum(errors, axis, keepdims=True)
+    # All pairs in one pass: n times the sum of squares less the square of the sum.
+    first = 2.0 * tf.math.divide_no_nan(squares, tf.maximum(n - 1, 0))
+    second = 2.0 * tf.math.divide_no_nan(tf.square(sums), tf.maximum(n * (n - 1), 0))
+    return tf.reduce_sum((first - second) * weights)
+
+
+def cosine_distance(
+    labels, predictions, axis, weights=1.0, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages 1 - labels · predictions, both of unit length already.
+
+    Args:
+        labels, predictions: tensors of one shape.
+        axis: along which a vector lies.
+        weights, reduction: see `compute_weighted_loss`.
+
+    Returns:
+        float32 scalar; for "none" like `predictions`, of size 1 along `axis`.
+    """
+    labels, predictions = float32_pair(labels, predictions)
+    losses = 1 - tf.reduce_sum(predictions * labels, axis, keepdims=True)
+    return compute_weighted_loss(losses, weights, reduction)
+
+
+def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
+    """Averages max(0, 1 - y * logits) with y = 2 * labels - 1.
+
+    Args:
+        labels: tensor of 0 and 1, not -1 and 1.
+        logits: tensor of the same shape.
+        weights, reduction: see `compute_weighted_loss`.
+
+    Returns:
+        float32 scalar; for "none" a tensor like `logits`.
+    """
+    labels, logits = float32_pair(labels, logits)
+    losses = tf.nn.relu(1 - (2 * labels - 1) * logits)
+    return compute_weighted_loss(losses, weights, reduction)
+
+
+def log_loss(
+    labels, predictions, weights=1.0, epsilon=1e-7, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages the cross-entropy of probabilities, with epsilon in the logarithm.
+
+    Args:
+        labels: tensor of 0 and 1, or between.
+        predictions: tensor of the same shape, probabilities.
+        weights, reduction: see `compute_weighted_loss`.
+        epsilon: added to probabilities, which are not clipped.
+
+    Returns:
+        float32 scalar; for "none" a tensor like `predictions`.
+    """
+    labels, predictions = float32_pair(labels, predictions)
+    losses = -labels * tf.math.log(predictions + epsilon)
+    losses -= (1 - labels) * tf.math.log(1 - predictions + epsilon)
+    return compute_weighted_loss(losses, weights, reduction)
+
+
+def sigmoid_cross_entropy(
+    multi_class_labels,
+    logits,
+    weights=1.0,
+    label_smoothing=0,
+    reduction=BY_NONZERO_WEIGHTS,
+):
+    """Averages the cross-entropy of independent labels.
+
+    Args:
+        multi_class_labels: tensor of probabilities of any shape and number dtype.
+        logits: float tensor of the same shape.
+        weights, reduction: see `compute_weighted_loss`.
+        label_smoothing: how far labels are moved towards 1/2, from 0 to 1.
+
+    Returns:
+        Scalar of the dtype of `logits`; for "none" a tensor like it.
+    """
+    logits = tf.convert_to_tensor(logits)
+    labels = tf.cast(multi_class_labels, logits.dtype)
+    logits.shape.assert_is_compatible_with(labels.shape)
+    if label_smoothing > 0:
+        labels = labels * (1 - label_smoothing) + 0.5 * label_smoothing
+    losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+    return compute_weighted_loss(losses, weights, reduction)
+
+
+def softmax_cross_entropy(
+    onehot_labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages the cross-entropy of one-hot labels.
+
+    Args:
+        onehot_labels: [..., classes] tensor of any number dtype.
+        logits: float tensor of the same shape.
+        weights, reduction: see `compute_weighted_loss` of [...] losses.
+        label_smoothing: share of the labels that is spread over all classes evenly.
+
+    Returns:
+        Scalar of the dtype of `logits`; for "none" [...] tensor.
+    """
+    logits = tf.convert_to_tensor(logits)
+    labels = tf.cast(onehot_labels, logits.dtype)
+    logits.shape.assert_is_compatible_with(labels.shape)
+    if label_smoothing > 0:
+        classes = tf.cast(tf.shape(labels)[-1], logits.dtype)
+        labels = labels * (1.0 - label_smoothing) + label_smoothing / classes
+    labels = tf.stop_gradient(labels)
+    losses = tf.nn.softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    return compute_weighted_loss(losses, weights, reduction)
+
+
+def sparse_softmax_cross_entropy(
+    labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages the cross-entropy of class numbers.
+
+    Args:
+        labels: [...] or [..., 1] integer tensor of numbers less than `classes`.
+        logits: [..., classes] float tensor.
+        weights, reduction: see `compute_weighted_loss` of [...] losses; also [..., 1].
+
+    Returns:
+        Scalar of the dtype of `logits`; for "none" [...] tensor.
+    """
+    labels, logits = tf.convert_to_tensor(labels), tf.convert_to_tensor(logits)
+    weights = tf.convert_to_tensor(weights)
+    if labels.shape.rank == logits.shape.rank:
+        labels = tf.squeeze(labels, -1)
+    if weights.shape.rank == labels.shape.rank + 1:
+        weights = tf.squeeze(weights, -1)
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+    return compute_weighted_loss(losses, weights, reduction)

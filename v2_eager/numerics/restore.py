@@ -1,0 +1,118 @@
+"""Checkpoints by name: `tf.train.Saver`, by the kernels that it called.
+
+    restore.by_name("model.ckpt-1000", restore.named(model, optimizer))
+
+The files are those of TensorFlow 1: it reads what `save` writes, and the other way.
+"""
+
+import tensorflow as tf
+
+__all__ = [
+    "named",
+    "by_name",
+    "save",
+    "init_from_checkpoint",
+]
+
+
+def named(*owners):
+    """The variables of modules by the names that a Saver went by.
+
+    Args:
+        *owners: `tf.Module`s, variables, or lists of variables.
+
+    Returns:
+        {name: variable}, the names without ":0".
+
+    Raises:
+        ValueError: two variables of one name: give a dict of your own.
+    """
+    variables = {}
+    for owner in owners:
+        if isinstance(owner, tf.Module):
+            owner = owner.variables
+        for variable in tf.nest.flatten(owner):
+            name = variable.name.partition(":")[0]
+            if variables.setdefault(name, variable) is not variable:
+                raise ValueError(f"At least two variables have the same name: {name}")
+    return variables
+
+
+def by_name(path, variables):
+    """Does what `tf.train.Saver(variables).restore(sess, path)` did.
+
+    All is read before the first assignment: a name that is missing changes nothing.
+
+    Args:
+        path: prefix of a checkpoint, such as "model.ckpt-1000".
+        variables: {name in the checkpoint: variable}; see `named`.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint lacks a name, or there is none.
+        tf.errors.InvalidArgumentError: it holds one of another dtype.
+        ValueError: it holds one of another shape.
+    """
+    values = tf.raw_ops.RestoreV2(
+        prefix=path,
+        tensor_names=list(variables),
+        shape_and_slices=[""] * len(variables),
+        dtypes=[variable.dtype for variable in variables.values()],
+    )
+    for variable, value in zip(variables.values(), values):
+        variable.assign(value)
+
+
+def save(path, variables):
+    """Does what `tf.train.Saver(variables).save(sess, path)` did, but for one file.
+
+    The file `checkpoint`, which lists the checkpoints of a folder, is not written.
+
+    Args:
+        path: prefix of the files to write.
+        variables: {name: variable, tensor or array}; see `named`.
+    """
+    names = sorted(variables)  # the order of a Saver: the same bytes
+    tf.raw_ops.SaveV2(
+        prefix=path,
+        tensor_names=names,
+        shape_and_slices=[""] * len(names),
+        tensors=[tf.convert_to_tensor(variables[name]) for name in names],
+    )
+
+
+def init_from_checkpoint(path, assignment_map, variables):
+    """Does what `tf.train.init_from_checkpoint` did, at once.
+
+    Args:
+        path: prefix of a checkpoint.
+        assignment_map: {"scope/" or name of the checkpoint: "scope/" or name of a
+            variable}; "/" is the scope of everything.
+        variables: {name: variable}; see `named`.
+
+    Raises:
+        ValueError: a variable in an assigned scope is not in the checkpoint or has
+            another shape there, or there is no such variable or scope.
+    """
+    sources = spelt_out(assignment_map, variables)
+    shapes = dict(tf.train.list_variables(path))
+    for source, name in sources.items():
+        if source not in shapes:
+            raise ValueError(f"Tensor {source} is not found in the checkpoint")
+        if shapes[source] != variables[name].shape:
+            raise ValueError(f"Shape of variable {name} doesn't match: {source}")
+    by_name(path, {source: variables[name] for source, name in sources.items()})
+
+
+def spelt_out(assignment_map, names):
+    """{name of the checkpoint: name of a variable}, without scopes."""
+    sources = {}
+    for source, name in assignment_map.items():
+        if not name.endswith("/"):
+            found = {source: name} if name in names else {}
+        else:
+            scope, old = name.lstrip("/"), source.lstrip("/")
+            found = {old + n[len(scope) :]: n for n in names if n.startswith(scope)}
+        if not found:
+            raise ValueError(f"Assignment map with {name} covers no variable")
+        sources.update(found)
+    return sources
