@@ -71,6 +71,11 @@ class _Command(argparse.ArgumentParser):
     def parse_known_args(self, args=None, namespace=None):
         return super(_Command, self.filled()).parse_known_args(args, namespace)
 
+    def _print_message(self, message, file=None):
+        """Argparse drops what cannot be written; here that is an error."""
+        if message and file is not None:
+            file.write(message)
+
     def filled(self):
         """Itself, with all of its arguments."""
         if self.module:
@@ -80,7 +85,7 @@ class _Command(argparse.ArgumentParser):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = _Command(
         prog="tf1to2",
         description="The side-by-side TensorFlow 1 to 2 migration reference.",
     )
