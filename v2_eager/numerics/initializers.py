@@ -184,8 +184,10 @@ def contrib_variance_scaling(
 ):
     """`tf.contrib.layers.variance_scaling_initializer`, which has other numbers.
 
+    Follows `tensorflow/contrib/layers/python/layers/initializers.py` of 1.15.5.
+
     Args:
-        factor: positive number.
+        factor: positive number; 2 is He's.
         mode: "FAN_IN", "FAN_OUT" or "FAN_AVG".
         uniform: whether to draw from ±sqrt(3 * factor / n), else a truncated normal
             distribution of deviation sqrt(1.3 * factor / n).
@@ -193,7 +195,12 @@ def contrib_variance_scaling(
 
     Returns:
         Function from a shape and a dtype to a tensor.
+
+    Raises:
+        TypeError: no such mode.
     """
+    if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
+        raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
 
     def initialize(shape, dtype=dtype):
         fan_in, fan_out = (float(fan) for fan in fans(shape))

@@ -55,15 +55,16 @@ class Optimizer(tf.Module):
             ValueError: no variables, no gradient for any of them, an integer loss.
             RuntimeError: a variable has a constraint and a sparse gradient.
         """
-        value, pairs = self._differentiated(loss, variables, grad_loss)
+        value, pairs = self.differentiate(loss, variables, grad_loss)
         self.apply_gradients(pairs, global_step)
         return value
 
     def compute_gradients(self, loss, variables, grad_loss=None):
         """The first half of `minimize`: [(gradient or None, variable)]."""
-        return self._differentiated(loss, variables, grad_loss)[1]
+        return self.differentiate(loss, variables, grad_loss)[1]
 
-    def _differentiated(self, loss, variables, grad_loss):
+    def differentiate(self, loss, variables, grad_loss=None):
+        """(the loss, what `compute_gradients` returns)."""
         variables = list(variables)
         if not variables:
             raise ValueError("No variables to optimize.")
