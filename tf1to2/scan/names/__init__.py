@@ -24,12 +24,14 @@ class Call(typing.NamedTuple):
         keywords: names of the keywords.
         starred: whether there are more, by `*args` or `**kwargs`.
         lists: which of them are lists of several: positions, and names of keywords.
+        handed: whether one is a function that only hands out a name: `lambda: x`.
     """
 
     positional: int
     keywords: tuple
     starred: bool
     lists: tuple = ()
+    handed: bool = False
 
 
 class Use(typing.NamedTuple):
