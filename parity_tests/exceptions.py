@@ -8,38 +8,7 @@ SOFTMAX = (
     "the gradient is softmax minus softmax; in float64 the two kernels round apart "
     "before TensorFlow 2.17, and 6e-17 is left of it"
 )
-HUBER = (
-    "the gradient has three parts, and their sum depends on the order: with weights "
-    "that are a tensor, a session adds them in another one than a tape"
-)
 BOUNDS: list[Bound] = [
-    *(
-        Bound(
-            "numerics.loss",
-            "huber_loss, weighted",
-            "eager",
-            side,
-            f"gradients/inputs/{number}",
-            ulps=256,
-            measured=256,
-            reason=HUBER,
-        )
-        for side in ("compat.v1", "1.15.5")
-        for number in (0, 1)
-    ),
-    *(
-        Bound(
-            "numerics.decayed",
-            f"linear_cosine_decay, {form}",
-            "xla",
-            "1.15.5",
-            "outputs",
-            ulps=3,
-            measured=3,
-            reason="the schedule is float32, and XLA has a cosine of its own",
-        )
-        for form in ("plain", "waves")
-    ),
     Bound(
         "debugging.entropy_naive",
         "a batch",
