@@ -217,7 +217,7 @@ def contrib_normalized(batches, options):
         with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
             y = tf.identity(y)
         inferred = make(is_training=False, reuse=True, **options)
-        step = y, tf.gradients(y, x, grad_ys=x)[0]
+        step = y, tf.gradients(y, x, grad_ys=tf.square(x))[0]
         # --- run
         sess.run(tf.global_variables_initializer())
         outputs, gradients = zip(*[sess.run(step, {x: batch}) for batch in batches])

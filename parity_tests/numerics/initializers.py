@@ -57,7 +57,7 @@ DESCRIPTORS = {
             for slug, options, match in (
                 ("no such mode", {"mode": "fan"}, "`mode`"),
                 ("no such distribution", {"distribution": "flat"}, "`distribution`"),
-                ("a scale of 0", {"scale": 0.0}, "`scale` must be positive"),
+                ("a scale of 0", {"scale": 0.0}, "`scale` must be (a )?positive float"),
             )
         ],
     ],

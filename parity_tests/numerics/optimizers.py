@@ -188,7 +188,7 @@ MORE = [
     refused(
         "a penalty below 0",
         "Ftrl",
-        "l1_regularization_strength -1.0 needs to be positive or zero",
+        "l1_regularization_strength -1.0+ needs to be positive or zero",
         ValueError,
         DENSE,
         hyper={"learning_rate": 0.1, "l1_regularization_strength": -1.0},

@@ -56,7 +56,7 @@ DESCRIPTORS = {
             {"new/w": RANDOM.normal(2)},
             ValueError,
             "Shape of variable new/w",
-            {"net/": "new/"},
+            {"net/w": "new/w"},
         ),
     ],
 }

@@ -298,7 +298,7 @@ def contrib_normalized(batches, options):
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = norm(x)
-        return y, tape.gradient(y, x, x)
+        return y, tape.gradient(y, x, tf.square(x))
 
     # --- run
     outputs, gradients = zip(*[step(tf.constant(batch)) for batch in batches])

@@ -12,8 +12,10 @@ from v2_eager.numerics.optimizers.base import Optimizer, number, summed
 class Adam(Optimizer):
     """`tf.train.AdamOptimizer` (slots "m" and "v", `beta1_power`, `beta2_power`).
 
-    epsilon is added to sqrt(v), the bias correction being in the rate: the "epsilon
-    hat" of the paper. A sparse gradient moves all rows, looked up or not.
+    m = beta1 * m + (1 - beta1) * gradient; v = beta2 * v + (1 - beta2) * gradient ** 2;
+    rate = learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t);
+    variable -= rate * m / (sqrt(v) + epsilon), the "epsilon hat" of the paper (Kingma
+    and Ba, 2015). A sparse gradient moves all rows, looked up or not.
     """
 
     kernel = "Adam"

@@ -6,7 +6,11 @@ from v2_eager.numerics.optimizers.base import Optimizer, positive
 class Adagrad(Optimizer):
     """`tf.train.AdagradOptimizer` (slot "accumulator", the sum of squares).
 
-    variable -= learning_rate * gradient / sqrt(accumulator).
+    accumulator += gradient ** 2; variable -= learning_rate * gradient /
+    sqrt(accumulator): Duchi, Hazan and Singer, 2011. There is no epsilon.
+
+    Raises:
+        ValueError: an initial value that is not positive.
     """
 
     kernel = "Adagrad"
@@ -23,7 +27,13 @@ class Adagrad(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """`tf.train.AdadeltaOptimizer` (slots "accum" and "accum_update")."""
+    """`tf.train.AdadeltaOptimizer` (slots "accum" and "accum_update"; Zeiler, 2012).
+
+    accum = rho * accum + (1 - rho) * gradient ** 2;
+    step = gradient * sqrt(accum_update + epsilon) / sqrt(accum + epsilon);
+    accum_update = rho * accum_update + (1 - rho) * step ** 2;
+    variable -= learning_rate * step.
+    """
 
     kernel = "Adadelta"
 
@@ -42,7 +52,10 @@ class Adadelta(Optimizer):
 class RMSProp(Optimizer):
     """`tf.train.RMSPropOptimizer` (slots "rms", which begins at one, and "momentum").
 
-    With `centered` there is a slot "mg" between them, the mean of the gradients.
+    rms = decay * rms + (1 - decay) * gradient ** 2; momentum = momentum * its last
+    value + learning_rate * gradient / sqrt(rms + epsilon); variable -= momentum: after
+    Tieleman and Hinton. With `centered` there is a slot "mg" between them, the mean of
+    the gradients, and mg ** 2 is subtracted below the root.
     """
 
     def __init__(

@@ -8,8 +8,15 @@ from v2_eager.numerics.optimizers.base import Optimizer, positive
 class AdagradDA(Optimizer):
     """`tf.train.AdagradDAOptimizer`, dual averaging, for sparse linear models.
 
-    Slots "gradient_accumulator" and "gradient_squared_accumulator"; `global_step` is
-    the variable that counts the steps, which the one who steps adds to.
+    Slots "gradient_accumulator", the sum of gradients, and
+    "gradient_squared_accumulator"; `global_step` is the variable that counts the steps,
+    which the one who steps adds to: t is one more. variable = -learning_rate *
+    shrunk(sum, l1 * t) / (l2 * t * learning_rate + sqrt(sum of squares)), shrunk(x, y)
+    being sign(x) * max(|x| - y, 0): Duchi, Hazan and Singer, 2011. v1 had no kernel of
+    16 bits.
+
+    Raises:
+        ValueError: an initial value that is not positive.
     """
 
     kernel = "AdagradDA"
@@ -45,7 +52,18 @@ class AdagradDA(Optimizer):
 
 
 class Ftrl(Optimizer):
-    """`tf.train.FtrlOptimizer` (slots "accum" and "linear")."""
+    """`tf.train.FtrlOptimizer` (slots "accum" and "linear"; McMahan et al., 2013).
+
+    With p = -learning_rate_power, and old the sum before the step:
+    accum += gradient ** 2;
+    linear += gradient - (accum ** p - old ** p) / learning_rate * variable;
+    variable = (sign(linear) * l1 - linear) / (accum ** p / learning_rate + 2 * l2)
+    where |linear| > l1, else 0. l2 shrinkage adds 2 * shrinkage * variable to the
+    gradient in the second line.
+
+    Raises:
+        ValueError: a negative strength or initial value, a positive power.
+    """
 
     kernel = "Ftrl"
 
@@ -95,7 +113,12 @@ class Ftrl(Optimizer):
 
 
 class ProximalGradientDescent(Optimizer):
-    """`tf.train.ProximalGradientDescentOptimizer`; v1 took no float64 variables."""
+    """`tf.train.ProximalGradientDescentOptimizer`: a step, then a pull towards 0.
+
+    x = variable - learning_rate * gradient; variable = sign(x) * max(|x| -
+    learning_rate * l1, 0) / (1 + learning_rate * l2): Duchi and Singer, 2009. v1 took a
+    Python rate for float32 variables only.
+    """
 
     kernel = "ProximalGradientDescent"
 
@@ -120,7 +143,14 @@ class ProximalGradientDescent(Optimizer):
 
 
 class ProximalAdagrad(Optimizer):
-    """`tf.train.ProximalAdagradOptimizer` (slot "accumulator"); as above."""
+    """`tf.train.ProximalAdagradOptimizer` (slot "accumulator").
+
+    As `ProximalGradientDescent`, the rate divided by sqrt(accumulator), the sum of the
+    squared gradients.
+
+    Raises:
+        ValueError: an initial value that is not positive.
+    """
 
     kernel = "ProximalAdagrad"
 
