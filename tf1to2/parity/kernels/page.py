@@ -181,7 +181,7 @@ KERNELS = {
         "FusedBatchNormV3",
         lambda i: list(
             raw.FusedBatchNormV3(
-                x=i, scale=[1.0] * 3, offset=[0.0] * 3, mean=[], variance=[]
+                x=i, scale=_ones(i), offset=0 * _ones(i), mean=[], variance=[]
             )
         )[:3],
     ),
@@ -191,9 +191,9 @@ KERNELS = {
             raw.FusedBatchNormGradV3(
                 y_backprop=i[::-1],
                 x=i,
-                scale=[1.0] * 3,
-                reserve_space_1=tf.reduce_mean(i, [0, 1, 2]),
-                reserve_space_2=[1.0] * 3,
+                scale=_ones(i),
+                reserve_space_1=0.1 * _ones(i),
+                reserve_space_2=0.9 * _ones(i),
                 reserve_space_3=[0.0],
             )
         )[:3],
@@ -206,8 +206,8 @@ KERNELS = {
         "ResourceApplyAdagradDA",
         "gradient_accumulator gradient_squared_accumulator",
         "lr",
-        "l1",
         "l2",
+        l1=0.0,  # else another kernel, which has not changed
         global_step=3,
     ),
     "adam": _steps("ResourceApplyAdam", "m v", "lr", "epsilon", **BETAS),
@@ -229,6 +229,14 @@ KERNELS = {
     ),
     "rms_prop": _steps(
         "ResourceApplyRMSProp", "ms mom", "lr", "rho", "momentum", "epsilon"
+    ),
+    "rms_prop_centered": _steps(
+        "ResourceApplyCenteredRMSProp",
+        "mg ms mom",
+        "lr",
+        "rho",
+        "momentum",
+        "epsilon",
     ),
     "lrn": ("LRN", lambda i: raw.LRN(input=i)),
     "resize_bilinear": (
@@ -253,6 +261,11 @@ KERNELS = {
 def _rows(m):
     """0 0 0 … 1 1 1 … 3: four classes or segments for the rows of a matrix."""
     return tf.range(tf.shape(m)[0]) * 4 // tf.shape(m)[0]
+
+
+def _ones(i):
+    """A one for each channel of an image."""
+    return tf.ones_like(i[0, 0, 0])
 
 
 def _five(i):
