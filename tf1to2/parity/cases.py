@@ -85,11 +85,7 @@ class Case:
 
     def bindings(self):
         """The sizes that this case is run at, as dicts from letter to number."""
-        if self.sizes:
-            return self.sizes
-        if not self.letters:
-            return [{}]
-        return [dict(zip(self.letters, sizes)) for sizes in arrays.SIZES]
+        return self.sizes or arrays.bindings(self.args)
 
     def request(self, sizes, dynamic=False, seed=0):
         """What both runners are asked: see `v1.run`."""
