@@ -6,6 +6,7 @@ import pathlib
 import tempfile
 import types
 import unittest
+from contextlib import nullcontext
 
 import numpy as np
 import tensorflow as tf
@@ -407,6 +408,19 @@ class BoundTest(unittest.TestCase):
         Proof(toy, toy, [case], "nowhere.npz", [Bound(**row, **rest)])
         with self.assertRaisesRegex(ValueError, "names no comparison"):
             Proof(toy, toy, [case], "nowhere.npz", [Bound(**{**row, **change}, **rest)])
+
+    @parameterized.expand([("one", 60, None), ("none", 99, "outputs/0: identical")])
+    def test_a_bound_is_seen_at_one_size_at_least(self, _, rows, message):
+        case = dataclasses.replace(OP, skip={"gradient": "a toy"})
+        bound = Bound("toy.page", "toy", "graph", "1.15.5", "outputs/0", 16, 8, "why")
+
+        def recorded(x):
+            doubled, total = toy.scaled(x)
+            return doubled * (1 if x.shape[0] < rows else 1 + 2.0**-20), total
+
+        toys = proof(case, toy.scaled, toy.scaled, [bound], recorded)
+        with self.assertRaisesRegex(Mismatch, message) if message else nullcontext():
+            self.assertGreater(toys.prove(case, "graph")["1.15.5"].ulps, 0)
 
     @parameterized.expand([("exceeded", 0, RIGHT), ("not_needed", 4, LEFT)])
     def test_a_bound_that_does_not(self, _, ulps, right):
