@@ -80,7 +80,7 @@ BOUNDS: list[Bound] = [
         "gradients/inputs/0",
         ulps=160,
         measured=160,
-        reason="the images have five uses, whose gradients a tape adds in another order",
+        reason="an image has five uses, whose gradients a tape adds in another order",
     ),
     *(
         Bound(
