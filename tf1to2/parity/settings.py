@@ -7,6 +7,7 @@ after rounding to float32 (the float64 recipe).
 """
 
 import contextlib
+import functools
 import os
 import sys
 import warnings
@@ -47,7 +48,7 @@ def apply():
         )
     os.environ.update(wanted)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with _silence(), warnings.catch_warnings():
+    with silence(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what others import is not on trial
         import tensorflow as tf
 
@@ -62,8 +63,14 @@ def apply():
     tf.get_logger().setLevel("CRITICAL")
 
 
+@functools.cache
+def ensure():
+    """As `apply`, once."""
+    apply()
+
+
 @contextlib.contextmanager
-def _silence():
+def silence():
     """Drops what native code writes to the standard error stream meanwhile."""
     sys.stderr.flush()
     kept = os.dup(2)

@@ -10,7 +10,11 @@ import re
 import sys
 
 import numpy as np
-import tensorflow.compat.v1 as tf
+
+try:
+    import tensorflow.compat.v1 as tf
+except ImportError:  # before 1.13
+    import tensorflow as tf
 
 from tf1to2.parity import structure
 
