@@ -55,9 +55,9 @@ def run(options):
     output.progress("starting TensorFlow")
     try:
         from tf1to2.parity import providers
-        from tf1to2.parity.settings import ensure
+        from tf1to2.parity.settings import apply
 
-        ensure()
+        apply()
     except ImportError as error:
         raise needs("prove", error) from error
     pairs = providers.select(providers.provider(options.file), options.names)

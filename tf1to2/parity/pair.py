@@ -381,7 +381,7 @@ class Parity(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        settings.ensure()
+        settings.apply()
 
 
 def _tests(checks):

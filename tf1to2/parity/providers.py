@@ -42,7 +42,7 @@ class Module:
         if len(set(paths)) < len(paths):
             raise CommandError(f"{where}: two pairs record in one file: recording=…")
         if not found:
-            raise CommandError(f"{where} has no proof: no Proof among its globals")
+            raise CommandError(f"{where} has no proof: no Pair among its globals")
 
     def names(self):
         return list(self._proofs)

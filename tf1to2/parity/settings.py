@@ -34,7 +34,7 @@ def current():
 
 
 def apply():
-    """Puts the current settings in force and starts TensorFlow, quietly.
+    """Puts the current settings in force and starts TensorFlow, quietly and once.
 
     Raises:
         RuntimeError: TensorFlow was imported before, with other settings.
@@ -48,6 +48,11 @@ def apply():
         )
     os.environ.update(wanted)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    _start()
+
+
+@functools.cache
+def _start():
     with silence(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what others import is not on trial
         import tensorflow as tf
@@ -61,12 +66,6 @@ def apply():
             )
         tf.zeros([])  # the runtime starts, and says all that it has to say
     tf.get_logger().setLevel("CRITICAL")
-
-
-@functools.cache
-def ensure():
-    """As `apply`, once."""
-    apply()
 
 
 @contextlib.contextmanager
