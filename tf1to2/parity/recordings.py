@@ -347,7 +347,13 @@ def _path(page, folder):
     The packages that are installed beside this one are not for Python 3.7.
     """
     here = pathlib.Path(__file__).resolve().parent
-    for name in ("../__init__.py", "__init__.py", "structure.py", "v1.py"):
+    for name in (
+        "../__init__.py",
+        "__init__.py",
+        "structure.py",
+        "v1.py",
+        "widening.py",
+    ):
         copy = pathlib.Path(folder, "tf1to2", "parity", name)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(here / name, copy)

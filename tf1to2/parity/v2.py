@@ -6,7 +6,7 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.parity import structure
+from tf1to2.parity import structure, widening
 from tf1to2.parity.v1 import SEED, cotangent, dtype_of
 
 WAYS = ("eager", "function", "dynamic", "xla")
@@ -33,7 +33,7 @@ def run(module, requests, way):
         Untraced: a program was asked for the way "function" and has none.
     """
     kind = requests[0]["kind"]
-    with _no_traces_left():
+    with widening.widened(requests[0].get("widen")), _no_traces_left():
         if kind == "program":
             return [_run_program(module, request, way) for request in requests]
         if kind == "layer":
