@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+INSTALLED = {"site-packages", "dist-packages"}
 
 
 class Page:
@@ -80,10 +81,17 @@ class Page:
             waiting += [
                 (n, file)
                 for n in sorted(imports(name, path))
-                if n not in found and n.partition(".")[0] != "tf1to2"
+                if n not in found and self._may_own(n)
                 if (file := self._file(n))
             ]
         return dict(sorted(found.items()))
+
+    def _may_own(self, name):
+        """Whether a module may be the page's own: not where all packages lie."""
+        top = name.partition(".")[0]
+        if INSTALLED & set(self.root.parts):
+            return top == self.name.partition(".")[0]
+        return top != "tf1to2"
 
     def _file(self, name):
         folders = [self.root, *self.folders]
