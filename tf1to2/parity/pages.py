@@ -38,7 +38,7 @@ class Page:
         else:
             self.name = str(module)
             folders = [root] if root else [p or "." for p in sys.path]
-            found = (_module_file(pathlib.Path(f), self.name) for f in folders)
+            found = (file_of(pathlib.Path(f), self.name) for f in folders)
             self.path = next(filter(None, found), None)
         if self._imported is None and (self.path is None or not self.path.exists()):
             raise FileNotFoundError(f"there is no page {module}")
@@ -95,7 +95,7 @@ class Page:
 
     def _file(self, name):
         folders = [self.root, *self.folders]
-        return next(filter(None, (_module_file(f, name) for f in folders)), None)
+        return next(filter(None, (file_of(f, name) for f in folders)), None)
 
     @functools.cached_property
     def hashes(self):
@@ -109,7 +109,7 @@ class Page:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _module_file(root, name):
+def file_of(root, name):
     """The file of the module `name` under `root`, or None."""
     base = root.joinpath(*name.split("."))
     for path in (base.with_name(base.name + ".py"), base / "__init__.py"):

@@ -106,6 +106,7 @@ class Pair(Proof):
         name: what it is called; the last part of the right page's name unless given.
         recording: the file, as seen from the test's; its name in .npz unless given.
         widen: run both pages in float64 although they say `tf.float32`; see `widening`.
+        folders: where else the pages import from, as seen from the test's file.
         today: run the left page on today's TensorFlow as well. It is not imported else.
         file: of the test; the caller's unless given.
 
@@ -125,13 +126,15 @@ class Pair(Proof):
         name=None,
         recording=None,
         widen=False,
+        folders=(),
         today=False,
         file=None,
     ):
         self.file = pathlib.Path(file or sys._getframe(1).f_globals["__file__"])
         self.file = self.file.resolve()
-        folders = _folders(self.file.parent)
-        golden = self.file.parent / (recording or self.file.stem + ".npz")
+        beside = self.file.parent
+        folders = [*folders_of(beside), *((beside / f).resolve() for f in folders)]
+        golden = beside / (recording or self.file.stem + ".npz")
         super().__init__(
             _page(left, folders),
             _page(right, folders),
@@ -401,7 +404,7 @@ def _tests(checks):
     return tests
 
 
-def _folders(folder):
+def folders_of(folder):
     """The folder of the test and those above, up to that of the project."""
     above = [folder, *folder.parents]
     tops = [i for i, f in enumerate(above) if any((f / n).exists() for n in PROJECT)]
@@ -412,7 +415,7 @@ def _page(module, folders):
     text = str(module)
     if text.endswith(".py"):
         path = (folders[0] / text).resolve()
-        root = _root(path, folders)
+        root = root_of(path, folders)
         return Page(path, root, [path.parent, *folders], docstrings=False)
     for folder in folders:
         name = folder.joinpath(*text.split("."))
@@ -421,7 +424,7 @@ def _page(module, folders):
     return Page(text, folders=folders, docstrings=False)
 
 
-def _root(path, folders):
+def root_of(path, folders):
     """The folder that the top of a file's dotted name lies in."""
     if (path.parent / "__init__.py").exists():
         return next(f for f in path.parents if not (f / "__init__.py").exists())
