@@ -250,11 +250,11 @@ def _used(functions):
 
 def _import_of(source, folder):
     """(what the module is called, the line that imports it, what `Pair` must know)."""
-    from tf1to2.parity import pages, pair
+    from tf1to2.parity import pages
 
     folder, path = folder.resolve(), source.resolve()
-    above = pair.folders_of(folder)
-    root = pair.root_of(path, above)
+    above = pages.folders_of(folder)
+    root = pages.root_of(path, above)
     # Where what it imports is found, it is imported from, too.
     imported = pages.imports(path.stem, path)
     from_here = [p for p in path.parents if any(pages.file_of(p, n) for n in imported)]
