@@ -200,7 +200,7 @@ class Pool:
 def _names(where):
     """The names of all proofs, asked of another process: this one must run nothing."""
     program = (
-        "from tf1to2.parity import providers, settings; settings.apply();"
+        "from tf1to2.parity import providers;"
         f"print(*providers.provider({where!r}).names())"
     )
     run = subprocess.run(

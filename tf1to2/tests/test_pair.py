@@ -33,7 +33,7 @@ def failures(pair, ways=("eager",)):
 class PortTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = cls.enterClassContext(Folder())
+        cls.folder = Folder.of(cls)
         cls.folder.record()
         cls.pair = cls.folder.pair()
 
@@ -75,7 +75,7 @@ class WithinTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         port = ported.PORT.replace("constant(0.25", "constant(0.2501")
-        cls.folder = cls.enterClassContext(Folder(port=port))
+        cls.folder = Folder.of(cls, port=port)
         cls.folder.record()
 
     def found(self, **options):
