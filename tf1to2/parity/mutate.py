@@ -112,8 +112,8 @@ def modules_of(page, whole=False):
     """Paths of a page: of a package, all its modules, `__init__.py` first; the `whole`
     of it is with what it imports from its root."""
     if whole:
-        paths = page.sources.values()
-        return [path for path in paths if page.root in path.parents]
+        own = [path for path in page.sources.values() if page.root in path.parents]
+        return sorted(own, key=lambda path: path != page.path)
     package = page.path.name == "__init__.py"
     others = sorted(page.path.parent.rglob("*.py")) if package else []
     return [page.path, *(path for path in others if path != page.path)]
@@ -225,7 +225,7 @@ class Pool:
         for path in self.modules:
             source = path.read_text("utf-8")
             page = path == self.modules[0]
-            where = "" if page else f"{path.relative_to(self.modules[0].parent)}, "
+            where = "" if page else f"{os.path.relpath(path, self.modules[0].parent)}, "
             for line, what, tree in mutants(source):
                 text, count = f"{where}line {line}: {what}", 2
                 while text in found:

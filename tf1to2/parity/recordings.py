@@ -380,5 +380,5 @@ def _path(page, folder):
             copy = pathlib.Path(folder, path.relative_to(root))
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-        return folder
+        return os.pathsep.join([folder, folder])
     return os.pathsep.join([folder, *page.path_entries])
