@@ -162,6 +162,8 @@ class Recording:
         with zipfile.ZipFile(temporary, "a") as archive:  # readable without NumPy
             archive.writestr("about.json", json.dumps(about, indent=1))
         os.replace(temporary, self.path)
+        for read in ("_store", "about", "_answers"):
+            self.__dict__.pop(read, None)
 
 
 class Versions(typing.NamedTuple):
