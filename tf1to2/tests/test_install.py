@@ -96,10 +96,11 @@ test_parity = pair.test()
 for name, text in (("old", page), ("new", page), ("test_port", test)):
     pathlib.Path(name + ".py").write_text(text)
 
-from tf1to2.parity import record, recordings, settings, v1
+from tf1to2.parity import settings
 
 settings.apply()
 import test_port
+from tf1to2.parity import record, recordings, v1
 
 def ask(python, page, requests, settings="default"):
     answers = [v1.respond(page.module, request) for request in requests]
