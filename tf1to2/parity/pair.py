@@ -101,8 +101,8 @@ class Pair(Proof):
             case: what is special about it, in English.
             inputs: arrays and specs (`normal("n", 3)`), which become tensors; what else
                 is handed on as it is.
-            options: what `cases.Case` takes: kwargs, expect, sizes, skip ("recipe"
-                where kernels have no float64, "initial" where a layer draws its first
+            options: what `cases.Case` takes: kwargs, expect, sizes, float32 (where
+                kernels have no float64), skip ("initial" where a layer draws its first
                 values otherwise); besides
 
                 within: {leaf: bound} of float32 as given, `within64` of float64: units
@@ -149,7 +149,7 @@ class Pair(Proof):
         if not self.today:
             skip.setdefault("graph", NOT_TODAY)
         initial = skip.pop("initial", None)
-        if "recipe" in skip and kind in (cases.Op, cases.Layer):
+        if options.get("float32") and kind in (cases.Op, cases.Layer):
             skip.setdefault("xla", "XLA fuses: its float32 has bits of its own")
         case = kind(name, slug, list(inputs), skip=skip, **options)
         if str(case) in map(str, self.cases):
@@ -185,7 +185,7 @@ class Pair(Proof):
 
     def widened(self, case, request):
         wide = super().widened(case, request)
-        narrow = case.exact or isinstance(case, cases.Raises) or "recipe" in case.skip
+        narrow = case.exact or case.float32 or isinstance(case, cases.Raises)
         if self.widen and not narrow:
             wide = {**wide, "widen": True}
         return wide
