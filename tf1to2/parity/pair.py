@@ -101,9 +101,9 @@ class Pair(Proof):
             case: what is special about it, in English.
             inputs: arrays and specs (`normal("n", 3)`), which become tensors; what else
                 is handed on as it is.
-            options: what `cases.Case` takes: kwargs, expect, sizes, float32
-                (where kernels have no float64), skip ("initial" where a layer draws its
-                first values otherwise); besides
+            options: what `cases.Case` takes: kwargs, expect, sizes, float32 (where
+                kernels have no float64), skip ("initial" where a layer draws its first
+                values otherwise); besides
 
                 within: {leaf: bound} of float32 as given, `within64` of float64: units
                     in the last place if an int, relative to the leaf's largest value if
