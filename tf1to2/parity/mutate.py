@@ -30,7 +30,8 @@ import tempfile
 import time
 import unittest
 
-from tf1to2.parity import settings
+from tf1to2.errors import CommandError
+from tf1to2.parity import arguments, settings
 from tf1to2.parity.mutations import mutants
 
 SECONDS = 300
@@ -81,13 +82,14 @@ def noticed(where, name, first=None):
 
 def _begin(folder, page, text):
     """Lets this process, and those it starts, see `text` in the place of a page."""
-    path, root = page
+    path, root, entries = page
     top = root / path.relative_to(root).parts[0]
     if top.is_dir():
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(top, pathlib.Path(folder, top.name), ignore=skipped)
     pathlib.Path(folder, path.relative_to(root)).write_text(text, "utf-8")
-    sys.path.insert(0, folder)
+    # What the test and the page would put before it is there already.
+    sys.path[:0] = [folder, *(e for e in entries if e not in sys.path)]
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
     )
@@ -107,7 +109,6 @@ def _try(folder, page, text, where, name, first):
 def _describe(where, name, pipe):
     """Tells of a proof: its page, and a hash of what a result depends on."""
     settings.apply()
-    from tf1to2.errors import CommandError
     from tf1to2.parity import pages, providers
 
     try:
@@ -115,7 +116,9 @@ def _describe(where, name, pipe):
         ((proof, _),) = providers.select(provider, [name])
         test = importlib.import_module(provider.module(proof.name))
         code = proof.right.code[:16] + pages.code_hash(test.__file__)[:16]
-        pipe.send((proof.name, (proof.right.path, proof.right.root), code))
+        beside = str(pathlib.Path(test.__file__).resolve().parent)
+        page = proof.right.path, proof.right.root, [*proof.right.path_entries, beside]
+        pipe.send((proof.name, page, code))
     except CommandError as error:
         pipe.send(error)
 
@@ -130,7 +133,8 @@ class Pool:
     def __init__(self, where, name, jobs):
         os.environ.update(settings.ENVIRONMENTS[settings.current()])
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-        import tensorflow  # noqa: F401
+        with settings.silence():
+            import tensorflow  # noqa: F401
 
         self.context = multiprocessing.get_context("fork")
         self.where, self.jobs, self.running = where, jobs, {}
@@ -141,7 +145,7 @@ class Pool:
         try:
             found = receiver.recv()
         except EOFError:
-            raise SystemExit(f"error: {name} of {where} does not load") from None
+            raise CommandError(f"{name} of {where} does not load") from None
         process.join()
         if isinstance(found, Exception):
             raise found
@@ -198,8 +202,10 @@ def _names(where):
         f"print(*providers.provider({where!r}).names())"
     )
     run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True
     )
+    if run.returncode:
+        raise CommandError(run.stderr.strip().rpartition("\n")[2].partition(": ")[2])
     return run.stdout.split()
 
 
@@ -260,35 +266,38 @@ def score(report):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("provider", help="a module, or the path of a file")
-    parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
-    parser.add_argument("--jobs", type=int, default=2, help="at a time (%(default)s)")
-    parser.add_argument("--sample", type=int, help="try that many, chosen at random")
-    parser.add_argument("--only", default="", help="those whose description has this")
-    parser.add_argument("--results", metavar="FILE", help="JSON, kept and added to")
-    options = parser.parse_intermixed_args(argv)
-    from tf1to2.errors import CommandError
+    arguments.mutate(parser)
+    try:
+        return run(parser.parse_intermixed_args(argv))
+    except CommandError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BROKEN
 
+
+def run(options):
+    """Tries the changes of what the options name.
+
+    Returns:
+        0, or 1 where a change was not noticed.
+
+    Raises:
+        CommandError: no such proof, or one that fails as it is.
+    """
     path = pathlib.Path(options.results) if options.results else None
     kept = json.loads(path.read_text("utf-8")) if path and path.exists() else {}
     status = 0
     for name in options.names or _names(options.provider):
-        try:
-            report = mutate(
-                options.provider,
-                name,
-                kept.get(name),
-                jobs=options.jobs,
-                sample=options.sample,
-                only=options.only,
-                tell=lambda text: print(text, flush=True),
-            )
-        except CommandError as error:
-            print(f"error: {error}", file=sys.stderr)
-            return BROKEN
+        report = mutate(
+            options.provider,
+            name,
+            kept.get(name),
+            jobs=options.jobs,
+            sample=options.sample,
+            only=options.only,
+            tell=lambda text: print(text, flush=True),
+        )
         if not report["control"]:
-            print(f"error: {name} fails as it is: no result counts", file=sys.stderr)
-            return BROKEN
+            raise CommandError(f"{name} fails as it is: no result counts")
         if path:
             kept[name] = report
             text = json.dumps(kept, indent=1, sort_keys=True) + "\n"

@@ -9,6 +9,9 @@ import os
 import pathlib
 import sys
 
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+INSTALLED = {"site-packages", "dist-packages"}
+
 
 class Page:
     """One side of a proof.
@@ -17,9 +20,12 @@ class Page:
         module: an imported module, the dotted name of one, or the path of its file. A
             name is looked up in `root` without an import of what it names.
         root: the folder that its top-level name lies in; found out unless given.
+        folders: other folders that its imports are looked up in.
+        docstrings: whether they count as code.
     """
 
-    def __init__(self, module, root=None):
+    def __init__(self, module, root=None, folders=(), docstrings=True):
+        self.folders, self.docstrings = [pathlib.Path(f) for f in folders], docstrings
         self._imported = None if isinstance(module, (str, os.PathLike)) else module
         if self._imported is not None:
             self.name = module.__name__
@@ -49,13 +55,19 @@ class Page:
         """The module, imported: only a left page that runs today may be asked."""
         if self._imported is not None:
             return self._imported
-        if str(self.root) not in sys.path:
-            sys.path.insert(0, str(self.root))
+        for folder in reversed(self.path_entries):
+            if folder not in sys.path:
+                sys.path.insert(0, folder)
         return importlib.import_module(self.name)
+
+    @property
+    def path_entries(self):
+        """What the search path must have for the page to be imported."""
+        return list(dict.fromkeys(map(str, [self.root, *self.folders])))
 
     @functools.cached_property
     def sources(self):
-        """{name: path} of the page and of all modules under its root that it imports.
+        """{name: path} of the page and of all modules that it imports from its folders.
 
         Imports are read off the sources: nothing runs, and what a function imports
         counts as well. This package is no part of a page.
@@ -69,15 +81,31 @@ class Page:
             waiting += [
                 (n, file)
                 for n in sorted(imports(name, path))
-                if n not in found and n.partition(".")[0] != "tf1to2"
-                if (file := _module_file(self.root, n))
+                if n not in found and self._may_own(n)
+                if (file := self._file(n))
             ]
         return dict(sorted(found.items()))
+
+    def _may_own(self, name):
+        """Whether a module may be the page's own: not where all packages lie."""
+        top = name.partition(".")[0]
+        if INSTALLED & set(self.root.parts):
+            return top == self.name.partition(".")[0]
+        return top != "tf1to2"
+
+    def _file(self, name):
+        folders = [self.root, *self.folders]
+        return next(filter(None, (_module_file(f, name) for f in folders)), None)
+
+    @functools.cached_property
+    def hashes(self):
+        """{name: hash of its code} of all `sources`."""
+        return {n: code_hash(p, self.docstrings) for n, p in self.sources.items()}
 
     @functools.cached_property
     def code(self):
         """Hash of the code of all `sources`."""
-        text = "".join(f"{name} {code_hash(p)}\n" for name, p in self.sources.items())
+        text = "".join(f"{name} {code}\n" for name, code in self.hashes.items())
         return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -111,13 +139,17 @@ def imports(name, path):
     return {n for n in found | parents if n}
 
 
-def code_hash(path):
+def code_hash(path, docstrings=True):
     """Hash of what a source file does: comments, blank lines, layout do not count."""
     source = pathlib.Path(path).read_bytes()
     try:
         tree = ast.parse(source)
     except SyntaxError:  # of another Python: any change counts
         return hashlib.sha256(source.replace(b"\r\n", b"\n")).hexdigest()
+    if not docstrings:
+        for node in ast.walk(tree):
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:]
     return hashlib.sha256(_spelled(tree).encode()).hexdigest()
 
 

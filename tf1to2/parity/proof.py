@@ -65,6 +65,11 @@ class Proof:
         ValueError: two cases have one name, or a bound names nothing.
     """
 
+    recorded_in = "default"
+    """The settings in which TensorFlow 1 is asked by the float64 recipe."""
+    races = False
+    """Whether TensorFlow 1 is asked twice, to see whether the left page races."""
+
     def __init__(
         self,
         left,
@@ -152,8 +157,8 @@ class Proof:
         return [
             Entry(
                 case,
-                _key(case, sizes),
-                _recipe(case, case.request(sizes)),
+                entry_key(case, sizes),
+                self.widened(case, case.request(sizes)),
                 None if isinstance(case, Raises) else case.request(sizes),
             )
             for case in self.cases
@@ -181,7 +186,7 @@ class Proof:
         if way == "xla":  # compiled anew for every size: the largest will do
             bindings = bindings[-1:]
         given = [case.request(sizes, way == "dynamic") for sizes in bindings]
-        widened = [_recipe(case, request) for request in given]
+        widened = [self.widened(case, request) for request in given]
         answers = None
         if self.strict and way not in ("graph", "xla"):
             if "graph" not in case.skip:
@@ -211,6 +216,13 @@ class Proof:
                 self._compare_expected(case, answer)
         return tallies
 
+    def widened(self, case, request):
+        """`request` for the float64 recipe; itself where there is nothing to widen."""
+        fed = structure.arrays(request["args"]).values()
+        if case.exact or isinstance(case, Raises) or all(a.dtype != "f4" for a in fed):
+            return request
+        return {**request, "args": structure.widen(request["args"])}
+
     @staticmethod
     def float32_way(case):
         """The way in which `case` meets 1.15 in float32: all give the same bits."""
@@ -220,7 +232,7 @@ class Proof:
     def recorded_float32(self, case):
         """What the genuine TensorFlow 1.15 answered to `case` as given, by size."""
         return [
-            self.recording.answer_float32(_key(case, sizes), case.request(sizes))
+            self.recording.answer_float32(entry_key(case, sizes), case.request(sizes))
             for sizes in case.bindings()
         ]
 
@@ -250,7 +262,7 @@ class Proof:
         """What the left page answers today, cached: several ways ask for it."""
         if form == "recipe":
             request = case.request(case.bindings()[number])
-            if _recipe(case, request) is request:  # nothing is widened
+            if self.widened(case, request) is request:  # nothing is widened
                 form = "given"
         return self._answered(case, number, form)
 
@@ -258,7 +270,9 @@ class Proof:
         from tf1to2.parity import v1
 
         request = case.request(case.bindings()[number], form == "dynamic")
-        return v1.run(self.v1, _recipe(case, request) if form == "recipe" else request)
+        if form == "recipe":
+            request = self.widened(case, request)
+        return v1.run(self.v1, request)
 
     def _today(self, way, requests):
         from tf1to2.parity import v2
@@ -270,8 +284,8 @@ class Proof:
         return v2.run(self.v2, renamed, way)
 
     def _recorded_answer(self, case, sizes):
-        request = _recipe(case, case.request(sizes))
-        return self.recording.answer(_key(case, sizes), request)
+        request = self.widened(case, case.request(sizes))
+        return self.recording.answer(entry_key(case, sizes), request)
 
     def _agree(self, case, way, side, bindings, expected, answers):
         """The tally of all sizes; see `compare`."""
@@ -332,7 +346,7 @@ class Proof:
             request = case.request(sizes, seed=seed)
             narrow = dict
             if not self.strict:
-                request, narrow = _recipe(case, request), structure.narrow
+                request, narrow = self.widened(case, request), structure.narrow
             expected = narrow(v1.run(self.v1, request))
             for way in ("eager", "function"):
                 (actual,) = self._today(way, [request])
@@ -356,7 +370,7 @@ class Proof:
 
         request = case.request(sizes)
         if "graph" in case.skip:  # the recording stands for the left page
-            request = _recipe(case, request)
+            request = self.widened(case, request)
             left = self._recorded_answer(case, sizes)
         else:
             left = v1.run(self.v1, request)
@@ -396,7 +410,7 @@ class Proof:
         genuine = case.genuine or case.graph
         recorded = left = None
         if way == "graph" or "graph" in case.skip:
-            recorded = self.recording.answer(_key(case, {}), request)
+            recorded = self.recording.answer(entry_key(case, {}), request)
             self._compare_error(case, "TensorFlow 1.15.5", genuine, recorded)
         if "graph" not in case.skip and (way == "graph" or case.works("graph")):
             left = self._legacy_response(case)
@@ -462,15 +476,8 @@ def _tensorflow():
     return tf.__version__
 
 
-def _recipe(case, request):
-    """`request` for the float64 recipe; itself where there is nothing to widen."""
-    fed = structure.arrays(request["args"]).values()
-    if case.exact or isinstance(case, Raises) or all(a.dtype != "f4" for a in fed):
-        return request
-    return {**request, "args": structure.widen(request["args"])}
-
-
-def _key(case, sizes):
+def entry_key(case, sizes):
+    """The name of a case at one size in a recording."""
     text = ",".join("%s=%d" % item for item in sorted(sizes.items()))
     return f"{case}/{text}" if text else str(case)
 

@@ -10,9 +10,13 @@ import re
 import sys
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
-from tf1to2.parity import structure
+try:
+    import tensorflow.compat.v1 as tf
+except ImportError:  # before 1.13
+    import tensorflow as tf
+
+from tf1to2.parity import structure, widening
 
 SEED = 20260101
 """The graph seed in force around every page, on both sides."""
@@ -68,7 +72,7 @@ def run(module, request):
         {path: array}. An op answers with `outputs` and `gradients`, a layer also with
         the `variables` it made, their initial values and its `state` after the call.
     """
-    with legacy():
+    with widening.widened(request.get("widen")), legacy():
         page = getattr(module, request["name"])
         if request["kind"] == "program":
             outputs = page(*request["args"], **request["kwargs"])
