@@ -1,5 +1,7 @@
 """The network: words -> GRU -> sentiment, and domain behind a gradient reversal."""
 
+import functools
+
 import tensorflow as tf
 
 from ported.legacy_numerics import (
@@ -39,7 +41,11 @@ class Net(tf.Module):
 
     def __init__(self, vocabulary=40, embedding=8, units=12, scale=0.1, seed=17):
         super().__init__()
-        draw = random_uniform(-scale, scale, seed=seed)
+        noise = functools.partial(stream, *kernel_seeds(seed, seed))
+
+        def draw(shape, dtype=tf.float32):  # each variable has the stream to itself
+            return random_uniform(-scale, scale, seed=noise())(shape, dtype)
+
         table = draw([vocabulary, embedding])
         self.embedding = tf.Variable(table, name="reviews/encoder/embedding")
         self.cell = GRUCell(
@@ -49,7 +55,7 @@ class Net(tf.Module):
         self.sentiment = Dense(units, 2, draw, "reviews/sentiment/logits")
         self.hidden = Dense(units, units, draw, "reviews/domain/hidden")
         self.domain = Dense(units, 2, draw, "reviews/domain")
-        self.noise = stream(*kernel_seeds(seed, seed))  # of the dropout
+        self.noise = noise()  # of the dropout
 
     @property
     def weights(self):

@@ -1,8 +1,8 @@
-"""Trains, or evaluates: python -m ported.train --train_dir /tmp/reviews"""
+"""Trains, or evaluates: python -m ported.train /tmp/reviews.ckpt"""
 
 import argparse
+import logging
 import math
-import os
 
 import numpy as np
 import tensorflow as tf
@@ -17,7 +17,6 @@ class Trainer(tf.Module):
 
     def __init__(self, num_steps=100, learning_rate=0.02, keep_prob=0.8, seed=17):
         super().__init__()
-        tf.random.set_seed(seed)
         self.net = Net(seed=seed)
         self.num_steps, self.keep_prob = num_steps, keep_prob
         self.step = tf.Variable(0, trainable=False, dtype=tf.int64, name="global_step")
@@ -55,32 +54,52 @@ class Trainer(tf.Module):
             weight.assign(self.average.average(weight))
 
 
-def train(options):
-    trainer = Trainer(options.num_steps, options.learning_rate)
-    for step, batch in enumerate(data.batches(options.num_steps)):
+def train(num_steps, learning_rate=0.02, path=None):
+    """Trains a network.
+
+    Args:
+        num_steps: how many steps to take.
+        learning_rate: to begin with.
+        path: where to write a checkpoint in the end, or None.
+
+    Returns:
+        {"losses": of all steps, "norms": of their gradients, "variables": {name: value
+        in the end}}.
+    """
+    trainer, losses, norms = Trainer(num_steps, learning_rate), [], []
+    for step, batch in enumerate(data.batches(num_steps)):
         loss, norm = trainer.take(batch, step)
+        losses.append(loss.numpy())
+        norms.append(norm.numpy())
         if step % 20 == 0:
-            print(f"step {step}: loss {loss:.4f}, norm {norm:.4f}")
-    path = os.path.join(options.train_dir, f"model.ckpt-{options.num_steps}")
-    print("saved", tf.train.Checkpoint(trainer).write(path))
+            logging.info("step %d: loss %.4f, norm %.4f", step, loss, norm)
+    if path:
+        logging.info("saved %s", tf.train.Checkpoint(trainer).write(path))
+    variables = {k: v.numpy() for k, v in trainer.variables_by_name().items()}
+    return {"losses": losses, "norms": norms, "variables": variables}
 
 
-def evaluate(options):
+def evaluate(path):
+    """The accuracy on books and on films, by the averaged weights of a checkpoint."""
     trainer = Trainer()
-    tf.train.Checkpoint(trainer).read(options.checkpoint).assert_consumed()
+    tf.train.Checkpoint(trainer).read(path).assert_consumed()
     trainer.use_averages()
     for name, domain in [("books", 0), ("films", 1)]:
         words, lengths, labels = data.make_reviews(200, domain, seed=9 + domain)
         sentiment, _ = trainer.net(words, lengths)
         accuracy = np.mean(np.argmax(sentiment, 1) == labels)
-        print(f"{name}: accuracy {accuracy:.4f}")
+        logging.info("%s: accuracy %.4f", name, accuracy)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("checkpoint", help="to write, or to evaluate")
     parser.add_argument("--num_steps", type=int, default=100)
     parser.add_argument("--learning_rate", type=float, default=0.02)
-    parser.add_argument("--train_dir", default="/tmp/reviews", help="%(default)s")
-    parser.add_argument("--checkpoint", help="evaluate it, do not train")
+    parser.add_argument("--evaluate", action="store_true")
     options = parser.parse_args()
-    evaluate(options) if options.checkpoint else train(options)
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    if options.evaluate:
+        evaluate(options.checkpoint)
+    else:
+        train(options.num_steps, options.learning_rate, options.checkpoint)

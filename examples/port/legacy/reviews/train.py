@@ -42,7 +42,10 @@ class Model(object):
         weights = tf.trainable_variables()
         gradients = tf.gradients(self.loss, weights)
         gradients, self.norm = tf.clip_by_global_norm(gradients, FLAGS.max_grad_norm)
-        apply_op = optimizer.apply_gradients(zip(gradients, weights), self.global_step)
+        with tf.control_dependencies([self.loss]):  # its penalties read the weights
+            apply_op = optimizer.apply_gradients(
+                zip(gradients, weights), self.global_step
+            )
         self.average = tf.train.ExponentialMovingAverage(
             FLAGS.ema_decay, self.global_step
         )
