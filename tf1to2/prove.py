@@ -19,6 +19,12 @@ def add_arguments(parser):
         "names", metavar="NAME", nargs="*", help="PAIR or PAIR.FUNCTION; default: all"
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument(
+        "--init", metavar="LEGACY", help="write a left page, a port, a test for a file"
+    )
+    parser.add_argument(
+        "--output", metavar="DIR", default=".", help="where --init writes (%(default)s)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -49,6 +55,11 @@ def run(options):
     Raises:
         CommandError: there is no such file or pair, or no recording that holds.
     """
+    if options.init:
+        from tf1to2 import starting
+
+        print(starting.write(options.init, options.output))
+        return 0
     if not options.file:
         raise CommandError("prove needs a file with pairs, say test_port.py")
     os.environ["TF1TO2_SETTINGS"] = "strict"
@@ -134,9 +145,16 @@ class _Case:
             "ways": self.case.ways,
             "verdict": "FAILS" if self.failures else "proven",
             "first": first(differ) if differ else None,
+            "races": self._races(),
             "leaves": self._rows(),
             "failures": self.failures,
         }
+
+    def _races(self):
+        """What the recording says of what the left page does in no order."""
+        races = self.pair.recording.about.get("races", {})
+        keys = [key for key in races if key.partition("/")[0] == str(self.case)]
+        return sorted({text for key in keys for text in races[key]})
 
     def _rows(self):
         """A dict for each leaf, the farthest first."""
@@ -195,38 +213,41 @@ def _environment(pair):
 
 
 def _text(report):
-    environment = report["environment"]
-    lines = [
+    environment, cases = report["environment"], report["cases"]
+    blocks = [
         f"TensorFlow {environment['tensorflow']}, NumPy {environment['numpy']}, "
         f"against {environment['recorded']}",
-        "",
+        _table(cases),
     ]
-    forms = [
-        f for f in FORMS if any(f in x for c in report["cases"] for x in c["leaves"])
-    ]
+    notes = []
+    for case in cases:
+        name = f"{case['pair']}, {case['case']}"
+        if case["first"]:
+            notes.append(f"{name} differs first in {case['first']}")
+        notes += [f"{name} races with itself on the left: {r}" for r in case["races"]]
+        messages = {}
+        for failure in case["failures"]:
+            messages.setdefault(failure["message"], []).append(failure["way"])
+        for message, ways in messages.items():
+            blocks.append(f"FAILS {name} ({', '.join(ways)}): {message}")
+    blocks.insert(2, "\n".join(notes))
+    failing = sum(bool(case["failures"]) for case in cases)
+    leaves = [leaf for case in cases for leaf in case["leaves"]]
+    same = sum(leaf["verdict"] == "identical" for leaf in leaves)
+    verdict = f"{failing} of {len(cases)} cases fail" if failing else "proven"
+    blocks.append(
+        f"{len(cases)} cases, {same} of {len(leaves)} leaves identical: {verdict}"
+    )
+    return "\n\n".join(filter(None, blocks))
+
+
+def _table(cases):
+    forms = [f for f in FORMS if any(f in leaf for c in cases for leaf in c["leaves"])]
     rows = []
-    for case in report["cases"]:
+    for case in cases:
         name = f"{case['pair']}, {case['case']}"
         for leaf in case["leaves"] or [{"leaf": "–", "verdict": case["verdict"]}]:
             cells = [leaf.get(form, "–") for form in forms]
             rows.append([name, leaf["leaf"], *cells, leaf["verdict"]])
             name = ""
-    lines += [table(["case", "leaf", *forms, "verdict"], rows), ""]
-    for case in report["cases"]:
-        name = f"{case['pair']}, {case['case']}"
-        if case["first"]:
-            lines += [f"{name} differs first in {case['first']}"]
-        messages = {}
-        for failure in case["failures"]:
-            messages.setdefault(failure["message"], []).append(failure["way"])
-        for message, ways in messages.items():
-            lines += ["", f"FAILS {name} ({', '.join(ways)}): {message}", ""]
-    failing = sum(bool(case["failures"]) for case in report["cases"])
-    leaves = [leaf for case in report["cases"] for leaf in case["leaves"]]
-    same = sum(leaf["verdict"] == "identical" for leaf in leaves)
-    verdict = f"{failing} fail" if failing else "proven"
-    lines += [
-        f"{len(report['cases'])} cases: {verdict}; {same} of {len(leaves)} leaves "
-        "identical"
-    ]
-    return "\n".join(lines)
+    return table(["case", "leaf", *forms, "verdict"], rows)

@@ -57,6 +57,11 @@ class Leaf:
             return self.told.partition(",")[0]
         return f"{self.relative:.1e}, {self.ulps} ULP"
 
+    @property
+    def message(self):
+        """All that is known of a difference."""
+        return f"{self.far}: {self.told}" if np.isfinite(self.relative) else self.told
+
 
 def measure(expected, actual, sides, kind="op", way=""):
     """Compares two answers; nothing that differs hides what comes after it.

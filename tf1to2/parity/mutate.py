@@ -33,6 +33,7 @@ import unittest
 from tf1to2.errors import CommandError
 from tf1to2.parity import arguments, settings
 from tf1to2.parity.mutations import mutants
+from tf1to2.parity.pages import Page
 
 SECONDS = 300
 """What a change may take; more is a hang."""
@@ -89,6 +90,7 @@ def _begin(folder, page, text):
         shutil.copytree(top, pathlib.Path(folder, top.name), ignore=skipped)
     pathlib.Path(folder, path.relative_to(root)).write_text(text, "utf-8")
     # What the test and the page would put before it is there already.
+    Page.copies.append(os.path.realpath(folder))
     sys.path[:0] = [folder, *(e for e in entries if e not in sys.path)]
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [folder, *filter(None, [os.environ.get("PYTHONPATH")])]

@@ -10,11 +10,14 @@ import pathlib
 import sys
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+PROJECT = (".git", "pyproject.toml", "setup.cfg", "setup.py")
 INSTALLED = {"site-packages", "dist-packages"}
 
 
 class Page:
     """One side of a proof.
+
+    `Page.copies` are folders that this process sees in the place of a root.
 
     Args:
         module: an imported module, the dotted name of one, or the path of its file. A
@@ -23,6 +26,8 @@ class Page:
         folders: other folders that its imports are looked up in.
         docstrings: whether they count as code.
     """
+
+    copies = []
 
     def __init__(self, module, root=None, folders=(), docstrings=True):
         self.folders, self.docstrings = [pathlib.Path(f) for f in folders], docstrings
@@ -38,7 +43,7 @@ class Page:
         else:
             self.name = str(module)
             folders = [root] if root else [p or "." for p in sys.path]
-            found = (_module_file(pathlib.Path(f), self.name) for f in folders)
+            found = (file_of(pathlib.Path(f), self.name) for f in folders)
             self.path = next(filter(None, found), None)
         if self._imported is None and (self.path is None or not self.path.exists()):
             raise FileNotFoundError(f"there is no page {module}")
@@ -58,6 +63,12 @@ class Page:
         for folder in reversed(self.path_entries):
             if folder not in sys.path:
                 sys.path.insert(0, folder)
+        loaded = getattr(sys.modules.get(self.name), "__file__", None)
+        if loaded and self.path:
+            folders = [*map(pathlib.Path, Page.copies), self.root]
+            same = [folder / self.path.relative_to(self.root) for folder in folders]
+            if pathlib.Path(loaded).resolve() not in same:
+                raise ImportError(f"{self.name} is {loaded} already, not {self.path}")
         return importlib.import_module(self.name)
 
     @property
@@ -95,7 +106,7 @@ class Page:
 
     def _file(self, name):
         folders = [self.root, *self.folders]
-        return next(filter(None, (_module_file(f, name) for f in folders)), None)
+        return next(filter(None, (file_of(f, name) for f in folders)), None)
 
     @functools.cached_property
     def hashes(self):
@@ -109,7 +120,47 @@ class Page:
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _module_file(root, name):
+def folders_of(folder):
+    """The folder of the test and those above, up to that of the project."""
+    above = [folder, *folder.parents]
+    tops = [i for i, f in enumerate(above) if any((f / n).exists() for n in PROJECT)]
+    return above[: tops[0] + 1] if tops else above[:1]
+
+
+def page_of(module, folders):
+    """The `Page` of a user's module.
+
+    Args:
+        module: its dotted name, or the path of its file as seen from the first folder.
+        folders: what `folders_of` says of the folder of the test.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    text = str(module)
+    if text.endswith(".py"):
+        path = (folders[0] / text).resolve()
+        root = root_of(path, folders)
+        return Page(path, root, [path.parent, *folders], docstrings=False)
+    for folder in folders:
+        if file_of(folder, text):
+            return Page(text, folder, folders, docstrings=False)
+    return Page(text, folders=folders, docstrings=False)
+
+
+def root_of(path, folders):
+    """The folder that the top of a file's dotted name lies in."""
+    if (path.parent / "__init__.py").exists():
+        return next(f for f in path.parents if not (f / "__init__.py").exists())
+    for folder in folders:
+        if folder in path.parents:
+            parts = path.relative_to(folder).with_suffix("").parts
+            if all(part.isidentifier() for part in parts):
+                return folder
+    return path.parent
+
+
+def file_of(root, name):
     """The file of the module `name` under `root`, or None."""
     base = root.joinpath(*name.split("."))
     for path in (base.with_name(base.name + ".py"), base / "__init__.py"):

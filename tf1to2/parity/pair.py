@@ -11,23 +11,20 @@ rounded to float32, where all bits must be the same, and in float32 as given, wh
 last bits of kernels show: what float64 proves may differ there by `LAST_BITS`.
 """
 
-import dataclasses
-import fnmatch
 import functools
 import pathlib
 import re
 import sys
 import unittest
 
-import numpy as np
-
 from tf1to2.parity import cases, settings, structure
 from tf1to2.parity.compare import Mismatch, Tally
 from tf1to2.parity.float32 import ELSEWHERE as LAST_BITS
 from tf1to2.parity.float32 import here
 from tf1to2.parity.leaves import measure, worst
-from tf1to2.parity.pages import Page
+from tf1to2.parity.pages import folders_of, page_of
 from tf1to2.parity.proof import Check, Proof, entry_key
+from tf1to2.parity.within import ANY, Within
 
 FLOAT32, FLOAT64, TODAY = "float32", "float64", "left today"
 """As given against TensorFlow 1; widened against it; as given against the left page
@@ -36,60 +33,7 @@ that runs on today's TensorFlow."""
 FAR_BELOW = 10
 """A bound is no longer needed where it is more than so many times what is measured."""
 
-ANY = float("inf")
-"""The bound of initial values that are not compared: skip={"initial": "…"}."""
-
 NOT_TODAY = "the left page is not run on today's TensorFlow"
-PROJECT = (".git", "pyproject.toml", "setup.cfg", "setup.py")
-
-
-@dataclasses.dataclass(frozen=True)
-class Within:
-    """A bound on the distance of some leaves of a case.
-
-    Attributes:
-        leaf: their path, or the beginning of it, without "outputs/"; with wildcards.
-        bound: units in the last place if an int; relative to the largest value of the
-            leaf if a float.
-        why: the reason.
-        widened: whether it holds for float64, and not for float32 as given.
-    """
-
-    leaf: str
-    bound: float
-    why: str
-    widened: bool = False
-
-    def __post_init__(self):
-        whole = isinstance(self.bound, int) and not isinstance(self.bound, bool)
-        part = isinstance(self.bound, float) and (
-            0 < self.bound < 1 or self.bound == ANY
-        )
-        if not (whole and self.bound > 0 or part):
-            raise ValueError(
-                f"within {self.leaf!r}: {self.bound!r} is no bound: take units in the "
-                "last place (2), or a part of the largest value (1e-6)"
-            )
-        if not self.why:
-            raise ValueError(f"within {self.leaf!r}: give the reason, why=…")
-
-    def names(self, path):
-        """Whether the leaf `path` is one of those."""
-        return any(
-            p == self.leaf or p.startswith(self.leaf + "/") or _like(p, self.leaf)
-            for p in (path, path.removeprefix("outputs/"))
-        )
-
-    def needs(self, leaf):
-        """What of a measured `Leaf` is bounded."""
-        return leaf.ulps if isinstance(self.bound, int) else leaf.relative
-
-    def holds(self, leaf):
-        return np.isfinite(leaf.relative) and self.needs(leaf) <= self.bound
-
-
-def _like(path, pattern):
-    return any(c in pattern for c in "*?") and fnmatch.fnmatchcase(path, pattern)
 
 
 class Pair(Proof):
@@ -106,6 +50,7 @@ class Pair(Proof):
         name: what it is called; the last part of the right page's name unless given.
         recording: the file, as seen from the test's; its name in .npz unless given.
         widen: run both pages in float64 although they say `tf.float32`; see `widening`.
+        folders: where else the pages import from, as seen from the test's file.
         today: run the left page on today's TensorFlow as well. It is not imported else.
         file: of the test; the caller's unless given.
 
@@ -125,16 +70,18 @@ class Pair(Proof):
         name=None,
         recording=None,
         widen=False,
+        folders=(),
         today=False,
         file=None,
     ):
         self.file = pathlib.Path(file or sys._getframe(1).f_globals["__file__"])
         self.file = self.file.resolve()
-        folders = _folders(self.file.parent)
-        golden = self.file.parent / (recording or self.file.stem + ".npz")
+        beside = self.file.parent
+        folders = [*folders_of(beside), *((beside / f).resolve() for f in folders)]
+        golden = beside / (recording or self.file.stem + ".npz")
         super().__init__(
-            _page(left, folders),
-            _page(right, folders),
+            page_of(left, folders),
+            page_of(right, folders),
             [],
             golden,
             float32=golden.with_suffix(".tsv"),
@@ -143,7 +90,7 @@ class Pair(Proof):
         )
         self.recording.how = f"tf1to2 record {self.file.name}"
         self.variables, self.widen, self.today = variables or {}, widen, today
-        self.within = {}
+        self.within, self.renamed = {}, {}
         self.measured = functools.cache(self._measured)
 
     def op(self, name, case, *inputs, **options):
@@ -163,6 +110,7 @@ class Pair(Proof):
                     in the last place if an int, relative to the leaf's largest value if
                     a float. Refused without `why`, and where they are not needed.
                 why: the reason.
+                variables: as of the pair, of this case alone.
         """
         self._add(cases.Op, name, case, inputs, **options)
 
@@ -187,7 +135,16 @@ class Pair(Proof):
         self._add(cases.FalseFriend, name, case, inputs, **options)
 
     def _add(
-        self, kind, name, slug, inputs, within=None, within64=None, why="", **options
+        self,
+        kind,
+        name,
+        slug,
+        inputs,
+        within=None,
+        within64=None,
+        why="",
+        variables=None,
+        **options,
     ):
         skip = dict(options.pop("skip", {}))
         if not self.today:
@@ -200,6 +157,7 @@ class Pair(Proof):
         if str(case) in map(str, self.cases):
             raise ValueError(f"two cases are called {case}")
         self.cases.append(case)
+        self.renamed[case] = variables or {}
         self.within[case] = [
             Within(leaf, bound, why, widened)
             for widened, bounds in ((False, within), (True, within64))
@@ -257,6 +215,9 @@ class Pair(Proof):
         found = []
         for form, requests in forms.items():
             asked = [case.request(sizes) for sizes in bindings]
+            if way != "graph":
+                names = self.variables | self.renamed.get(case, {})
+                requests = [{**r, "variables": names} for r in requests]
             answers = self._today(way, requests)
             if form == FLOAT64:
                 answers = [structure.narrow(answer) for answer in answers]
@@ -287,8 +248,6 @@ class Pair(Proof):
             from tf1to2.parity import v1
 
             return [v1.run(self.v1, request) for request in requests]
-        if self.variables:
-            requests = [{**r, "variables": self.variables} for r in requests]
         return super()._today(way, requests)
 
     def bound(self, case, form, path):
@@ -360,7 +319,7 @@ def _told(wrong, leaves):
     # What float64 shows is no kernel's last bit.
     rows = [max(rows, key=lambda row: row[0] != FLOAT32) for rows in by_path.values()]
     rows.sort(key=lambda row: -row[1].relative)
-    lines = [f"  {f} {x.path}: {x.far}: {x.told}" for f, x in rows[:12]]
+    lines = [f"  {form} {leaf.path}: {leaf.message}" for form, leaf in rows[:12]]
     more = [f"  … and {len(rows) - 12} more"] if len(rows) > 12 else []
     every = len({leaf.path for _, leaf in leaves})
     head = f"{len(rows)} of {every} leaves differ, first in {first(wrong)}"
@@ -399,35 +358,3 @@ def _tests(checks):
             name += "_"
         tests[f"test_{name}"] = run
     return tests
-
-
-def _folders(folder):
-    """The folder of the test and those above, up to that of the project."""
-    above = [folder, *folder.parents]
-    tops = [i for i, f in enumerate(above) if any((f / n).exists() for n in PROJECT)]
-    return above[: tops[0] + 1] if tops else above[:1]
-
-
-def _page(module, folders):
-    text = str(module)
-    if text.endswith(".py"):
-        path = (folders[0] / text).resolve()
-        root = _root(path, folders)
-        return Page(path, root, [path.parent, *folders], docstrings=False)
-    for folder in folders:
-        name = folder.joinpath(*text.split("."))
-        if name.with_suffix(".py").is_file() or (name / "__init__.py").is_file():
-            return Page(text, folder, folders, docstrings=False)
-    return Page(text, folders=folders, docstrings=False)
-
-
-def _root(path, folders):
-    """The folder that the top of a file's dotted name lies in."""
-    if (path.parent / "__init__.py").exists():
-        return next(f for f in path.parents if not (f / "__init__.py").exists())
-    for folder in folders:
-        if folder in path.parents:
-            parts = path.relative_to(folder).with_suffix("").parts
-            if all(part.isidentifier() for part in parts):
-                return folder
-    return path.parent

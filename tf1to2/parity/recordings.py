@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import typing
 import zipfile
 
 import numpy as np
@@ -163,6 +164,20 @@ class Recording:
         os.replace(temporary, self.path)
 
 
+class Versions(typing.NamedTuple):
+    """What answered.
+
+    Attributes:
+        tensorflow: its version.
+        numpy: its version.
+        unordered: for each request, if it was watched, what `races` says of it.
+    """
+
+    tensorflow: str
+    numpy: str
+    unordered: list
+
+
 @dataclasses.dataclass
 class Entry:
     """What is asked of TensorFlow 1.15 for one case at one size, and its answers.
@@ -289,7 +304,7 @@ def tensorflow_of(python):
     return probe.stdout.strip()
 
 
-def ask(python, page, requests, settings="default", schedulers=1):
+def ask(python, page, requests, settings="default"):
     """Has the genuine TensorFlow 1.15 answer.
 
     Args:
@@ -297,11 +312,11 @@ def ask(python, page, requests, settings="default", schedulers=1):
         page: the left page, a `Page`, which is imported there.
         requests: list of requests, as `v1.run` takes them.
         settings: "default", or "strict": no graph rewriting and no contraction kernel,
-            the settings in which float32 is compared.
-        schedulers: how many threads start operations; each runs in one thread.
+            the settings in which float32 is compared; "watched" is "strict" with many
+            threads that start operations, of which each runs in one.
 
     Returns:
-        (list of {path: array}, [TensorFlow version, NumPy version]).
+        (list of {path: array}, `Versions`).
 
     Raises:
         NoGenuineTensorFlow: the interpreter broke down.
@@ -315,7 +330,7 @@ def ask(python, page, requests, settings="default", schedulers=1):
         "PYTHONDONTWRITEBYTECODE": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "TF_NUM_INTRAOP_THREADS": "1",
-        "TF_NUM_INTEROP_THREADS": str(schedulers),
+        "TF_NUM_INTEROP_THREADS": "8" if settings == "watched" else "1",
         # As today's side has it: float32 that is compared as given needs one kernel.
         "TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL": "false",
     }
@@ -333,7 +348,8 @@ def ask(python, page, requests, settings="default", schedulers=1):
             raise NoGenuineTensorFlow(f"{python} broke down: exit status {status}")
         with np.load(answered) as store:
             leaves = dict(store)
-    versions = leaves.pop("versions").tolist()
+    unordered = json.loads(str(leaves.pop("unordered")))
+    versions = Versions(*leaves.pop("versions").tolist(), unordered)
     answers = [{} for _ in requests]
     for name, leaf in leaves.items():
         number, _, path = name.partition(":")
@@ -352,6 +368,7 @@ def _path(page, folder):
         "__init__.py",
         "structure.py",
         "v1.py",
+        "races.py",
         "widening.py",
     ):
         copy = pathlib.Path(folder, "tf1to2", "parity", name)
