@@ -83,7 +83,7 @@ def _in_1():
         __hash__ = dtypes.DType.__hash__
 
         def __eq__(self, other):
-            return other is dtypes.float32 or super(Kept, self).__eq__(other)
+            return other is dtypes.float32 or super().__eq__(other)
 
         def __ne__(self, other):
             return not self == other

@@ -1,8 +1,11 @@
 """The edition as text: the modules of both sides, and what `numerics` has."""
 
+import difflib
 import functools
+import re
 
 from tf1to2 import topics
+from tf1to2.errors import CommandError
 from tf1to2.view.definitions import Edition, needed
 
 PACKAGES = "v1_graph", "v2_eager"
@@ -25,6 +28,57 @@ def numerics():
         for stem, module in modules.items()
         for name in module.public
     }
+
+
+def find(text):
+    """(name, Definition) of a name of `numerics`, or None: "optimizers.Adam".
+
+    "numerics.optimizers.Adam" and "v2_eager.numerics.optimizers.Adam" are the same.
+    """
+    name = text.removeprefix("v2_eager.").removeprefix("numerics.")
+    found = numerics().get(name)
+    return found and (name, found)
+
+
+def of_numerics(text):
+    """The Definition that `text` names, or None where it names a topic or a pair.
+
+    Raises:
+        CommandError: it names none of these, but nearly one of `numerics`.
+    """
+    stem, _, name = text.removeprefix("v2_eager.").partition(".")
+    topic = topics.topics().get(stem)
+    if not name or (topic and name in topic.pairs):
+        return None
+    if found := find(text):
+        return found[1]
+    if text in pairs() or not near(text):
+        return None
+    raise CommandError(f"numerics has no {text}; did you mean {near(text)[0]}?")
+
+
+def near(text):
+    """The names of `numerics` that may have been meant, the nearest first."""
+    name = text.removeprefix("v2_eager.").removeprefix("numerics.")
+    return difflib.get_close_matches(name, numerics(), 1, 0.75)
+
+
+def stands_for(symbols):
+    """The names of `numerics` that say which name of TensorFlow 1 they are.
+
+    Args:
+        symbols: names such as "tf.train.AdamOptimizer", of which one is meant.
+    """
+    said = {
+        name: re.match(r"(?:What )?`(tf\.[\w.]+)", definition.first_line)
+        for name, definition in numerics().items()
+    }
+    return [name for name, found in said.items() if found and found[1] in symbols]
+
+
+def users(definition):
+    """The pairs whose right page needs a definition: ["basics.fit_polynomial", …]."""
+    return [n for n, (_, right) in pairs().items() if definition in needed([right])[0]]
 
 
 @functools.cache
