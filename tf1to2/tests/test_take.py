@@ -277,7 +277,7 @@ for topic in {topics}:
                 tallies = proof.prove(case, way)
                 compared += sum(tally.leaves for tally in tallies.values())
 files = [getattr(module, "__file__", None) or "" for module in sys.modules.values()]
-print(compared, [file for file in files if "numerics" in file])
+print(compared, [file for file in files if "v2_eager/numerics" in file])
 """
 
 

@@ -20,5 +20,5 @@ def train(num_steps):
         fetches = [model.loss, model.norm, model.train_op]
         feeds = [model.feed(b, i) for i, b in enumerate(data.batches(num_steps))]
         losses, norms, _ = zip(*[sess.run(fetches, feed) for feed in feeds])
-        variables = {v.op.name: sess.run(v) for v in tf.global_variables()}
+        variables = {num_steps: {v.op.name: sess.run(v) for v in tf.global_variables()}}
         return {"losses": list(losses), "norms": list(norms), "variables": variables}

@@ -32,4 +32,5 @@ def batches(num_steps, batch_size=16, vocabulary=40, seed=1):
     for _ in range(num_steps):
         rows = rng.randint(0, 400, half), rng.randint(0, 400, half)
         both = zip(source, target, strict=True)
-        yield *[np.concatenate([s[rows[0]], t[rows[1]]]) for s, t in both], domains
+        chosen = [np.concatenate([s[rows[0]], t[rows[1]]]) for s, t in both]
+        yield (*chosen, domains)

@@ -1,10 +1,8 @@
-"""Trains, or evaluates: python -m ported.train /tmp/reviews.ckpt"""
+"""Training: the network and all that a checkpoint has beside it."""
 
-import argparse
 import logging
 import math
 
-import numpy as np
 import tensorflow as tf
 
 from ported import data
@@ -31,6 +29,21 @@ class Trainer(tf.Module):
         """{name in the checkpoints of the old program: variable}."""
         return named(self.net, self.optimizer, self.average, self.step)
 
+    def fit(self):
+        """Takes all steps.
+
+        Returns:
+            (the losses, the norms of the gradients), lists of a number for each step.
+        """
+        losses, norms = [], []
+        for step, batch in enumerate(data.batches(self.num_steps)):
+            loss, norm = self.take(batch, step)
+            losses.append(loss.numpy())
+            norms.append(norm.numpy())
+            if step % 20 == 0:
+                logging.info("step %d: loss %.4f, norm %.4f", step, loss, norm)
+        return losses, norms
+
     def take(self, batch, step):
         """Takes a training step; returns the loss and the norm of the gradients."""
         progress = step / self.num_steps
@@ -54,52 +67,14 @@ class Trainer(tf.Module):
             weight.assign(self.average.average(weight))
 
 
-def train(num_steps, learning_rate=0.02, path=None):
+def train(num_steps):
     """Trains a network.
 
-    Args:
-        num_steps: how many steps to take.
-        learning_rate: to begin with.
-        path: where to write a checkpoint in the end, or None.
-
     Returns:
-        {"losses": of all steps, "norms": of their gradients, "variables": {name: value
-        in the end}}.
+        {"losses": of all steps, "norms": of their gradients, "variables": {num_steps:
+        {name: value in the end}}}.
     """
-    trainer, losses, norms = Trainer(num_steps, learning_rate), [], []
-    for step, batch in enumerate(data.batches(num_steps)):
-        loss, norm = trainer.take(batch, step)
-        losses.append(loss.numpy())
-        norms.append(norm.numpy())
-        if step % 20 == 0:
-            logging.info("step %d: loss %.4f, norm %.4f", step, loss, norm)
-    if path:
-        logging.info("saved %s", tf.train.Checkpoint(trainer).write(path))
+    trainer = Trainer(num_steps)
+    losses, norms = trainer.fit()
     variables = {k: v.numpy() for k, v in trainer.variables_by_name().items()}
-    return {"losses": losses, "norms": norms, "variables": variables}
-
-
-def evaluate(path):
-    """The accuracy on books and on films, by the averaged weights of a checkpoint."""
-    trainer = Trainer()
-    tf.train.Checkpoint(trainer).read(path).assert_consumed()
-    trainer.use_averages()
-    for name, domain in [("books", 0), ("films", 1)]:
-        words, lengths, labels = data.make_reviews(200, domain, seed=9 + domain)
-        sentiment, _ = trainer.net(words, lengths)
-        accuracy = np.mean(np.argmax(sentiment, 1) == labels)
-        logging.info("%s: accuracy %.4f", name, accuracy)
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
-    parser.add_argument("checkpoint", help="to write, or to evaluate")
-    parser.add_argument("--num_steps", type=int, default=100)
-    parser.add_argument("--learning_rate", type=float, default=0.02)
-    parser.add_argument("--evaluate", action="store_true")
-    options = parser.parse_args()
-    logging.basicConfig(level=logging.INFO, format="%(message)s")
-    if options.evaluate:
-        evaluate(options.checkpoint)
-    else:
-        train(options.num_steps, options.learning_rate, options.checkpoint)
+    return {"losses": losses, "norms": norms, "variables": {num_steps: variables}}
