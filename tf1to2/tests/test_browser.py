@@ -147,7 +147,7 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(copied.rstrip(), source)
 
     def test_what_a_pair_needs_is_a_click_away(self):
-        self.open("#checkpoints.train")
-        self.page.click("[id='checkpoints.train'] .needs a >> text=optimizers.Adam")
+        self.open("#basics.fit_polynomial")
+        self.page.click("[id='basics.fit_polynomial'] .needs a >> text=Adam")
         self.page.wait_for_function("location.hash === '#numerics.optimizers/Adam'")
         self.assertTrue(self.page.is_visible("[id='numerics.optimizers/Adam'] pre"))

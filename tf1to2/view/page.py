@@ -75,7 +75,7 @@ def _asset(name):
 
 
 def _guide():
-    """{title: text} of the chapters of MIGRATION.md, in its order."""
+    """{title: text} of the chapters: of MIGRATION.md in its order, then of guide/."""
     # The index of names is what the filter searches.
     names = r"(?s)<!-- table (symbols|same) -->.*?<!-- end -->"
     text = topics.document("MIGRATION.md").read_text("utf-8")
@@ -85,6 +85,11 @@ def _guide():
     for part in parts:
         title, _, text = part.partition("\n")
         chapters[title.strip()] = text
+    for path in sorted(topics.document("guide").glob("*.md")):
+        title, _, text = path.read_text("utf-8").partition("\n")
+        # Its own headings stand below this one; files are seen from the top.
+        text = re.sub("(?m)^## ", "### ", text).replace("](../", "](")
+        chapters[title.removeprefix("# ")] = text
     return chapters
 
 
