@@ -3,6 +3,7 @@
 `add_arguments` and its like import nothing heavy: the command line has them always.
 """
 
+import importlib.util
 import json
 import os
 
@@ -39,10 +40,10 @@ def record(options):
 
 def mutate(options):
     """See `parity.mutate.run`."""
-    try:
-        from tf1to2.parity import mutate as mutating
-    except ImportError as error:
-        raise needs("mutate", error) from error
+    if importlib.util.find_spec("tensorflow") is None:
+        raise needs("mutate", ImportError(name="tensorflow"))
+    from tf1to2.parity import mutate as mutating
+
     return mutating.run(options)
 
 

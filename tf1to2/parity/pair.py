@@ -58,7 +58,7 @@ class Pair(Proof):
         FileNotFoundError: there is no such page.
     """
 
-    recorded_in, races = "strict", True
+    recorded_in, races, whole = "strict", True, True
 
     def __init__(
         self,
@@ -101,10 +101,9 @@ class Pair(Proof):
             case: what is special about it, in English.
             inputs: arrays and specs (`normal("n", 3)`), which become tensors; what else
                 is handed on as it is.
-            options: what `cases.Case` takes: kwargs, expect, sizes, exact (in float32
-                alone, where kernels have no float64), skip; besides "initial" in skip,
-                for a layer whose first values are drawn otherwise, and
-
+            options: what `cases.Case` takes: kwargs, expect, sizes, float32 (where
+                kernels have no float64), skip ("initial" where a layer draws its first
+                values otherwise); besides
 
                 within: {leaf: bound} of float32 as given, `within64` of float64: units
                     in the last place if an int, relative to the leaf's largest value if
@@ -150,8 +149,7 @@ class Pair(Proof):
         if not self.today:
             skip.setdefault("graph", NOT_TODAY)
         initial = skip.pop("initial", None)
-        rungs = cases.RUNGS[options.get("of", kind.kind)]
-        if options.get("exact") and "xla" in rungs:
+        if options.get("float32") and kind in (cases.Op, cases.Layer):
             skip.setdefault("xla", "XLA fuses: its float32 has bits of its own")
         case = kind(name, slug, list(inputs), skip=skip, **options)
         if str(case) in map(str, self.cases):
@@ -187,7 +185,8 @@ class Pair(Proof):
 
     def widened(self, case, request):
         wide = super().widened(case, request)
-        if self.widen and not case.exact and not isinstance(case, cases.Raises):
+        narrow = case.exact or case.float32 or isinstance(case, cases.Raises)
+        if self.widen and not narrow:
             wide = {**wide, "widen": True}
         return wide
 

@@ -162,6 +162,8 @@ class Recording:
         with zipfile.ZipFile(temporary, "a") as archive:  # readable without NumPy
             archive.writestr("about.json", json.dumps(about, indent=1))
         os.replace(temporary, self.path)
+        for read in ("_store", "about", "_answers"):
+            self.__dict__.pop(read, None)
 
 
 class Versions(typing.NamedTuple):
@@ -380,5 +382,5 @@ def _path(page, folder):
             copy = pathlib.Path(folder, path.relative_to(root))
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-        return folder
+        return os.pathsep.join([folder, folder])
     return os.pathsep.join([folder, *page.path_entries])

@@ -51,9 +51,9 @@ def wide(value):
 
 
 def _numbers(value):
-    """Whether a number, or lists of numbers, of which one is no integer."""
+    """Whether a float, or lists of numbers."""
     if isinstance(value, (list, tuple)):
-        return bool(value) and all(map(_plain, _flat(value)))
+        return all(map(_plain, _flat(value)))
     return isinstance(value, float)
 
 

@@ -189,6 +189,14 @@ class Folder:
         self.forget()
         return self
 
+    @classmethod
+    def of(cls, test, **texts):
+        """A folder for as long as a test, or a class of tests, runs."""
+        folder = cls(**texts).__enter__()
+        whole = isinstance(test, type)
+        (test.addClassCleanup if whole else test.addCleanup)(folder.__exit__)
+        return folder
+
     def __exit__(self, *error):
         self.forget()
         self.stack.close()

@@ -33,7 +33,7 @@ def failures(pair, ways=("eager",)):
 class PortTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = cls.enterClassContext(Folder())
+        cls.folder = Folder.of(cls)
         cls.folder.record()
         cls.pair = cls.folder.pair()
 
@@ -75,7 +75,7 @@ class WithinTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         port = ported.PORT.replace("constant(0.25", "constant(0.2501")
-        cls.folder = cls.enterClassContext(Folder(port=port))
+        cls.folder = Folder.of(cls, port=port)
         cls.folder.record()
 
     def found(self, **options):
@@ -89,12 +89,6 @@ class WithinTest(unittest.TestCase):
         pair.program("train", "three steps", *inputs, **options)
         with unittest.mock.patch.object(record, "ask", ported.asked_today):
             record.record(pair, "python3.7")
-        return self.reread(pair)
-
-    @staticmethod
-    def reread(pair):
-        for name in ("about", "_store", "_answers"):
-            vars(pair.recording).pop(name, None)
         return pair
 
     def test_without_a_bound(self):
@@ -153,6 +147,83 @@ class WithinTest(unittest.TestCase):
     )
     def test_which_leaf_it_names(self, _, leaf, wanted):
         self.assertEqual(Within(leaf, 1, "x").names("outputs/1/loss"), wanted)
+
+
+class KindsTest(unittest.TestCase):
+    """Bad input, false friends, the left page today, what is not compared."""
+
+    def setUp(self):
+        folder = Folder.of(self)
+        folder.write("legacy/more", MORE)
+        folder.write("more", MORE.replace("compat.v1 as", "compat.v2 as"))
+        self.file = folder.path / "test_port.py"
+        self.make = lambda **options: Pair(
+            "legacy.more", "more", name="more", file=self.file, **options
+        )
+
+    def proven(self, pair):
+        with unittest.mock.patch.object(record, "ask", ported.asked_today):
+            record.record(pair, "python3.7")
+        return failures(pair, {check.way for _, check in pair.checks()})
+
+    def test_bad_input(self):
+        pair = self.make()
+        pair.raises("checked", "below", -1.0, error=ValueError, match="negative")
+        self.assertEqual(self.proven(pair), [])
+        pair.raises("checked", "above", 1.0, error=ValueError, match="negative")
+        self.assertIn("no error in TensorFlow 1.15.5", self.proven(pair)[0])
+
+    def test_a_false_friend(self):
+        pair = self.make()
+        pair.false_friend(
+            "halves",
+            "odd",
+            np.float32([3, 4]),
+            naive=lambda x: x // 2,
+            because="it rounds down",
+        )
+        self.assertEqual(self.proven(pair), [])
+
+    def test_the_left_page_today(self):
+        pair = self.make(today=True)
+        pair.op("halves", "odd", np.float32([3, 4]))
+        self.assertEqual(self.proven(pair), [])
+        forms = {form for form, _ in pair.measured(pair.cases[0], "eager")}
+        self.assertEqual(forms, {"float32", "float64", "left today"})
+        self.assertIn("graph", {check.way for _, check in pair.checks()})
+
+    def test_it_is_not_imported_unless_asked_for(self):
+        pair = self.make()
+        pair.op("halves", "odd", np.float32([3, 4]))
+        self.proven(pair)
+        sys.modules.pop("legacy.more")  # which stood for TensorFlow 1
+        pair = self.make()
+        pair.op("halves", "odd", np.float32([3, 4]))
+        self.assertEqual(failures(pair), [])
+        self.assertNotIn("legacy.more", sys.modules)
+
+    def test_float32_alone(self):
+        pair = self.make()
+        pair.op("halves", "odd", np.float32([3, 4]), float32=True)
+        self.assertEqual(self.proven(pair), [])
+        forms = {form for form, _ in pair.measured(pair.cases[0], "eager")}
+        self.assertEqual(forms, {"float32"})
+        self.assertEqual(pair.free(pair.cases[0]), 0)
+
+
+MORE = """
+import tensorflow.compat.v1 as tf
+
+
+def checked(x):
+    if x < 0:
+        raise ValueError("negative: %s" % x)
+    return x
+
+
+def halves(x):
+    return x / 2
+"""
 
 
 class RefusedTest(unittest.TestCase):

@@ -1,5 +1,6 @@
 """The edition as text: the modules of both sides, and what `numerics` has."""
 
+import ast
 import difflib
 import functools
 import re
@@ -21,13 +22,17 @@ def edition():
 @functools.cache
 def numerics():
     """{"optimizers.Adam": Definition} of the public names of `v2_eager.numerics`."""
-    paths = sorted((topics.folder("v2_eager") / "numerics").glob("[a-z]*.py"))
-    modules = {path.stem: edition().module(f"{NUMERICS}.{path.stem}") for path in paths}
-    return {
-        f"{stem}.{name}": module.definitions[name]
+    paths = (topics.folder("v2_eager") / "numerics").glob("[a-z]*")
+    modules = {stem: edition().module(f"{NUMERICS}.{stem}") for stem in _stems(paths)}
+    return {  # a package hands on what its modules define
+        f"{stem}.{name}": module.resolve(ast.Name(name))[1]
         for stem, module in modules.items()
         for name in module.public
     }
+
+
+def _stems(paths):
+    return sorted({path.stem for path in paths})
 
 
 def find(text):

@@ -10,10 +10,12 @@ v2_eager/numerics/randomness.py: DEFAULT_GRAPH_SEED, INT32_MAX, kernel_seeds, st
     draw
 v2_eager/numerics/initializers.py: random_uniform, fans, variance_scaling,
     glorot_uniform
-v2_eager/numerics/rnn.py: unroll, check_rank, prepare, advance, Cell, product, GRUCell
+v2_eager/numerics/rnn/cells.py: Cell, product, GRUCell
+v2_eager/numerics/rnn/loops.py: unroll, check_rank, prepare, advance
 v2_eager/numerics/losses.py: Reduction, BY_NONZERO_WEIGHTS, compute_weighted_loss,
     float32_weights, number_present, sparse_softmax_cross_entropy
-v2_eager/numerics/optimizers.py: Optimizer, number, summed, Adam
+v2_eager/numerics/optimizers/base.py: Optimizer, number, summed
+v2_eager/numerics/optimizers/adam.py: Adam, decay_all
 v2_eager/numerics/averages.py: assign_moving_average, ExponentialMovingAverage
 v2_eager/numerics/restore.py: named
 
@@ -168,8 +170,91 @@ def variance_scaling(
 
 
 def glorot_uniform(seed=None, dtype=tf.float32):
-    """`tf.glorot_uniform_initializer`: what a variable had without an initializer."""
+    """`tf.glorot_uniform_initializer`: what a variable had without an initializer.
+
+    Within ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
+    """
     return variance_scaling(1.0, "fan_avg", "uniform", seed, dtype)
+
+
+class Cell(tf.Module):
+    """What the cells share: a size, variables under the names of v1, a step.
+
+    For one of your own, write `make_variables(depth, dtype)` and `__call__`.
+    """
+
+    def __init__(self, num_units, name, initializer=None):
+        """Makes no variables yet.
+
+        Args:
+            num_units: size of the state.
+            name: what the names of the variables begin with.
+            initializer: of the kernels, a function of shape and dtype; None for v1's
+                default, `glorot_uniform`.
+        """
+        super().__init__()
+        self.num_units = self.output_size = num_units
+        self.path, self.initializer = name, initializer or glorot_uniform()
+        self.kernel = None
+
+    def build(self, depth, dtype):
+        """Makes the variables for inputs of this depth, once."""
+        if self.kernel is None:
+            self.make_variables(depth, dtype)
+
+    def begin(self, depth, dtype):
+        """Is called before the first step of every run."""
+
+    def variable(self, name, shape, dtype, initializer=None):
+        initializer = initializer or self.initializer
+        path = f"{self.path}/{name}"
+        return tf.Variable(lambda: initializer(shape, dtype), name=path)
+
+    def zero_state(self, batch, dtype):
+        """The state at the beginning of a sequence."""
+        return tf.zeros([batch, self.num_units], dtype)
+
+
+def product(x, state, kernel, bias):
+    """One product with the input and the state, as the kernels were stored."""
+    return tf.nn.bias_add(tf.matmul(tf.concat([x, state], 1), kernel), bias)
+
+
+class GRUCell(Cell):
+    """`tf.nn.rnn_cell.GRUCell`, which resets before the product.
+
+    That is `reset_after=False` of Keras. `bias_initializer` None is v1's: the gates'
+    biases begin at one, so that little is reset and updated, the candidate's at zero.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        activation=tf.tanh,
+        initializer=None,
+        bias_initializer=None,
+        name="gru_cell",
+    ):
+        super().__init__(num_units, name, initializer)
+        self.activation, self.bias_initializer = activation, bias_initializer
+
+    def make_variables(self, depth, dtype):
+        n, given = self.num_units, self.bias_initializer
+        shape = [depth + n, 2 * n]
+        self.kernel = self.variable("gates/kernel", shape, dtype)
+        self.bias = self.variable("gates/bias", [2 * n], dtype, given or tf.ones)
+        self.candidate_kernel = self.variable("candidate/kernel", [depth + n, n], dtype)
+        self.candidate_bias = self.variable(
+            "candidate/bias", [n], dtype, given or tf.zeros
+        )
+
+    def __call__(self, x, state):
+        gates = tf.sigmoid(product(x, state, self.kernel, self.bias))
+        reset, update = tf.split(gates, 2, 1)
+        weights = self.candidate_kernel, self.candidate_bias
+        candidate = self.activation(product(x, reset * state, *weights))
+        state = update * state + (1 - update) * candidate
+        return state, state
 
 
 def unroll(cell, x, lengths=None, state=None, time_major=False):
@@ -253,86 +338,6 @@ def advance(cell, x, state, t, lengths):
     return output, tf.nest.map_structure(
         lambda old, new: tf.where(ended, old, new), state, new_state
     )
-
-
-class Cell(tf.Module):
-    """What the cells share: a size, variables under the names of v1, a step.
-
-    For one of your own, write `make_variables(depth, dtype)` and `__call__`.
-    """
-
-    def __init__(self, num_units, name, initializer=None):
-        """Makes no variables yet.
-
-        Args:
-            num_units: size of the state.
-            name: what the names of the variables begin with.
-            initializer: of the kernels, a function of shape and dtype; None for v1's
-                default, `glorot_uniform`.
-        """
-        super().__init__()
-        self.num_units = self.output_size = num_units
-        self.path, self.initializer = name, initializer or glorot_uniform()
-        self.kernel = None
-
-    def build(self, depth, dtype):
-        """Makes the variables for inputs of this depth, once."""
-        if self.kernel is None:
-            self.make_variables(depth, dtype)
-
-    def begin(self, depth, dtype):
-        """Is called before the first step of every run."""
-
-    def variable(self, name, shape, dtype, initializer=None):
-        initializer = initializer or self.initializer
-        path = f"{self.path}/{name}"
-        return tf.Variable(lambda: initializer(shape, dtype), name=path)
-
-    def zero_state(self, batch, dtype):
-        """The state at the beginning of a sequence."""
-        return tf.zeros([batch, self.num_units], dtype)
-
-
-def product(x, state, kernel, bias):
-    """One product with the input and the state, as the kernels were stored."""
-    return tf.nn.bias_add(tf.matmul(tf.concat([x, state], 1), kernel), bias)
-
-
-class GRUCell(Cell):
-    """`tf.nn.rnn_cell.GRUCell`, which resets before the product.
-
-    That is `reset_after=False` of Keras. `bias_initializer` None is v1's: the gates'
-    biases begin at one, so that little is reset and updated, the candidate's at zero.
-    """
-
-    def __init__(
-        self,
-        num_units,
-        activation=tf.tanh,
-        initializer=None,
-        bias_initializer=None,
-        name="gru_cell",
-    ):
-        super().__init__(num_units, name, initializer)
-        self.activation, self.bias_initializer = activation, bias_initializer
-
-    def make_variables(self, depth, dtype):
-        n, given = self.num_units, self.bias_initializer
-        shape = [depth + n, 2 * n]
-        self.kernel = self.variable("gates/kernel", shape, dtype)
-        self.bias = self.variable("gates/bias", [2 * n], dtype, given or tf.ones)
-        self.candidate_kernel = self.variable("candidate/kernel", [depth + n, n], dtype)
-        self.candidate_bias = self.variable(
-            "candidate/bias", [n], dtype, given or tf.zeros
-        )
-
-    def __call__(self, x, state):
-        gates = tf.sigmoid(product(x, state, self.kernel, self.bias))
-        reset, update = tf.split(gates, 2, 1)
-        weights = self.candidate_kernel, self.candidate_bias
-        candidate = self.activation(product(x, reset * state, *weights))
-        state = update * state + (1 - update) * candidate
-        return state, state
 
 
 class Reduction:
@@ -475,15 +480,16 @@ class Optimizer(tf.Module):
             ValueError: no variables, no gradient for any of them, an integer loss.
             RuntimeError: a variable has a constraint and a sparse gradient.
         """
-        value, pairs = self._differentiated(loss, variables, grad_loss)
+        value, pairs = self.differentiate(loss, variables, grad_loss)
         self.apply_gradients(pairs, global_step)
         return value
 
     def compute_gradients(self, loss, variables, grad_loss=None):
         """The first half of `minimize`: [(gradient or None, variable)]."""
-        return self._differentiated(loss, variables, grad_loss)[1]
+        return self.differentiate(loss, variables, grad_loss)[1]
 
-    def _differentiated(self, loss, variables, grad_loss):
+    def differentiate(self, loss, variables, grad_loss=None):
+        """(the loss, what `compute_gradients` returns)."""
         variables = list(variables)
         if not variables:
             raise ValueError("No variables to optimize.")
@@ -635,11 +641,14 @@ def summed(slices):
 class Adam(Optimizer):
     """`tf.train.AdamOptimizer` (slots "m" and "v", `beta1_power`, `beta2_power`).
 
-    epsilon is added to sqrt(v), the bias correction being in the rate: the "epsilon
-    hat" of the paper. A sparse gradient moves all rows, looked up or not.
+    m = beta1 * m + (1 - beta1) * gradient; v = beta2 * v + (1 - beta2) * gradient ** 2;
+    rate = learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t);
+    variable -= rate * m / (sqrt(v) + epsilon), the "epsilon hat" of the paper (Kingma
+    and Ba, 2015). A sparse gradient moves all rows, looked up or not.
     """
 
     kernel = "Adam"
+    betas = "beta1", "beta2"
 
     def __init__(
         self,
@@ -665,31 +674,53 @@ class Adam(Optimizer):
             f"{beta}_power": tf.Variable(
                 number(self.hyper[beta]), trainable=False, name=f"{beta}_power{suffix}"
             )
-            for beta in ("beta1", "beta2")
+            for beta in self.betas
         }
 
     def arguments(self, variable, slots, numbers):
-        powers = {k: tf.cast(x, variable.dtype) for k, x in self.powers.items()}
-        return {**super().arguments(variable, slots, numbers), **powers}
+        arguments = super().arguments(variable, slots, numbers)
+        return {**arguments, **self.cast_powers(variable)}
+
+    def cast_powers(self, variable):
+        """{name: power of a beta by the steps so far}, in the dtype of a variable."""
+        return {k: tf.cast(x, variable.dtype) for k, x in self.powers.items()}
+
+    def corrected(self, variable, rate):
+        """The rate with the bias of the averages corrected in it, for sparse steps."""
+        power1, power2 = self.cast_powers(variable).values()
+        return rate * tf.sqrt(1 - power2) / (1 - power1)
 
     def update_rows(self, variable, slots, gradient, numbers):
         """In all rows: v1 had no kernel for this, and rounds at each of these steps."""
         rows, n = summed(gradient), numbers
         m, v = slots["m"], slots["v"]
-        power1, power2 = (tf.cast(x, variable.dtype) for x in self.powers.values())
-        rate = n["lr"] * tf.sqrt(1 - power2) / (1 - power1)
-        for slot, beta, values in [
-            (m, n["beta1"], rows.values),
-            (v, n["beta2"], rows.values * rows.values),
-        ]:
-            slot.assign(slot * beta)
-            slot.scatter_add(tf.IndexedSlices(values * (1 - beta), rows.indices))
+        rate = self.corrected(variable, n["lr"])
+        decay_all(m, n["beta1"], rows.values, rows.indices)
+        decay_all(v, n["beta2"], rows.values * rows.values, rows.indices)
         variable.assign_sub(rate * m / (tf.sqrt(v) + n["epsilon"]))
 
     def finish(self, numbers):
-        for beta in ("beta1", "beta2"):
+        for beta in self.betas:
             power = self.powers[f"{beta}_power"]
             power.assign(power * tf.cast(numbers[beta], power.dtype))
+
+
+def decay_all(slot, beta, values, indices):
+    """Decays a whole average, and adds to the rows that were seen.
+
+    Args:
+        slot: float variable, the average.
+        beta: share of it that is kept, a scalar tensor.
+        values: [k, ...] tensor, what the rows move towards.
+        indices: [k] integer tensor, of the rows.
+
+    Returns:
+        [k, ...] tensor: what was added.
+    """
+    slot.assign(slot * beta)
+    added = values * (1 - beta)
+    slot.scatter_add(tf.IndexedSlices(added, indices))
+    return added
 
 
 def assign_moving_average(variable, value, decay):

@@ -40,6 +40,7 @@ INPUTS = {
         ["sum_of_rows", "sum_of_columns", "mean_of_rows", "bias_add_grad"], [MATRIX]
     ),
     **dict.fromkeys(["segment_sum", "unsorted_segment_sum"], [MATRIX]),
+    **dict.fromkeys(["sparse_segment_mean", "sparse_segment_sqrt_n"], [MATRIX]),
     **dict.fromkeys(["softmax", "log_softmax"], [MATRIX]),
     **dict.fromkeys(
         ["softmax_cross_entropy", "sparse_softmax_cross_entropy"], [MATRIX]
@@ -48,10 +49,17 @@ INPUTS = {
     "conv2d": [normal(*IMAGE), normal(*FILTER)],
     "conv2d_of_the_input": [normal(*IMAGE), normal(*FILTER)],
     **dict.fromkeys(
-        ["conv2d_of_the_filter", "avg_pool", "fused_batch_norm", "lrn"],
+        ["conv2d_of_the_filter", "avg_pool", "lrn"],
         [normal(*IMAGE)],
     ),
     "resize_bilinear": [normal(*IMAGE)],
+    **dict.fromkeys(
+        ["fused_batch_norm", "fused_batch_norm_grad"], [normal(64, 1, 1, 16)]
+    ),
+    **dict.fromkeys(
+        [name for name, (kernel, _) in KERNELS.items() if "Apply" in kernel],
+        [normal(1000), normal(1000), uniform(1000, low=0.1, high=0.9)],
+    ),
 }
 
 
