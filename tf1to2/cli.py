@@ -113,7 +113,7 @@ def _parser():
         "what",
         nargs="+",
         metavar="TOPIC[.NAME]",
-        help="or OLD.py NEW.py [NAME | OLD=NEW …]",
+        help="or a name of numerics, or OLD.py NEW.py [NAME | OLD=NEW …]",
     )
     diff.add_argument("--unified", action="store_true", help="plain diff -u")
     diff.set_defaults(run=_diff)
@@ -192,7 +192,7 @@ def _topics(_):
 
 def _diff(options):
     from tf1to2.topics import find
-    from tf1to2.view import sides, terminal
+    from tf1to2.view import library, sides, terminal
 
     first, *others = options.what
     if first.endswith(".py"):
@@ -202,6 +202,9 @@ def _diff(options):
         names = list(shown.names) if others[1:] else [None]
     elif others:
         raise CommandError("diff takes one topic or pair, or two files ending in .py")
+    elif numerics := library.of_numerics(first):
+        sys.stdout.write(terminal.alone(numerics, terminal.wants_colour()))
+        return 0
     else:
         topic, name = find(first)
         shown, names = sides.of_topic(topic), [name]

@@ -74,11 +74,31 @@ def _in_1():
 
     make = tensor_util.make_tensor_proto
 
+    class Kept(dtypes.DType):
+        """What a kernel itself has in float32, such as the flow of a TensorArray.
+
+        It equals the name that programs have for float32: gradients pass through it.
+        """
+
+        __hash__ = dtypes.DType.__hash__
+
+        def __eq__(self, other):
+            return other is dtypes.float32 or super().__eq__(other)
+
+        def __ne__(self, other):
+            return not self == other
+
     def make_wide(values, dtype=None, *args, **kwargs):
+        if isinstance(dtype, Kept):
+            with mock.patch.object(dtypes.float32, "_type_enum", narrow[0][1]):
+                return make(values, dtypes.float32, *args, **kwargs)
         values = wide(values) if dtype is None else values
         return make(values, dtype, *args, **kwargs)
 
     narrow = [(t, t._type_enum) for t in (dtypes.float32, dtypes.float32_ref)]
+    tables = dtypes._INTERN_TABLE, dtypes._ANY_TO_TF
+    for table in tables:
+        table.update({number: Kept(number) for _, number in narrow})
     dtypes.float32._type_enum = dtypes.float64.as_datatype_enum
     dtypes.float32_ref._type_enum = dtypes.float64_ref.as_datatype_enum
     tensor_util.make_tensor_proto = make_wide
@@ -88,6 +108,8 @@ def _in_1():
         tensor_util.make_tensor_proto = make
         for dtype, number in narrow:
             dtype._type_enum = number
+            for table in tables:
+                table[number] = dtype
 
 
 @contextlib.contextmanager

@@ -416,6 +416,49 @@ class WithTensorflowTest(Commands):
         self.assertRegex(out.splitlines()[-1], r"^\d+ passed, \d+ deselected in")
 
 
+class PortTest(unittest.TestCase):
+    """A user's own repository, examples/port, in a folder of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.bin = Built.environment("tensorflow")  # once, for the download's sake
+        cls.folder = Built.folder / "port"
+        shutil.copytree(ROOT / "examples" / "port", cls.folder)
+        cls.path = {"PATH": f"{cls.bin}{os.pathsep}{os.environ['PATH']}"}
+
+    def tf1to2(self, arguments, status=0):
+        command = [self.bin / "tf1to2", *shlex.split(arguments)]
+        return run(*command, cwd=self.folder, expect=status)
+
+    def test_it_is_proven(self):
+        self.assertRegex(self.tf1to2("prove test_port.py"), "3 cases, .*: proven")
+
+    def test_a_mistake_is_told(self):
+        page = self.folder / "ported" / "net.py"
+        right = page.read_text("utf-8")
+        self.addCleanup(page.write_text, right, "utf-8")
+        page.write_text(right.replace("-strength * upstream", "strength * upstream"))
+        out = self.tf1to2("prove test_port.py net.flip_gradient", 1)
+        self.assertIn("differs first in gradient: gradients/inputs/0", out)
+
+    def test_its_port_is_broken_in_vain(self):
+        out = self.tf1to2("mutate test_port.py net --only custom_gradient")
+        self.assertIn("net: 1 of 1 changes noticed", out)
+
+    def test_its_workflow(self):
+        """pytest -n 2, among others, which comes with the extra "test"."""
+        import yaml
+
+        text = (self.folder / ".github/workflows/parity.yml").read_text("utf-8")
+        steps = [s.get("run") for s in yaml.safe_load(text)["jobs"]["parity"]["steps"]]
+        script = "\n".join(filter(None, steps))
+        asked = f"tf1to2[test] @ {PLACEHOLDER}"
+        self.assertIn(asked, script)
+        script = script.replace(asked, f"{Built.wheel}[test]")
+        out = run("bash", "-ec", script, cwd=self.folder, env=self.path)
+        self.assertRegex(out, r"(?m)^12 passed")
+
+
 class HookTest(unittest.TestCase):
     """README's pre-commit settings, in a repository of its own."""
 

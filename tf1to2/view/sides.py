@@ -4,10 +4,10 @@ import dataclasses
 import difflib
 import pathlib
 
-from tf1to2 import topics
 from tf1to2.errors import CommandError
 from tf1to2.view.align import Block
 from tf1to2.view.definitions import Edition, Module, needed
+from tf1to2.view.library import PACKAGES, edition
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,8 +51,7 @@ class Sides:
 
 def of_topic(topic):
     """The Sides of a topic's two pages."""
-    edition = Edition({p: topics.folder(p) for p in ("v1_graph", "v2_eager")})
-    left, right = (edition.module(f"{p}.{topic.name}") for p in edition.folders)
+    left, right = (edition().module(f"{p}.{topic.name}") for p in PACKAGES)
     return Sides(left, right, {name: name for name in topic.pairs})
 
 
