@@ -236,9 +236,9 @@ CASES = [
         "once",
         [normal("b", 2, 3, 1)],
         sizes=BATCH,
-        skip=FEW,
+        skip={**FEW, "xla": "the gradients of what is turned have no shape to add"},
     ),
-    Op("turn", "thrice", [BYTES[0], 3], skip=ONCE),
+    Op("turn", "thrice", [BYTES[0], 3], skip=FIRST),
     Op(
         "crop_boxes",
         "bilinear",

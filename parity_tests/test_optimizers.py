@@ -22,9 +22,10 @@ def drawn(*shape):
     return RANDOM.standard_normal(shape).astype("f")
 
 
-DATA, START = (drawn(70, 3), drawn(70, 2)), (drawn(3, 2), drawn(2))
+DATA, START = (drawn(8, 3), drawn(8, 2)), (drawn(3, 2), drawn(2))
 TABLE, TARGETS = drawn(5, 2), drawn(3, 3, 2)
 IDS = np.int32([[3, 0, 3], [1, 0, 1], [3, 3, 2]])  # twice in a step; never 4
+BATCH = drawn(70, 3), drawn(70, 2)
 WORDS = drawn(64, 5), RANDOM.randint(0, 48, [3, 80]), drawn(3, 80, 5)
 PROXIMAL = {
     "learning_rate": 0.01,
@@ -76,8 +77,8 @@ def is_float32(slug):
     return slug.startswith("proximal")
 
 
-def keras_weights(optimizer, stops):
-    weights, loss = v2.line(DATA, START)
+def keras_weights(optimizer, stops, data=DATA):
+    weights, loss = v2.line(data, START)
 
     @tf.function
     def train(steps):
@@ -93,7 +94,7 @@ def keras_weights(optimizer, stops):
 
 def fit_by_keras(data, start, name, hyper, stops):
     make = {"RMSProp": keras.RMSprop, "Adadelta": keras.Adadelta}[name]
-    weights = keras_weights(make(**hyper), stops)
+    weights = keras_weights(make(**hyper), stops, data)
     states = v2.fit(data, start, name, hyper, stops)
     return {stop: {**states[stop], **weights[stop]} for stop in stops}
 
@@ -124,7 +125,11 @@ FRIENDS = {
 
 
 def ten_steps(slug):
-    arguments = "fit", f"ten steps of {slug}", [DATA, START, *OPTIMIZERS[slug], [1, 10]]
+    arguments = (
+        "fit",
+        f"ten steps of {slug}",
+        [BATCH, START, *OPTIMIZERS[slug], [1, 10]],
+    )
     if slug not in FRIENDS:
         return Program(*arguments, skip=skip(slug), float32=is_float32(slug))
     naive, because = FRIENDS[slug]
@@ -156,7 +161,7 @@ CASES = [
         Program(
             "fit",
             f"a thousand steps of {slug}",
-            [DATA, START, *OPTIMIZERS[slug], [0, 10, 1000]],
+            [BATCH, START, *OPTIMIZERS[slug], [0, 10, 1000]],
             skip=LONG,
         )
         for slug in ("momentum", "RMSProp", "Adam", "Ftrl")
@@ -202,7 +207,7 @@ CASES = [
         for slug in OPTIMIZERS
         if slug not in ("Nesterov", "Ftrl with penalties")
     ],
-    Program("fit_clipped", "clipped", [DATA, START, 0.5, [1, 10]]),
+    Program("fit_clipped", "clipped", [BATCH, START, 0.5, [1, 10]]),
     Program("fit_clipped", "within the limit", [DATA, START, 100.0, [1, 3]]),
     Program(
         "fit_clipped",
@@ -213,7 +218,7 @@ CASES = [
     FalseFriend(
         "fit_at_rates",
         "falling",
-        [DATA, START, np.float32([0.5, 0.5, 0.125, 0.0])],
+        [BATCH, START, np.float32([0.5, 0.5, 0.125, 0.0])],
         of="program",
         naive=fit_at_an_attribute,
         because="a rate that is a Python number stays what it was in the trace",
@@ -223,7 +228,7 @@ CASES = [
         "three turns",
         [drawn(6, 3) + 2, drawn(6, 2), drawn(2, 3), drawn(3, 1), 3],
     ),
-    Program("fit_with_decay", "not of the bias", [DATA, START, [1, 10]]),
+    Program("fit_with_decay", "not of the bias", [BATCH, START, [1, 10]]),
     Program(
         "fit_with_decay",
         "of all",
