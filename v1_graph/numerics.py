@@ -83,7 +83,12 @@ def optimize(optimizer, hyper, start, gradients, options=()):
             pairs.append((gradient, variable))
         if "decayed" in options:
             more["decay_var_list"] = [variables[name] for name in options["decayed"]]
-        step = optimizer.apply_gradients(pairs, global_step, **more)
+        if "minimized" in options:
+            loss = tf.add_n([tf.reduce_sum(g * v) for g, v in pairs])
+            var_list = list(variables.values())
+            step = optimizer.minimize(loss, global_step, var_list, **more)
+        else:
+            step = optimizer.apply_gradients(pairs, global_step, **more)
         # --- run
         sess.run(tf.global_variables_initializer())
         for i in range(len(next(iter(feeds.values())))):
