@@ -9,6 +9,7 @@ syntax.py   the tree, which tree-sitter parses: Python 2 and half-broken files t
 """
 
 import dataclasses
+import functools
 import re
 import typing
 
@@ -89,6 +90,7 @@ class Module:
     broken: int | None
 
 
+@functools.cache
 def public(origin):
     """An origin under TensorFlow 1's own root: "tensorflow.compat.v1.x" is its x."""
     return ROOTS.sub("tensorflow", origin, count=1)

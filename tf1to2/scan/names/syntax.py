@@ -32,6 +32,7 @@ class Source:
         if self.root.has_error and b"async" in source:  # a mere name before Python 3.7
             self.source = re.sub(rb"\basync(?=\s*[=,)])", b"_sync", source)
             self.root = _parsed(self.source)
+        self.has_cond = b"cond(" in self.source  # the only one asked for its branches
 
     def text(self, node):
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -64,7 +65,7 @@ class Source:
                 positional += 1
         return names.Call(
             *(positional, tuple(keywords), starred, tuple(lists)),
-            any(map(self._hands, arguments.named_children)),
+            self.has_cond and any(map(self._hands, arguments.named_children)),
         )
 
     def _hands(self, argument):
@@ -80,8 +81,6 @@ class Source:
     @functools.cached_property
     def _handing(self):
         """The names of the functions that only hand out a name."""
-        if b"cond" not in self.source:  # nothing else asks
-            return ()
         return {name.decode() for name in HANDING.findall(self.source)}
 
     def literal(self, arguments, position):
