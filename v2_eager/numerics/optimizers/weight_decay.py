@@ -17,7 +17,7 @@ class DecoupledWeightDecay:
         class AdamW(DecoupledWeightDecay, Adam): ...
 
     Before each step variable -= weight_decay * variable: not multiplied by the learning
-    rate, as `tf.keras.optimizers.AdamW` does. Of a sparse gradient, the rows that it
+    rate, which `tf.keras.optimizers.AdamW` does. Of a sparse gradient, the rows that it
     names decay.
 
     Args:
