@@ -26,7 +26,6 @@ DESCRIPTORS = {
     "linear_cosine_decay": [
         schedule("linear_cosine_decay", "plain", WAVES),
         schedule("linear_cosine_decay", "waves", MORE_WAVES),
-        schedule("linear_cosine_decay", "a float64 rate", {**MORE_WAVES, **DOUBLE}),
     ],
     "noisy_linear_cosine_decay": [
         Program(
