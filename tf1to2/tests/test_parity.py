@@ -193,7 +193,7 @@ class NoRecipeTest(unittest.TestCase):
         return tf.cast(tf.cast(x, tf.float32) * factor, x.dtype)
 
     def off(self, x):
-        return self.narrow(x, 2.0000002)
+        return self.narrow(x, 2.0001)
 
     def test_raw_float32_is_compared_alone_on_both_sides(self):
         total = prove(self.CASE, self.narrow, self.narrow)
