@@ -145,6 +145,8 @@ BOUNDS: list[Bound] = [
             ("a small delta", 0, 128),
             ("a small delta", 1, 128),
             ("float16", 0, 1024),
+            ("one weight for all", 0, 128),
+            ("one weight for all", 1, 128),
         )
     ),
     Bound(

@@ -74,6 +74,30 @@ DESCRIPTORS = {
     ),
 }
 MORE = [
+    loss(
+        "sparse_softmax_cross_entropy",
+        CLASSES[:, None],
+        OUTPUTS,
+        WEIGHTS,
+        "columns of labels and weights",
+    ),
+    loss("huber_loss", LABELS, OUTPUTS, np.float32(0.3), "one weight for all"),
+    loss("mean_squared_error", LABELS, OUTPUTS, np.float32(0), "no weight at all"),
+    loss(
+        "absolute_difference",
+        RANDOM.normal(16, 4, 3),
+        RANDOM.normal(16, 4, 3),
+        RANDOM.weights(16, 1, 3),
+        "three dimensions",
+    ),
+    loss(
+        "cosine_distance",
+        RANDOM.normal(16, 4, 3),
+        RANDOM.normal(16, 4, 3),
+        RANDOM.weights(16, 1, 3),
+        "along the middle",
+        axis=1,
+    ),
     Raises.alike(
         "loss",
         "no such reduction",

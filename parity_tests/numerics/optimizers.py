@@ -111,6 +111,12 @@ DESCRIPTORS = {
     "DecoupledWeightDecay": [
         optimized("weights that do not all decay", "AdamW", decayed=["w"]),
         optimized(
+            "weights that all decay, minimized, whatever was asked for",
+            "MomentumW",
+            decayed=["b"],
+            minimized=True,
+        ),
+        optimized(
             "a table whose weights do not decay",
             "MomentumW",
             {**ROWS, "b": DENSE["b"][:6]},
@@ -119,7 +125,14 @@ DESCRIPTORS = {
         ),
     ],
     "MovingAverage": [
-        optimized("averages in the place of variables", "Momentum", average=0.9)
+        optimized("averages in the place of variables", "Momentum", average=0.9),
+        optimized("averages, minimized", "Adam", average=0.9, minimized=True),
+        optimized(
+            "averages of what has a gradient",
+            "Momentum",
+            {"w": DENSE["w"], "b": None},
+            average=0.99,
+        ),
     ],
 }
 MORE = [
@@ -152,6 +165,10 @@ MORE = [
             {"w": None, "b": DENSE["b"]},
         )
         for name in ("GradientDescent", "Adam", "Ftrl", "AdamW")
+    ],
+    *[
+        optimized(f"{name}, minimized", name, minimized=True)
+        for name in ("GradientDescent", "Adam", "AdamW")
     ],
     optimized(
         "a table beside a matrix, and what has no gradient",

@@ -9,6 +9,7 @@ STEPS = np.arange(0, 120, dtype="i8")
 WAVES = {"learning_rate": 0.1, "decay_steps": 100}
 STAIRS = {"learning_rate": 0.1, "decay_steps": 10, "decay_rate": 0.5}
 MORE_WAVES = {**WAVES, "num_periods": 2.0, "alpha": 0.1, "beta": 0.01}
+DOUBLE = {"learning_rate": np.float64(0.1)}
 PLACE = 20
 
 
@@ -22,6 +23,7 @@ DESCRIPTORS = {
     "natural_exp_decay": [
         schedule("natural_exp_decay", "smooth", STAIRS),
         schedule("natural_exp_decay", "in stairs", {**STAIRS, "staircase": True}),
+        schedule("natural_exp_decay", "a float64 rate", {**STAIRS, **DOUBLE}),
     ],
     "linear_cosine_decay": [
         schedule("linear_cosine_decay", "plain", WAVES),
