@@ -22,14 +22,14 @@ def drawn(*shape):
     return RANDOM.standard_normal(shape).astype("f")
 
 
-DATA, START = (drawn(8, 3), drawn(8, 2)), (drawn(3, 2), drawn(2))
+DATA, START = (drawn(70, 3), drawn(70, 2)), (drawn(3, 2), drawn(2))
 TABLE, TARGETS = drawn(5, 2), drawn(3, 3, 2)
 IDS = np.int32([[3, 0, 3], [1, 0, 1], [3, 3, 2]])  # twice in a step; never 4
-# The proximal ones take no float64 weight beside a Python rate: an array it is.
+WORDS = drawn(64, 5), RANDOM.randint(0, 48, [3, 80]), drawn(3, 80, 5)
 PROXIMAL = {
-    "learning_rate": np.float32(1 / 64),
-    "l1_regularization_strength": np.float32(1 / 32),
-    "l2_regularization_strength": np.float32(1 / 8),
+    "learning_rate": 0.01,
+    "l1_regularization_strength": 0.03,
+    "l2_regularization_strength": 0.1,
 }
 OPTIMIZERS = {
     "gradient descent": ("GradientDescent", {"learning_rate": 0.01}),
@@ -69,6 +69,11 @@ SAME = {"eager": "the same kernels called one by one: proven with Adam's"}
 
 def skip(slug):
     return {} if slug in ("gradient descent", "Adam") else SAME
+
+
+def is_float32(slug):
+    """The proximal ones take no float64 weight beside a Python rate."""
+    return slug.startswith("proximal")
 
 
 def keras_weights(optimizer, stops):
@@ -121,7 +126,7 @@ FRIENDS = {
 def ten_steps(slug):
     arguments = "fit", f"ten steps of {slug}", [DATA, START, *OPTIMIZERS[slug], [1, 10]]
     if slug not in FRIENDS:
-        return Program(*arguments, skip=skip(slug))
+        return Program(*arguments, skip=skip(slug), float32=is_float32(slug))
     naive, because = FRIENDS[slug]
     return FalseFriend(
         *arguments, of="program", naive=naive, because=because, skip=skip(slug)
@@ -129,9 +134,9 @@ def ten_steps(slug):
 
 
 def rows(slug):
-    arguments = "fit_embedding", slug, [TABLE, IDS, TARGETS, *OPTIMIZERS[slug]]
+    arguments = "fit_embedding", slug, [*WORDS, *OPTIMIZERS[slug]]
     if slug != "Adagrad":
-        return Program(*arguments, skip=skip(slug))
+        return Program(*arguments, skip=skip(slug), float32=is_float32(slug))
     return FalseFriend(
         *arguments,
         of="program",

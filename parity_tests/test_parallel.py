@@ -193,6 +193,11 @@ CASES = [
         "exact sums do not depend on the devices",
         [dyadic(8), dyadic(8), dyadic(3, 1), 2],
     ),
+    Program(
+        "losses_and_gradient",
+        "ordinary sums of as many devices",
+        [normal(1000), normal(1000), normal(3, 1), 2],
+    ),
     uneven(
         "losses_and_gradient",
         "an odd number",

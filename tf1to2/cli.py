@@ -1,7 +1,7 @@
 """The command line: `tf1to2 COMMAND`, as `tf1to2 --help` lists them.
 
-Each command imports what it needs when it runs: TensorFlow for `verify`, `bench` and
-`convert-checkpoint`.
+Each command imports what it needs when it runs: TensorFlow for `verify`, `prove`,
+`mutate`, `bench` and `convert-checkpoint`.
 """
 
 import argparse
@@ -147,6 +147,24 @@ def _parser():
         help="strict compares float32 bits with compat.v1 as well (%(default)s)",
     )
     verify.set_defaults(run=_verify)
+
+    from tf1to2 import prove as proving
+    from tf1to2.parity import arguments
+
+    prove = commands.add_parser("prove", help="prove your own port, leaf by leaf")
+    proving.add_arguments(prove)
+
+    record = commands.add_parser(
+        "record", help="have TensorFlow 1 answer for your own port's left page"
+    )
+    arguments.record(record)
+    record.set_defaults(run=proving.record)
+
+    mutate = commands.add_parser(
+        "mutate", help="break your own port in every small way: who notices?"
+    )
+    arguments.mutate(mutate)
+    mutate.set_defaults(run=proving.mutate)
     return parser
 
 

@@ -6,7 +6,7 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.parity import structure
+from tf1to2.parity import structure, widening
 from tf1to2.parity.v1 import SEED, cotangent, dtype_of
 
 WAYS = ("eager", "function", "dynamic", "xla")
@@ -33,7 +33,7 @@ def run(module, requests, way):
         Untraced: a program was asked for the way "function" and has none.
     """
     kind = requests[0]["kind"]
-    with _no_traces_left():
+    with widening.widened(requests[0].get("widen")), _no_traces_left():
         if kind == "program":
             return [_run_program(module, request, way) for request in requests]
         if kind == "layer":
@@ -67,8 +67,8 @@ class Untraced(AssertionError):
 class _Call:
     """A page's forward pass and gradients in one of the ways, its traces counted."""
 
-    def __init__(self, page, request, way, trainable=()):
-        self.page, self.request, self.trainable = page, request, trainable
+    def __init__(self, page, request, way, trainable=None):
+        self.page, self.request, self.trainable = page, request, trainable or {}
         self.statics = {}
         self.traces, self.signatures = 0, set()
         self.compiled = None
@@ -116,7 +116,7 @@ class _Call:
             outputs = self.page(*args, **self.request["kwargs"])
         tree = {"outputs": outputs}
         if self.request["gradient"]:
-            sources = {**floats, **{v.name: v for v in self.trainable}}
+            sources = {**floats, **self.trainable}
             tree["gradients"] = _gradients(tape, outputs, sources)
         # What is no tensor is known while tracing and leaves by the side door.
         leaves = dict(structure.flatten(tree))
@@ -159,24 +159,59 @@ def _run_layer(module, request, way):
     # Tracing makes the variables without running the layer: its state stays initial.
     specs = [tf.TensorSpec(a.shape, dtype_of(a)) for a in fed(request).values()]
     tf.function(create).get_concrete_function(specs)
-    variables = sorted(layer.variables, key=lambda v: v.name)
-    trainable = sorted(layer.trainable_variables, key=lambda v: v.name)
-    initial = {v.name: v.numpy() for v in variables}
+    old = _old_names(request)
+    variables, trainable = (
+        sorted(((old(v.name), v) for v in owned), key=lambda item: item[0])
+        for owned in (layer.variables, layer.trainable_variables)
+    )
+    initial = {name: v.numpy() for name, v in variables}
 
     def reset():
-        for variable in variables:
-            variable.assign(structure.distinct(variable.name, variable.shape))
+        for name, variable in variables:
+            variable.assign(structure.distinct(name, variable.shape))
 
-    call = _Call(layer, request, way, trainable)
+    call = _Call(layer, request, way, dict(trainable))
     result = call(request, reset)
     tree = {
         **result,
-        "variables": sorted(v.name for v in layer.variables),
-        "trainable": [v.name for v in trainable],
+        "variables": [name for name, _ in variables],
+        "trainable": [name for name, _ in trainable],
         "initial": initial,
-        "state": {v.name: v.numpy() for v in variables},
+        "state": {name: v.numpy() for name, v in variables},
     }
     return structure.answer(tree)
+
+
+def _old_names(request):
+    """A function from the name of a variable to the one that the left page has for it.
+
+    `variables` of the request is {old: new}; both may end in `*`, which stands for the
+    same rest of the name.
+    """
+    known = request.get("variables", {})
+
+    def old_name(name):
+        base, colon, number = name.partition(":")
+        for old, new in known.items():
+            if new == base:
+                return old + colon + number
+            if new.endswith("*") and base.startswith(new[:-1]):
+                return old[:-1] + base[len(new) - 1 :] + colon + number
+        return name
+
+    return old_name
+
+
+def _renamed(tree, old):
+    """`tree` with the keys of its dicts renamed."""
+    if isinstance(tree, dict):
+        return {
+            old(k) if isinstance(k, str) else k: _renamed(x, old)
+            for k, x in tree.items()
+        }
+    if type(tree) in (list, tuple):
+        return type(tree)(_renamed(item, old) for item in tree)
+    return tree
 
 
 def _run_program(module, request, way):
@@ -202,6 +237,8 @@ def _run_program(module, request, way):
             "no tf.function was called: skip this way and give the reason, "
             'skip={"function": "…"}'
         )
+    if request.get("variables"):
+        outputs = _renamed(outputs, _old_names(request))
     return structure.answer({"outputs": outputs})
 
 

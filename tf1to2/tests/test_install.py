@@ -64,6 +64,10 @@ ROWS = [
     ("page", 0, "^site/index.html$"),
     ("page --output another", 0, "^another/index.html$"),
     ("verify broadcasting", 2, 'verify needs .* extra "tensorflow"'),
+    ("prove --init examples/legacy/net.py --output examples", 0, "examples/left_net"),
+    ("prove test_port.py", 2, 'prove needs .* extra "tensorflow"'),
+    ("record test_port.py", 2, 'record needs .* extra "tensorflow"'),
+    ("mutate test_port.py", 2, 'mutate needs .* extra "tensorflow"'),
     ("bench broadcasting", 2, 'bench needs .* extra "tensorflow"'),
     ("convert-checkpoint a b --map map.json", 2, 'needs .* extra "tensorflow"'),
 ]
@@ -78,6 +82,34 @@ kernel = tf.Variable([[1.0, 2.0, 3.0]])
 tf.compat.v1.train.Saver({"dense/kernel": kernel}).save(None, "old.ckpt")
 tf.train.Checkpoint(kernel=tf.Variable([[0.0]] * 3)).save("template/new.ckpt")
 """
+# A user's port; today's TensorFlow answers in the place of TensorFlow 1.
+PORT = """
+import pathlib
+page = "import tensorflow.compat.v1 as tf\\n\\ndef twice(x):\\n    return 2.0 * x\\n"
+test = '''
+import numpy as np
+from tf1to2.parity import Pair
+pair = Pair("old", "new")
+pair.op("twice", "three numbers", np.float32([1, 2, 3]))
+test_parity = pair.test()
+'''
+for name, text in (("old", page), ("new", page), ("test_port", test)):
+    pathlib.Path(name + ".py").write_text(text)
+
+from tf1to2.parity import settings
+
+settings.apply()
+import test_port
+from tf1to2.parity import record, recordings, v1
+
+def ask(python, page, requests, settings="default"):
+    answers = [v1.respond(page.module, request) for request in requests]
+    unordered = [[] for _ in requests]
+    return answers, recordings.Versions("1.15.5", "1.18.5", unordered)
+
+record.ask = ask
+record.record(test_port.pair, "python")
+"""
 # Likewise, with the extra "tensorflow".
 TENSORFLOW_ROWS = [
     ("verify broadcasting", 0, "5 pairs, .* arrays compared: proven"),
@@ -90,6 +122,18 @@ TENSORFLOW_ROWS = [
         "verify broadcasting.add_tiled --format text --settings strict",
         0,
         "strict settings",
+    ),
+    ("prove test_port.py --format text", 0, "2 of 2 leaves identical: proven"),
+    ("prove test_port.py twice --format json", 0, '"verdict": "proven"'),
+    (
+        "record test_port.py --check --environment tf1 --python nowhere/python",
+        2,
+        "nowhere/python has no TensorFlow",
+    ),
+    (
+        "mutate test_port.py --jobs 1 --sample 1 --only 3.0 --results results.json",
+        0,
+        "^new: 1 of 1 changes noticed",
     ),
     ("bench broadcasting.add_tiled --format text", 0, "^broadcasting.add_tiled +small"),
     (
@@ -341,6 +385,11 @@ class WithTensorflowTest(Commands):
         super().setUpClass()
         (cls.folder / "template").mkdir()
         run(cls.bin / "python", "-c", SOURCE, cwd=cls.folder)
+        run(cls.bin / "python", "-c", PORT, cwd=cls.folder)
+
+    def test_pytest_loads_the_plugin(self):
+        command = [self.bin / "python", "-m", "pytest", "-q", "test_port.py"]
+        self.assertIn("4 passed", run(*command, cwd=self.folder))
 
     @parameterized.expand([(row[0], *row) for row in TENSORFLOW_ROWS])
     def test_command(self, _, arguments, status, shown):
