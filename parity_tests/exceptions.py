@@ -80,6 +80,10 @@ BOUNDS: list[Bound] = [
                 *(256, EPSILON),
             ),
             (
+                *("numerics.loss", "log_loss, weighted", "gradients/inputs/1"),
+                *(74, EPSILON),
+            ),
+            (
                 *("numerics.loss", "log_loss, float16", "gradients/inputs/0"),
                 *(256, EPSILON),
             ),

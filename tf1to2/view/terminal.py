@@ -66,7 +66,7 @@ def side_by_side(sides, name=None, width=WIDTH, colour=False):
         output.append(rule)
         modules = [ours, theirs]
         heads = [
-            [str(label(module))] if module not in (None, last) else []
+            [_end(str(label(module)), column)] if module not in (None, last) else []
             for module, last in zip(modules, shown, strict=True)
         ]
         if any(heads):  # what a pair needs may stand in another file
@@ -99,6 +99,11 @@ def alone(definition, colour=False):
         texts.append("\n".join(line[0][0] for line in lines) + "\n\n")
         last = part.module
     return "\n".join(texts).rstrip() + "\n"
+
+
+def _end(path, column):
+    """A path, or its end where it is too long."""
+    return path if len(path) <= column else "…" + path[1 - column :]
 
 
 def _blocks(sides, name):
