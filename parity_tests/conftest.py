@@ -19,9 +19,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Marks sizes that hypothesis makes up as slow; bears what AutoGraph says."""
+    """Marks as slow sizes that hypothesis makes up, and a thousand steps of Keras.
+
+    Bears what AutoGraph says.
+    """
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(GAST))
         item.add_marker(pytest.mark.filterwarnings(FLOAT_FORMAT))
-        if item.name.endswith("_generated"):
+        thousand = "_thousand_" in item.name and item.name.endswith("_keras")
+        if item.name.endswith("_generated") or thousand:
             item.add_marker(pytest.mark.slow)

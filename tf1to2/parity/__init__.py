@@ -10,6 +10,7 @@ import importlib
 _HOMES = {
     "cases": ("FalseFriend", "Layer", "Op", "Program", "Raises"),
     "proof": ("Proof",),
+    "distances": ("Naive",),
     "pages": ("Page",),
     "arrays": ("booleans", "dyadic", "integers", "normal", "uniform"),
     "compare": ("Bound", "Mismatch", "compare"),

@@ -59,7 +59,7 @@ class Case:
     kind = "op"
 
     def __post_init__(self):
-        unknown = set(self.skip) - {*RUNGS[self.kind], "generated"}
+        unknown = set(self.skip) - {*RUNGS[self.kind], "generated", "keras"}
         if unknown or not all(self.skip.values()):
             raise ValueError(
                 "{}: skip takes {{rung: reason}}, rungs being {}".format(

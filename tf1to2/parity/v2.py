@@ -1,6 +1,7 @@
 """The right page, run: eagerly, in a `tf.function`, with unknown dimensions, by XLA."""
 
 import contextlib
+import inspect
 from unittest import mock
 
 import numpy as np
@@ -67,12 +68,12 @@ class Untraced(AssertionError):
 class _Call:
     """A page's forward pass and gradients in one of the ways, its traces counted."""
 
-    def __init__(self, page, request, way, trainable=()):
-        self.page, self.request, self.trainable = page, request, trainable
+    def __init__(self, page, request, way, trainable=None):
+        self.page, self.request, self.trainable = page, request, trainable or {}
         self.statics = {}
         self.traces, self.signatures = 0, set()
         self.compiled = None
-        if way != "eager":
+        if way not in ("eager", "keras"):
             signature = [self._spec(*item) for item in fed(request).items()]
             self.compiled = tf.function(
                 self.body,
@@ -116,8 +117,7 @@ class _Call:
             outputs = self.page(*args, **self.request["kwargs"])
         tree = {"outputs": outputs}
         if self.request["gradient"]:
-            sources = {**floats, **{v.name: v for v in self.trainable}}
-            tree["gradients"] = _gradients(tape, outputs, sources)
+            tree["gradients"] = _gradients(tape, outputs, {**floats, **self.trainable})
         # What is no tensor is known while tracing and leaves by the side door.
         leaves = dict(structure.flatten(tree))
         self.statics = {path: x for path, x in leaves.items() if not tf.is_tensor(x)}
@@ -138,45 +138,74 @@ def _gradients(tape, outputs, sources):
         return {}
     gradients = tape.gradient(
         targets,
-        sources,
+        {name: _tensors(source) for name, source in sources.items()},
         output_gradients=[cotangent(tf, y, i) for i, y in enumerate(targets)],
     )
+    for name, source in sources.items():
+        if hasattr(source, "joined"):  # a weight that Keras keeps in several
+            gradients[name] = source.joined(gradients[name])
     return {
         name: None if gradient is None else tf.convert_to_tensor(gradient)
         for name, gradient in gradients.items()
     }
 
 
+def _tensors(source):
+    """What a tape takes for a tensor, a variable, or what stands for one in Keras."""
+    return source if isinstance(source, (tf.Tensor, tf.Variable)) else source.value
+
+
 def _run_layer(module, request, way):
     tf.random.set_seed(SEED)
     layer = getattr(module, request["name"])(**request["factory"])
+    call = _by_keyword(layer) if way == "keras" else layer
 
     def create(tensors):
         supply = iter(tensors)
         args = structure.map_arrays(lambda *_: next(supply), request["args"])
-        layer(*args, **request["kwargs"])
+        call(*args, **request["kwargs"])
 
     # Tracing makes the variables without running the layer: its state stays initial.
     specs = [tf.TensorSpec(a.shape, dtype_of(a)) for a in fed(request).values()]
     tf.function(create).get_concrete_function(specs)
-    variables = sorted(layer.variables, key=lambda v: v.name)
-    trainable = sorted(layer.trainable_variables, key=lambda v: v.name)
-    initial = {v.name: v.numpy() for v in variables}
+    variables = _named(module, layer)
+    trainable = {name: v for name, v in variables.items() if v.trainable}
+    initial = {name: v.numpy() for name, v in variables.items()}
 
     def reset():
-        for variable in variables:
-            variable.assign(structure.distinct(variable.name, variable.shape))
+        for name, variable in variables.items():
+            variable.assign(structure.distinct(name, variable.shape))
 
-    call = _Call(layer, request, way, trainable)
-    result = call(request, reset)
+    result = _Call(call, request, way, trainable)(request, reset)
     tree = {
         **result,
-        "variables": sorted(v.name for v in layer.variables),
-        "trainable": [v.name for v in trainable],
+        "variables": list(variables),
+        "trainable": list(trainable),
         "initial": initial,
-        "state": {v.name: v.numpy() for v in variables},
+        "state": {name: v.numpy() for name, v in variables.items()},
     }
     return structure.answer(tree)
+
+
+def _named(module, layer):
+    """{name: variable} of a layer, sorted: as they are called, or were if it says so."""
+    if hasattr(module, "old_names"):
+        named = {name + ":0": v for name, v in module.old_names(layer).items()}
+    else:
+        named = {v.name: v for v in layer.variables}
+    return dict(sorted(named.items()))
+
+
+def _by_keyword(layer):
+    """A Keras layer, called as others are: it takes by position only tensors."""
+    names = list(inspect.signature(layer.call).parameters)
+
+    def call(*args, **kwargs):
+        tensors = [arg for arg in args if tf.is_tensor(arg)]
+        others = dict(zip(names[len(tensors) :], args[len(tensors) :]))
+        return layer(*tensors, **others, **kwargs)
+
+    return call
 
 
 def _run_program(module, request, way):
@@ -192,7 +221,7 @@ def _run_program(module, request, way):
         for function in functions:
             traces = function.experimental_get_tracing_count()
             traces -= before.get(id(function), 0)
-            if traces > request["traces"]:
+            if traces > request["traces"] and way != "keras":  # which traces its own
                 raise Retraced(
                     "%s: %d traces, not %d"
                     % (function.python_function.__name__, traces, request["traces"])
