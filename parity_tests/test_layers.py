@@ -15,8 +15,8 @@ from v1_graph import layers as v1
 from v2_eager import layers as v2
 from v2_keras import layers as v3
 
-keras, initializers = tf.keras.layers, tf.keras.initializers
-regularizers = tf.keras.regularizers
+keras, regularizers = tf.keras.layers, tf.keras.regularizers
+GlorotUniform = tf.keras.initializers.GlorotUniform
 ALONE = "today's TensorFlow has no tf.layers without tf_keras"
 ONCE = "another case of the pair is proven in this way"
 SKIP = {"graph": ALONE, "generated": ALONE}
@@ -324,9 +324,7 @@ NAIVE = [
     Naive(
         "train, updated",
         "by Keras' initial weights",
-        mock.patch.object(v3.initializers, "glorot_uniform", initializers.GlorotUniform)(
-            v3.train
-        ),
+        mock.patch.object(v3.initializers, "glorot_uniform", GlorotUniform)(v3.train),
         because="its random numbers are others",
     ),
 ]

@@ -163,7 +163,7 @@ class Table:
         temporary.write_text("\n".join(lines) + "\n", "utf-8")
         os.replace(temporary, self.path)
 
-    def compare(self, pair, case, expected, actual, sides, leaf=str):
+    def compare(self, pair, case, expected, actual, sides, leaf=str, apart_by=None):
         """Compares the answers of one case at all its sizes.
 
         Args:
@@ -173,6 +173,7 @@ class Table:
             actual: list of {path: array}.
             sides: the names of the two, for messages.
             leaf: function from a path to the leaf that its row names.
+            apart_by: what measures in the place of `measure`.
 
         Returns:
             Tally.
@@ -182,7 +183,7 @@ class Table:
         """
         rows, found, total = self.of(pair, case), {}, Tally()
         for left, right in zip(expected, actual, strict=True):
-            apart = measure(left, right, sides)
+            apart = (apart_by or measure)(left, right, sides)
             leaves = len(left) - ("structure" in left)
             total += Tally(leaves, _elements(left), differ=len(apart))
             farthest(found, apart, leaf)
@@ -201,7 +202,8 @@ class Table:
                 f"{', '.join(rows)}: identical now, or no leaf: {self.made_by}"
             )
         total.ulps = max([0, *(units for units, _ in found.values())])
-        total.relative = max([0.0, *(relative for _, relative in found.values())])
+        finite = [r for _, r in found.values() if np.isfinite(r)]
+        total.relative = max([0.0, *finite])
         return total
 
     def _problem(self, row, units, relative, at_home):

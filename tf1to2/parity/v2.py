@@ -188,7 +188,7 @@ def _run_layer(module, request, way):
 
 
 def _named(module, layer):
-    """{name: variable} of a layer, sorted: as they are called, or were if it says so."""
+    """{name: variable} of a layer, sorted; by old names where the page tells them."""
     if hasattr(module, "old_names"):
         named = {name + ":0": v for name, v in module.old_names(layer).items()}
     else:

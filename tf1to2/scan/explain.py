@@ -81,6 +81,8 @@ def _of_name(symbol, width, colour):
             lines += _wrapped(
                 f"identical on 1.15.5, where it is called: {pairs}", width, ""
             )
+    if name in topic.distances:
+        lines.append(f"  tf1to2 diff --keras {entry.pair}")
     return "\n".join([*lines, "", _sides(topic, name, width, colour)])
 
 
@@ -180,8 +182,17 @@ def _proof(topic, name):
     cases = proof["cases"]
     return (
         f"{topic.name}.{name}: {verdict} on 1.15.5, {ways}, "
-        f"in {cases} case{'s' * (cases != 1)}"
+        f"in {cases} case{'s' * (cases != 1)}{_by_keras(topic, name)}"
     )
+
+
+def _by_keras(topic, name):
+    """How far the Keras form of a pair is, as the end of a line."""
+    if name not in topic.distances:
+        return ""
+    far = topic.distances[name]
+    told = f"within {far:.1e} of the largest value" if far else "identical"
+    return f"; by Keras {told}"
 
 
 # --- Several names, and errors.

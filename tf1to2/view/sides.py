@@ -49,11 +49,23 @@ class Sides:
         return [first, *both, *rest]
 
 
-def of_topic(topic):
-    """The Sides of a topic's two pages."""
-    edition = Edition({p: topics.folder(p) for p in ("v1_graph", "v2_eager")})
-    left, right = (edition.module(f"{p}.{topic.name}") for p in edition.folders)
-    return Sides(left, right, {name: name for name in topic.pairs})
+def of_topic(topic, keras=False):
+    """The Sides of a topic's two pages; with `keras`, of the left and the Keras page.
+
+    Raises:
+        CommandError: the topic has no Keras page.
+    """
+    if keras and not topic.keras:
+        known = [name for name, other in topics.topics().items() if other.keras]
+        raise CommandError(
+            f"{topic.name} has no Keras page; there are: {', '.join(known)}"
+        )
+    packages = ("v1_graph", "v2_eager", "v2_keras")
+    edition = Edition({package: topics.folder(package) for package in packages})
+    right = "v2_keras" if keras else "v2_eager"
+    left, right = (edition.module(f"{p}.{topic.name}") for p in ("v1_graph", right))
+    names = topic.distances if keras else topic.pairs
+    return Sides(left, right, {name: name for name in names})
 
 
 def of_files(left, right, names=()):
