@@ -10,6 +10,8 @@ MARKERS = (
 GAST = "ignore:.*Support for arbitrary keyword arguments:DeprecationWarning:gast"
 # What tf.io.write_graph of TensorFlow 2.20 hears from protobuf 6, which 7 refuses.
 FLOAT_FORMAT = "ignore:float_format is deprecated for text_format:UserWarning"
+# Keras 3 reads a learning rate by NumPy's protocol of before 2.0.
+KERAS_COPY = "ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"
 
 
 def pytest_configure(config):
@@ -26,6 +28,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(GAST))
         item.add_marker(pytest.mark.filterwarnings(FLOAT_FORMAT))
+        item.add_marker(pytest.mark.filterwarnings(KERAS_COPY))
         thousand = "_thousand_" in item.name and item.name.endswith("_keras")
         if item.name.endswith("_generated") or thousand:
             item.add_marker(pytest.mark.slow)

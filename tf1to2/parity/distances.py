@@ -124,7 +124,7 @@ class Distances:
         slug = str(case).partition(", ")[2]
         try:
             tally = self.table.compare(
-                pair, slug, *self._answers(case), SIDES, _leaf(case), measure
+                pair, slug, *self._answers(case), SIDES, _leaf(case), _measure(case)
             )
         except Mismatch as mismatch:
             raise Mismatch(f"{self.proof.name}.{case}: {mismatch}") from None
@@ -143,7 +143,7 @@ class Distances:
             found = {}
             slug, sides = str(case).partition(", ")[2], (SIDES[0], f"Keras, {case}")
             for expected, actual in zip(*self._answers(case), strict=True):
-                apart = measure(expected, actual, sides)
+                apart = _measure(case)(expected, actual, sides)
                 float32.farthest(found, apart, _leaf(case))
             pair = f"{self.proof.name}.{case.name}"
             rows += [float32.Row(pair, slug, path, *far) for path, far in found.items()]
@@ -167,6 +167,16 @@ class Distances:
             )
         )
         return expected, actual
+
+
+def _measure(case):
+    """What measures a case: of a naive form the numbers alone."""
+
+    def numbers(*sides):
+        found = measure(*sides)
+        return {path: far for path, far in found.items() if far is not ABSENT}
+
+    return numbers if isinstance(case, Naive) else measure
 
 
 def measure(expected, actual, sides):
