@@ -129,7 +129,8 @@ def old_names(model):
 def line(start, optimizer, frozen=()):
     """A dense layer that begins with the weights `start`, compiled."""
     features, units = start[0].shape
-    model = keras.Sequential([keras.Input([features]), keras.layers.Dense(units)])
+    dense = keras.layers.Dense(units, dtype=start[0].dtype.name)
+    model = keras.Sequential([keras.Input([features], dtype=dense.dtype), dense])
     model.set_weights(start)
     for weight in model.weights:
         weight.trainable = weight.name not in frozen

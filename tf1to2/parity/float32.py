@@ -33,7 +33,7 @@ SLACK = 2
 ELSEWHERE = 2.0**-20
 """What an unlisted leaf may differ by, relatively, on other processors and versions."""
 
-NOT_NUMBERS = 2**62
+NOT_NUMBERS = 2**63 - 2
 """Above it, a distance in units in the last place means NaN on one side alone."""
 
 FIELDS = ("pair", "case", "leaf", "ulps", "relative", "kernels")
