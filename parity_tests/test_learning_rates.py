@@ -207,6 +207,12 @@ CASES = [
     ),
     Op(
         "piecewise_constant",
+        "of a number",
+        [15, [10, 20], [1.0, 0.5, 0.25]],
+        expect=0.5,
+    ),
+    Op(
+        "piecewise_constant",
         "NaN",
         [np.float32(np.nan), [1.0], [3.0, 4.0]],
         exact=True,

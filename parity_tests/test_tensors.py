@@ -280,6 +280,14 @@ CASES = [
         skip=TEXT,
         expect=([3, 0, 3], [2, 0, 3]),
     ),
+    Op(
+        "split_words",
+        "no separators",
+        [np.array(["abc", "", "é"])],
+        {"separators": ""},
+        skip=TEXT,
+        expect=[[b"a", b"b", b"c"], [b"", b"", b""], [b"\xc3", b"\xa9", b""]],
+    ),
     FalseFriend(
         "split_words",
         "two spaces",

@@ -81,18 +81,27 @@ CASES = [
         function=ValueError,
         match="(?i)incompatible shapes|dimensions must be equal",
     ),
-    Program("epoch_loop", "a short last batch", [ROWS, START, 2, 3]),
-    Program("epoch_loop", "no epochs", [ROWS, START, 0]),
-    Raises(
-        "epoch_loop",
-        "rows that do not match",
-        [(X[0], Y[0, :3]), START, 1],
-        of="program",
-        graph=ValueError,
-        eager=ValueError,
-        function=ValueError,
-        match="Dimensions 4 and 3 are not compatible",
-    ),
+    *[
+        case
+        for name, plain in [
+            ("epoch_loop", {"function": PLAIN}),
+            ("epoch_loop_in_one_call", {}),
+        ]
+        for case in (
+            Program(name, "a short last batch", [ROWS, START, 2, 3]),
+            Program(name, "no epochs", [ROWS, START, 0], skip=plain),
+            Raises(
+                name,
+                "rows that do not match",
+                [(X[0], Y[0, :3]), START, 1],
+                of="program",
+                graph=ValueError,
+                eager=ValueError,
+                function=ValueError,
+                match="Dimensions 4 and 3 are not compatible",
+            ),
+        )
+    ],
     Program("monitored_loop", "up to a step", [BATCHES, START, 10]),
     Program(
         "monitored_loop",
@@ -243,19 +252,21 @@ class NumbersTest(unittest.TestCase):
         variables = [v.name[:-2] for v in v2.Trainer(START).variables]
         self.assertEqual(sorted(variables), sorted(names))
 
-    def test_a_loop_in_a_function_takes_the_same_steps(self):
-        one, many = v2.Trainer(START), v2.Trainer(START)
-        step, losses = tf.function(one._step), []
-        by_one = [step(*BATCHES)[0].numpy() for _ in range(5)]
-        for count in (2, 3):
-            losses += list(many.steps(*BATCHES, tf.constant(count))[0])
-        np.testing.assert_array_equal(losses, by_one)
-        for a, b in zip(one.variables, many.variables):
-            np.testing.assert_array_equal(a, b)
-        self.assertEqual(many.steps.experimental_get_tracing_count(), 1)
-        for count in (2, 3):  # numbers of Python: a trace each
-            many.steps(*BATCHES, count)
-        self.assertEqual(many.steps.experimental_get_tracing_count(), 3)
+    def test_a_step_is_told_when_it_was_taken(self):
+        trainer = v2.Trainer(START)
+        with tempfile.TemporaryDirectory() as path:
+            manager = trainer.manager(path, save_every=4)
+            for step, _, _ in trainer.fit(BATCHES, 8, manager):
+                self.assertEqual(trainer.global_step.numpy(), step + 1)
+                if step == 1:
+                    break
+            self.assertEqual(trainer.global_step.numpy(), 2)
+
+    def test_all_steps_are_one_trace(self):
+        trainer = v2.Trainer(START)
+        with tempfile.TemporaryDirectory() as path:
+            fit(trainer, path, 6)
+        self.assertEqual(trainer.step.experimental_get_tracing_count(), 1)
 
 
 class StopAtStepTest(unittest.TestCase):
@@ -342,9 +353,11 @@ class NanTest(unittest.TestCase):
         trainer = v2.Trainer(START)
         with tempfile.TemporaryDirectory() as path:
             manager = trainer.manager(path, save_every=1)
+            # Between two saves, too: the step with the NaN is the last.
             with self.assertRaisesRegex(FloatingPointError, "step 2"):
                 list(trainer.fit(self.DATA, 6, manager))
             self.assertEqual(v2.saved_steps(path), [0, 1, 2])
+            self.assertEqual(trainer.global_step.numpy(), 3)
             self.assertTrue(np.isnan(trainer.weights[0]).all())
             manager.restore_or_initialize()
             self.assertTrue(np.isfinite(trainer.weights[0]).all())

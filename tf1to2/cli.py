@@ -6,6 +6,7 @@ Each command imports what it needs when it runs: TensorFlow for `verify`, `bench
 
 import argparse
 import contextlib
+import importlib
 import os
 import sys
 import traceback
@@ -59,20 +60,44 @@ def _told(error):
     return f"{type(error).__name__}: {line[:500]} (TF1TO2_DEBUG=1 shows where)"
 
 
+class _Command(argparse.ArgumentParser):
+    """A command: what its module adds to it is asked for when it is called.
+
+    So no command waits for the modules of another.
+    """
+
+    module = None
+
+    def parse_known_args(self, args=None, namespace=None):
+        return super(_Command, self.filled()).parse_known_args(args, namespace)
+
+    def _print_message(self, message, file=None):
+        """Argparse drops what cannot be written; here that is an error."""
+        if message and file is not None:
+            file.write(message)
+
+    def filled(self):
+        """Itself, with all of its arguments."""
+        if self.module:
+            importlib.import_module(self.module).add_arguments(self)
+            self.module = None
+        return self
+
+
 def _parser():
-    parser = argparse.ArgumentParser(
+    parser = _Command(
         prog="tf1to2",
         description="The side-by-side TensorFlow 1 to 2 migration reference.",
     )
     parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        metavar="COMMAND", required=True, parser_class=_Command
+    )
 
     scan = commands.add_parser(
         "scan", help="find what is TensorFlow 1 in a tree, and which pair shows more"
     )
-    from tf1to2.scan import command
-
-    command.add_arguments(scan)
+    scan.module = "tf1to2.scan.command"
 
     explain = commands.add_parser("explain", help="tell what became of one name")
     explain.add_argument("symbol", metavar="SYMBOL", help="tf.placeholder, .eval, …")
@@ -99,17 +124,12 @@ def _parser():
     take = commands.add_parser(
         "take", help="write definitions, and all that they need, as one file"
     )
-    from tf1to2.view import take as taking
-
-    taking.add_arguments(take)
+    take.module = "tf1to2.view.take"
 
     convert = commands.add_parser(
         "convert-checkpoint", help="rename and carry over the tensors of a checkpoint"
     )
-    from tf1to2.checkpoint import command as converting
-
-    converting.add_arguments(convert)
-    convert.set_defaults(run=converting.run)
+    convert.module = "tf1to2.checkpoint.command"
 
     page = commands.add_parser("page", help="build the site: one HTML file, offline")
     page.add_argument(
@@ -118,9 +138,7 @@ def _parser():
     page.set_defaults(run=_page)
 
     bench = commands.add_parser("bench", help="time both sides against each other")
-    from tf1to2.bench import command as timing
-
-    timing.add_arguments(bench)
+    bench.module = "tf1to2.bench.command"
 
     verify = commands.add_parser("verify", help="run the proofs, here and now")
     verify.add_argument("topic", metavar="TOPIC[.NAME]", nargs="*", help="default: all")

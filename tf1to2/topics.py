@@ -50,7 +50,7 @@ class Topic:
     def sources(self):
         """Paths of all modules of the right page."""
         package = self.v2.name == "__init__.py"
-        return sorted(self.v2.parent.glob("*.py")) if package else [self.v2]
+        return sorted(self.v2.parent.rglob("*.py")) if package else [self.v2]
 
     @property
     def recording(self):

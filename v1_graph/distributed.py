@@ -200,18 +200,20 @@ def train_synchronously(x, y, start, steps, workers=2):
 
     Returns:
         dict with the [steps, workers] `losses`, the `weights` [kernel, bias] that each
-        worker has in the end, and the `global_step`.
+        worker has in the end, the `global_step`, and what the last checkpoint holds:
+        `saved`, [kernel, bias, global step].
 
     Raises:
         RuntimeError: a task failed; the message is the end of what it wrote.
     """
     # --- run
-    results = run_cluster("sync", x, y, start, steps, 1, workers)
+    results, saved = run_cluster("sync", x, y, start, steps, 1, workers)
     # --- result
     return {
         "losses": np.stack([r["losses"] for r in results], axis=1),
         "weights": [[r["kernel"], r["bias"]] for r in results],
         "global_step": results[0]["global_step"],
+        "saved": saved,
     }
 
 
@@ -235,7 +237,7 @@ def train_asynchronously(x, y, start, steps, workers=2, servers=2, loss="square"
         RuntimeError: a task failed; the message is the end of what it wrote.
     """
     # --- run
-    results = run_cluster("async", x, y, start, steps, servers, workers, loss)
+    results, _ = run_cluster("async", x, y, start, steps, servers, workers, loss)
     # --- result
     last = max(results, key=lambda r: r["global_step"])
     return {
@@ -403,7 +405,11 @@ def free_addresses(count):
 
 
 def run_cluster(mode, x, y, start, steps, servers, workers, loss="square"):
-    """Starts all tasks as processes on this machine; returns what the workers find."""
+    """Starts all tasks as processes on this machine.
+
+    Returns:
+        (what each worker finds, what the last checkpoint holds).
+    """
     addresses = free_addresses(servers + workers)
     tasks = [("worker", i) for i in range(workers)]
     tasks += [("ps", i) for i in range(servers)]
@@ -440,7 +446,15 @@ def run_cluster(mode, x, y, start, steps, servers, workers, loss="square"):
             stack.callback(process.kill)  # the other way round: first this one
         # --- end
         wait(processes[:workers], logs)
-        return [dict(np.load(path)) for path in outputs if os.path.exists(path)]
+        found = [dict(np.load(path)) for path in outputs if os.path.exists(path)]
+        return found, saved_in(os.path.join(folder, "model"))
+
+
+def saved_in(folder):
+    """[kernel, bias, global step] of the last checkpoint."""
+    reader = tf.train.load_checkpoint(folder)
+    names = ["kernel", "bias", "global_step"]
+    return [reader.get_tensor(name) for name in names]
 
 
 def wait(processes, logs, seconds=240):

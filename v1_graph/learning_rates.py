@@ -163,7 +163,7 @@ def piecewise_constant(x, boundaries, values):
     """Chooses values[i] for the i that says how many boundaries `x` is beyond.
 
     Args:
-        x: scalar tensor, such as the global step.
+        x: scalar tensor or number, such as the global step.
         boundaries: list of n increasing numbers of the dtype of `x`, n > 0; a boundary
             still belongs to the value before it.
         values: list of n + 1 numbers or scalar tensors of one dtype.

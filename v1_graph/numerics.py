@@ -1,5 +1,10 @@
-"""Numerics: what TensorFlow 1's library computed → modules to import or to take."""
+"""Numerics: what TensorFlow 1's library computed → modules to import or to take.
 
+What the functions take, and what they return, the right page says.
+"""
+
+import functools
+import importlib
 import os
 import tempfile
 
@@ -15,6 +20,7 @@ __all__ = [
     "make_reader",
     "dropped",
     "make_batch_norm",
+    "contrib_normalized",
     "loss",
     "streamed",
     "averaged",
@@ -23,58 +29,41 @@ __all__ = [
 ]
 
 
-def optimize(
-    optimizer,
-    hyper,
-    start,
-    gradients,
-    rates=None,
-    decay=None,
-    limits=None,
-    dtype=None,
-):
-    """Applies gradients, step by step, by an optimizer of any name.
+def contrib(module):
+    """A module of `tf.contrib`, which 1.15 was the last version to have."""
+    return importlib.import_module("tensorflow.contrib." + module)
 
-    Args:
-        optimizer: name, such as "Adam".
-        hyper: dict of its arguments.
-        start: {name: array}, the variables.
-        gradients: {name: [steps, ...] array, (indices [steps, k], values [steps, k,
-            ...]) of a sparse gradient, or None}.
-        rates: [steps] array, which a variable that is the learning rate is assigned.
-        decay: (steps, factor) by which `learning_rate` falls, a schedule.
-        limits: (lowest, highest), to which a constraint clips.
-        dtype: name of the dtype to compute in, if not that of `start`.
 
-    Returns:
-        {name: value} of all variables in the end, halves as float32.
-
-    Raises:
-        ValueError: no gradients, an argument that the optimizer refuses.
-        RuntimeError: a constraint and a sparse gradient.
-    """
+def optimize(optimizer, hyper, start, gradients, options=()):
+    """Applies gradients, step by step, by an optimizer of any name."""
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
+        hyper, options, more = dict(hyper), dict(options), {}
+        limits, rates = options.get("limits"), options.get("rates")
         variables = {
             name: tf.get_variable(
                 name,
-                initializer=tf.cast(value, dtype or value.dtype),
+                initializer=tf.cast(value, options.get("dtype", value.dtype)),
                 constraint=limits and (lambda x: tf.clip_by_value(x, *limits)),
             )
             for name, value in start.items()
         }
         global_step = tf.train.get_or_create_global_step()
-        hyper = dict(hyper)
         if optimizer == "AdagradDA":
             hyper["global_step"] = global_step
         if rates is not None:
-            hyper["learning_rate"] = tf.get_variable("rate", [], trainable=False)
-        if decay is not None:
-            rate = hyper["learning_rate"]
+            rate = tf.get_variable("rate", [], trainable=False)
+            hyper["learning_rate"] = (lambda: rate) if "called" in options else rate
+        if "decay" in options:
             hyper["learning_rate"] = tf.train.exponential_decay(
-                rate, global_step, *decay
+                hyper["learning_rate"], global_step, *options["decay"]
             )
-        optimizer = getattr(tf.train, optimizer + "Optimizer")(**hyper)
+        place = tf.train if hasattr(tf.train, optimizer + "Optimizer") else None
+        place = place or contrib("opt")
+        optimizer = getattr(place, optimizer + "Optimizer")(**hyper)
+        if "average" in options:
+            wrapper = contrib("opt").MovingAverageOptimizer
+            optimizer = wrapper(optimizer, options["average"])
         # --- step
         feeds, pairs = {}, []
 
@@ -92,13 +81,21 @@ def optimize(
             elif gradient is not None:
                 gradient = fed(gradient, kind)
             pairs.append((gradient, variable))
-        step = optimizer.apply_gradients(pairs, global_step)
+        if "decayed" in options:
+            more["decay_var_list"] = [variables[name] for name in options["decayed"]]
+        step = optimizer.apply_gradients(pairs, global_step, **more)
         # --- run
         sess.run(tf.global_variables_initializer())
         for i in range(len(next(iter(feeds.values())))):
             if rates is not None:
-                hyper["learning_rate"].load(rates[i], sess)
+                rate.load(rates[i], sess)
             sess.run(step, {tensor: values[i] for tensor, values in feeds.items()})
+        if "average" in options:
+            with tempfile.TemporaryDirectory() as folder:
+                saver = optimizer.swapping_saver()
+                path = saver.save(sess, os.path.join(folder, "model.ckpt"))
+                names = [name for name, _ in tf.train.list_variables(path)]
+                return {name: tf.train.load_variable(path, name) for name in names}
         found = {v.op.name: v for v in tf.global_variables() if v.op.name != "rate"}
         halves = tf.float16, tf.bfloat16
         for name, v in found.items():
@@ -108,30 +105,12 @@ def optimize(
 
 
 def decayed(step, schedule, options):
-    """The learning rate at a step, by a schedule of any name.
-
-    Args:
-        step: tensor of steps taken.
-        schedule: name, such as "linear_cosine_decay".
-        options: dict of its arguments.
-
-    Returns:
-        float32 tensor like `step`.
-    """
+    """The learning rate at a step, by a schedule of any name."""
     return getattr(tf.train, schedule)(global_step=step, **options)
 
 
 def noisy_rates(steps, place, options):
-    """The rates of `noisy_linear_cosine_decay`, whose op is seeded by its place.
-
-    Args:
-        steps: [n] int array, of the steps to look at, one after the other.
-        place: number of the nodes before the op, which is its seed.
-        options: dict of the arguments of the schedule.
-
-    Returns:
-        {"place": as it is, "rates": list of n float32}.
-    """
+    """The rates of `noisy_linear_cosine_decay`, whose op is seeded by its place."""
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- build
         tf.set_random_seed(7)
@@ -144,30 +123,13 @@ def noisy_rates(steps, place, options):
 
 
 def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
-    """Draws the initial value of a variable, by an initializer of any name.
-
-    Args:
-        initializer: name, such as "glorot_uniform", or "contrib_xavier".
-        options: dict of its arguments.
-        shape: of the variable.
-        graph_seed: int, or None.
-        op_seed: int.
-        dtype: of the variable.
-
-    Returns:
-        Array of this shape and dtype.
-
-    Raises:
-        ValueError: an argument that the initializer refuses.
-    """
+    """Draws the initial value of a variable, by an initializer of any name."""
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(graph_seed)
         if initializer.startswith("contrib_"):
-            import tensorflow  # compat.v1 has no contrib, and no version after 1.15
-
             name = initializer[len("contrib_") :] + "_initializer"
-            make = getattr(tensorflow.contrib.layers, name)
+            make = getattr(contrib("layers"), name)
         else:
             make = getattr(tf.initializers, initializer)
         draw = make(seed=op_seed, **options)
@@ -178,17 +140,7 @@ def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
 
 
 def numbers(kind, graph_seed, op_seed, sizes):
-    """Draws again and again from one op.
-
-    Args:
-        kind: "random_normal", "random_uniform" or "truncated_normal".
-        graph_seed: int, or None.
-        op_seed: int.
-        sizes: list of int, how many numbers each draw takes.
-
-    Returns:
-        List of [size] float32 arrays.
-    """
+    """Draws again and again from one op."""
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(graph_seed)
@@ -199,18 +151,7 @@ def numbers(kind, graph_seed, op_seed, sizes):
 
 
 def make_reader(cell, loop="unroll", name="reader"):
-    """Makes a recurrent network of cells of any name.
-
-    Args:
-        cell: (name, dict of its arguments), such as ("GRUCell", {"num_units": 4});
-            `cell` and `cells` among the arguments are likewise.
-        loop: "unroll", "unroll_in_python", or "unroll_both_ways".
-        name: scope of the variables.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        to the outputs and the last state.
-    """
+    """Makes a recurrent network of cells of any name."""
 
     def make(cell):
         kind, options = cell
@@ -243,19 +184,7 @@ def make_reader(cell, loop="unroll", name="reader"):
 
 
 def dropped(x, cell, runs):
-    """Runs a network of cells that drop, again and again.
-
-    Args:
-        x: [batch, time, depth] float array.
-        cell: see `make_reader`.
-        runs: how often.
-
-    Returns:
-        List of (outputs, state).
-
-    Raises:
-        ValueError: a share outside of [0, 1].
-    """
+    """Runs a network of cells that drop, again and again."""
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(7)
@@ -266,18 +195,7 @@ def dropped(x, cell, runs):
 
 
 def make_batch_norm(options, update=True, dtype=None, name="normalized"):
-    """Makes a batch normalization.
-
-    Args:
-        options: dict of its arguments, such as {"momentum": 0.9}.
-        update: whether training updates the moving statistics.
-        dtype: name of the dtype to compute in, if not that of the input.
-        name: scope of the variables `batch_normalization/gamma`, and so on.
-
-    Returns:
-        Callable from a [..., channels] float tensor and `training`, a bool, to a tensor
-        of the same shape, halves as float32.
-    """
+    """Makes a batch normalization."""
 
     def normalize(x, training):
         inputs = tf.cast(x, dtype or x.dtype)
@@ -289,37 +207,35 @@ def make_batch_norm(options, update=True, dtype=None, name="normalized"):
     return tf.make_template(name, normalize)
 
 
+def contrib_normalized(batches, options):
+    """Trains a batch normalization of contrib, batch by batch, and looks at it then."""
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        x = tf.placeholder(batches[0].dtype, (None,) + batches[0].shape[1:])
+        make = functools.partial(contrib("layers").batch_norm, x, scope="BatchNorm")
+        y = make(**options)
+        with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+            y = tf.identity(y)
+        inferred = make(is_training=False, reuse=True, **options)
+        step = y, tf.gradients(y, x, grad_ys=tf.square(x))[0]
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        outputs, gradients = zip(*[sess.run(step, {x: batch}) for batch in batches])
+        return {
+            "outputs": list(outputs),
+            "gradients": list(gradients),
+            "inferred": sess.run(inferred, {x: batches[-1]}),
+            "variables": sess.run({v.op.name: v for v in tf.global_variables()}),
+        }
+
+
 def loss(labels, predictions, weights, kind, options):
-    """A loss of any name.
-
-    Args:
-        labels: tensor.
-        predictions: tensor, or the logits.
-        weights: tensor that broadcasts to the losses.
-        kind: name, such as "huber_loss".
-        options: dict of its other arguments.
-
-    Returns:
-        Scalar; for the reduction "none" the losses.
-    """
+    """A loss of any name."""
     return getattr(tf.losses, kind)(labels, predictions, weights=weights, **options)
 
 
 def streamed(metric, options, batches, more=()):
-    """Streams batches through a metric of any name.
-
-    Args:
-        metric: name, such as "auc".
-        options: dict of its other arguments.
-        batches: list of tuples of arrays, the arguments of a batch; n may vary.
-        more: names of the arguments after the second.
-
-    Returns:
-        List of the values, at first and after each batch.
-
-    Raises:
-        ValueError: an argument that the metric refuses.
-    """
+    """Streams batches through a metric of any name."""
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- metrics
         tensors = [tf.placeholder(a.dtype, (None,) + a.shape[1:]) for a in batches[0]]
@@ -340,21 +256,7 @@ def streamed(metric, options, batches, more=()):
 
 
 def averaged(start, values, decay, counts=None):
-    """Averages variables, which are assigned values in turn.
-
-    Args:
-        start: {name: array}, the variables.
-        values: {name: [n, ...] array}, their values, of some of them.
-        decay: share of the old average that an update keeps, at most.
-        counts: [n] ints, the numbers of updates, or None.
-
-    Returns:
-        ({name in the checkpoint: the value that an evaluation loads} in the end,
-        {name of the variable: name of its average}).
-
-    Raises:
-        TypeError: a variable of another dtype than float.
-    """
+    """Averages variables, which are assigned values in turn."""
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         variables = {
@@ -379,16 +281,7 @@ def averaged(start, values, decay, counts=None):
 
 
 def averaged_tensor(values, decay, zero_debias=False):
-    """Averages a tensor, such as a loss.
-
-    Args:
-        values: [n, ...] float array, the values of the tensor in turn.
-        decay: share of the old average that an update keeps.
-        zero_debias: whether to divide by 1 - decay ** n.
-
-    Returns:
-        List of the n averages.
-    """
+    """Averages a tensor, such as a loss."""
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         value = tf.placeholder(values.dtype, values.shape[1:])
@@ -402,20 +295,7 @@ def averaged_tensor(values, decay, zero_debias=False):
 
 
 def restored(saved, start, assignment=None):
-    """Writes a checkpoint, and restores variables from it by name.
-
-    Args:
-        saved: {name: array}, what is written.
-        start: {name: array}, the variables to restore.
-        assignment: of `init_from_checkpoint`, or None, for all by their names.
-
-    Returns:
-        ({name: value} of the variables, {suffix: bytes of the file as a uint8 array}).
-
-    Raises:
-        tf.errors.NotFoundError: a name that is not in the file.
-        ValueError: what `assignment` names is not there.
-    """
+    """Writes a checkpoint, and restores variables from it by name."""
     with tempfile.TemporaryDirectory() as folder:
         # --- save
         with tf.Graph().as_default(), tf.Session() as sess:

@@ -217,7 +217,8 @@ def split_words(texts, separators=" "):
 
     Args:
         texts: [n] string tensor.
-        separators: the ASCII characters, each of which separates.
+        separators: the ASCII characters, each of which separates; without any, each
+            byte is a word.
 
     Returns:
         [n, most words of a text] string tensor, padded by empty texts.

@@ -13,6 +13,7 @@ import tensorflow.compat.v1 as tf
 __all__ = [
     "feed_loop",
     "epoch_loop",
+    "epoch_loop_in_one_call",
     "monitored_loop",
     "stop_and_resume",
     "warm_start",
@@ -103,6 +104,23 @@ def epoch_loop(data, start, epochs, batch_size=2):
                 break
         trained, step = sess.run([weights, global_step])
         return losses, trained, step
+
+
+def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
+    """As `epoch_loop`, with the loop in the graph as well: Python sees the end only.
+
+    In TensorFlow 1 that is rarely written, and Python takes each step.
+
+    Args:
+        data: (x, y), float arrays [n, features] and [n, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        epochs: how often to go through the rows.
+        batch_size: rows of a batch; the last one of an epoch may have fewer.
+
+    Returns:
+        (losses of all steps, final weights [kernel, bias], global step).
+    """
+    return epoch_loop(data, start, epochs, batch_size)
 
 
 class Line(object):

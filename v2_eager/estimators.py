@@ -7,7 +7,7 @@ import tempfile
 import tensorflow as tf
 from absl import app, flags
 
-from v2_eager.numerics import initializers, optimizers
+from v2_eager.numerics import initializers, optimizers, randomness
 
 __all__ = [
     "parse_hparams",
@@ -18,6 +18,8 @@ __all__ = [
     "train_and_evaluate",
     "run_main",
 ]
+
+SEED = 5  # the `tf_random_seed` of `RunConfig`; nothing else of the process is seeded
 
 
 def parse_hparams(text):
@@ -84,7 +86,8 @@ class Classifier(tf.Module):
         for number, units in enumerate([*hparams.hidden, hparams.classes]):
             last = number == len(hparams.hidden)
             name = "scores" if last else f"hidden_{number}"
-            glorot = initializers.glorot_uniform(seed=number)
+            seeds = randomness.kernel_seeds(SEED, number)
+            glorot = initializers.glorot_uniform(seed=randomness.stream(*seeds))
             kernel = tf.Variable(glorot([inputs, units], dtype), name=name + "/kernel")
             bias = tf.Variable(tf.zeros([units], dtype), name=name + "/bias")
             self.layers.append([kernel, bias])
@@ -102,7 +105,6 @@ class Trainer(tf.Module):
 
     def __init__(self, features, hparams):
         super().__init__()
-        tf.random.set_seed(5)  # the `tf_random_seed` of `RunConfig`
         inputs, dtype = features.shape[1], features.dtype
         # --- model
         self.hparams = hparams
@@ -182,6 +184,7 @@ def eval_batches(data, hparams):
 
 
 def trained(data, hparams, steps):
+    tf.random.set_seed(5)  # the `tf_random_seed` of `RunConfig`
     trainer = Trainer(data[0], hparams)
     trainer.train_steps(train_batches(data, hparams), tf.constant(steps or 0))
     return trainer
@@ -221,6 +224,7 @@ def train(data, runs, hparams=""):
     losses, weights, steps = [], [], []
     with tempfile.TemporaryDirectory() as model_dir:
         for run in runs:
+            tf.random.set_seed(5)  # the `tf_random_seed` of `RunConfig`
             trainer = Trainer(data[0], hparams)
             manager = checkpoints(trainer, model_dir)
             batches = train_batches(data, hparams)  # a run begins at the first batch
@@ -379,6 +383,7 @@ def train_and_evaluate(
     metrics = []
     # --- build
     with tempfile.TemporaryDirectory() as model_dir:
+        tf.random.set_seed(5)  # the `tf_random_seed` of `RunConfig`
         trainer = Trainer(data[0], hparams)
         manager = checkpoints(trainer, model_dir, keep)
         manager.save(trainer.global_step)

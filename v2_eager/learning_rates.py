@@ -196,7 +196,7 @@ def piecewise_constant(x, boundaries, values):
     """Chooses values[i] for the i that says how many boundaries `x` is beyond.
 
     Args:
-        x: scalar tensor, such as the global step.
+        x: scalar tensor or number, such as the global step.
         boundaries: list of n increasing numbers of the dtype of `x`, n > 0; a boundary
             still belongs to the value before it.
         values: list of n + 1 numbers or scalar tensors of one dtype.
@@ -209,6 +209,7 @@ def piecewise_constant(x, boundaries, values):
     """
     if len(values) != len(boundaries) + 1:
         raise ValueError("The length of boundaries should be 1 less than of values")
+    x = tf.convert_to_tensor(x)  # it may be a number
     beyond = x[..., tf.newaxis] > tf.convert_to_tensor(boundaries, x.dtype)
     return tf.gather(values, tf.math.count_nonzero(beyond, axis=-1))
 

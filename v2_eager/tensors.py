@@ -221,11 +221,14 @@ def split_words(texts, separators=" "):
 
     Args:
         texts: [n] string tensor.
-        separators: the ASCII characters, each of which separates.
+        separators: the ASCII characters, each of which separates; without any, each
+            byte is a word.
 
     Returns:
         [n, most words of a text] string tensor, padded by empty texts.
     """
+    if not separators:
+        return tf.strings.bytes_split(texts).to_tensor()
     # The separator of tf.strings.split is a whole text, and it keeps empty words.
     separator = separators[0]
     spaced = tf.strings.regex_replace(texts, f"[{re.escape(separators)}]", separator)

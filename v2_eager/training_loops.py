@@ -16,6 +16,7 @@ from v2_eager.numerics import optimizers
 __all__ = [
     "feed_loop",
     "epoch_loop",
+    "epoch_loop_in_one_call",
     "monitored_loop",
     "stop_and_resume",
     "warm_start",
@@ -43,32 +44,24 @@ def feed_loop(batches, start, steps, print_every=2):
     weights = [tf.Variable(s) for s in start]
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
 
-    features, targets = [tf.constant(b) for b in batches]
-
-    # Fed are the numbers of the batches; of any number of them, by the signature.
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)])
-    def train_steps(due):
-        losses = tf.TensorArray(features.dtype, len(due), element_shape=[])
-        for i in tf.range(len(due)):
-            with tf.GradientTape() as tape:
-                outputs = tf.matmul(tf.gather(features, due[i]), weights[0])
-                outputs = tf.nn.bias_add(outputs, weights[1])
-                error = outputs - tf.gather(targets, due[i])
-                loss = tf.reduce_mean(tf.square(error))
-            # --- step
-            rate = tf.cast(decayed_rate(global_step), loss.dtype)
-            for weight, gradient in zip(weights, tape.gradient(loss, weights)):
-                weight.assign_sub(rate * gradient)
-            global_step.assign_add(1)
-            losses = losses.write(i, loss)
-        return losses.stack()
+    @tf.function
+    def train_step(features, targets):
+        with tf.GradientTape() as tape:
+            outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
+            loss = tf.reduce_mean(tf.square(outputs - targets))
+        # --- step
+        rate = tf.cast(decayed_rate(global_step), loss.dtype)
+        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+            weight.assign_sub(rate * gradient)
+        global_step.assign_add(1)
+        return loss
 
     # --- run
     losses = []
-    for first in range(0, steps, print_every):  # from line to line in one call
-        due = tf.range(first, min(first + print_every, steps), dtype=tf.int64)
-        losses.extend(train_steps(due % len(features)).numpy())
-        step = global_step.numpy()  # after the steps, since it is written after them
+    for i in range(steps):
+        x, y = [b[i % len(b)] for b in batches]
+        losses.append(train_step(x, y).numpy())
+        step = global_step.numpy()
         if step % print_every == 0:
             print(f"step {step}: loss {losses[-1]:.4f}", file=printed)
     return {
@@ -102,25 +95,56 @@ def epoch_loop(data, start, epochs, batch_size=2):
     weights = [tf.Variable(s) for s in start]
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
 
+    # One trace for all batches: the last one may be shorter.
+    @tf.function(input_signature=dataset.element_spec)
+    def train_step(features, targets):
+        with tf.GradientTape() as tape:
+            outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
+            loss = tf.reduce_mean(tf.square(outputs - targets))
+        # --- step
+        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
+            weight.assign_sub(0.125 * gradient)
+        global_step.assign_add(1)
+        return loss
+
+    # --- run
+    losses = [train_step(*batch).numpy() for batch in dataset]
+    return losses, [w.numpy() for w in weights], global_step.numpy()
+
+
+def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
+    """As `epoch_loop`, with the loop in the graph as well: Python sees the end only.
+
+    It pays where steps are short, since Python's share of a step is saved.
+
+    Args:
+        data: (x, y), float arrays [n, features] and [n, units].
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+        epochs: how often to go through the rows.
+        batch_size: rows of a batch; the last one of an epoch may have fewer.
+
+    Returns:
+        (losses of all steps, final weights [kernel, bias], global step).
+    """
+    dataset = tf.data.Dataset.from_tensor_slices(data)
+    dataset = dataset.batch(batch_size).repeat(epochs)
+    weights = [tf.Variable(s) for s in start]
+    global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+
     @tf.function
     def train(batches):
-        # In the graph: Python sees the end only. Where the number is not known, write
-        # `for features, targets in batches`: it asks before each whether there is one.
-        steps = tf.cast(dataset.cardinality(), tf.int32)
-        losses = tf.TensorArray(data[0].dtype, steps, element_shape=[])
-        for i in tf.range(steps):
-            features, targets = next(batches)
+        # It grows: how many batches a dataset has may not be known.
+        losses = tf.TensorArray(data[0].dtype, 0, dynamic_size=True, element_shape=[])
+        for features, targets in batches:
             with tf.GradientTape() as tape:
                 outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
                 loss = tf.reduce_mean(tf.square(outputs - targets))
-            losses = losses.write(i, loss)
-            # --- step
+            losses = losses.write(losses.size(), loss)
             for weight, gradient in zip(weights, tape.gradient(loss, weights)):
                 weight.assign_sub(0.125 * gradient)
             global_step.assign_add(1)
         return losses.stack()
 
-    # --- run
     losses = list(train(iter(dataset)).numpy())
     return losses, [w.numpy() for w in weights], global_step.numpy()
 
@@ -139,7 +163,7 @@ class Trainer(tf.Module):
             0, trainable=False, dtype=tf.int64, name="global_step"
         )
         self.loss_of = tf.function(self._loss_of)
-        self.steps = tf.function(self._steps)
+        self.step = tf.function(self._step)
 
     def _loss_of(self, x, y):
         outputs = tf.nn.bias_add(tf.matmul(x, self.weights[0]), self.weights[1])
@@ -155,15 +179,6 @@ class Trainer(tf.Module):
             lambda: self._loss_of(x, y), self.weights, self.global_step
         )
         return loss, rate
-
-    def _steps(self, x, y, count):
-        """Takes `count` steps, a tensor, without Python; returns losses and rates."""
-        losses = tf.TensorArray(x.dtype, count, element_shape=[])
-        rates = tf.TensorArray(tf.float32, count, element_shape=[])
-        for i in tf.range(count):
-            loss, rate = self._step(x, y)
-            losses, rates = losses.write(i, loss), rates.write(i, rate)
-        return losses.stack(), rates.stack()
 
     def fit(self, batches, last_step, manager):
         """Trains up to `last_step`, from the newest checkpoint on if there is one.
@@ -182,15 +197,12 @@ class Trainer(tf.Module):
         batches = [tf.constant(b) for b in batches]
         step = self.global_step.numpy()
         while step < last_step:
-            # From save to save in one call: Python looks at the losses afterwards.
-            count = min(manager.checkpoint_interval, last_step - step)
-            taken = self.steps(*batches, tf.constant(count, tf.int32))
-            for loss, rate in zip(*[tensor.numpy() for tensor in taken]):
-                if math.isnan(loss):  # before the save: what is on disk is good
-                    raise FloatingPointError(f"NaN loss during training, step {step}")
-                yield step, loss, rate
-                step += 1
-            manager.save(self.global_step)
+            loss, rate = (tensor.numpy() for tensor in self.step(*batches))
+            if math.isnan(loss):  # before the save: what is on disk is good
+                raise FloatingPointError(f"NaN loss during training, step {step}")
+            manager.save(self.global_step)  # if it is due
+            yield step, loss, rate
+            step += 1
         manager.save(self.global_step, check_interval=False)
 
     def manager(self, directory, save_every, max_to_keep=5, init_fn=None):
@@ -227,17 +239,6 @@ class ScalarWriter:
         for tag, value in scalars.items():
             tf.raw_ops.WriteScalarSummary(
                 writer=self.writer, step=step, tag=tag, value=value
-            )
-
-    @tf.function
-    def write_all(self, first, tag, values):
-        """Writes values for the steps from `first` on, in one call."""
-        for i in tf.range(len(values)):
-            tf.raw_ops.WriteScalarSummary(
-                writer=self.writer,
-                step=first + tf.cast(i, tf.int64),
-                tag=tag,
-                value=values[i],
             )
 
     def close(self):
@@ -468,7 +469,8 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
         best, best_step = math.inf, 0
         # --- run
         while trainer.global_step < last_step:
-            losses.extend(trainer.steps(*batches, tf.constant(every))[0].numpy())
+            for _ in range(every):
+                losses.append(trainer.step(*batches)[0].numpy())
             step = trainer.global_step.numpy()
             loss = trainer.loss_of(*validation).numpy()
             validations.append((step, loss))
@@ -509,13 +511,12 @@ def supervised_loop(batches, start, stops):
             )
             manager.restore_or_initialize()
             # --- run
-            first = trainer.global_step.numpy()
-            count = tf.constant(last_step - first, tf.int32)
-            taken, _ = trainer.steps(*batches, count)
-            losses.append(list(taken.numpy()))
+            losses.append([])
             # A file of the same second would be overwritten, but for the suffix.
             with contextlib.closing(ScalarWriter(directory, f".{run}")) as writer:
-                writer.write_all(tf.constant(first + 1), "loss", taken)
+                while trainer.global_step < last_step:
+                    losses[-1].append(trainer.step(*batches)[0].numpy())
+                    writer.write(trainer.global_step, loss=losses[-1][-1])
             # --- end
             manager.save(trainer.global_step)
         # --- results

@@ -43,6 +43,7 @@ def add_arguments(parser):
     )
     parser.add_argument("--dry-run", action="store_true", help="print the plan, only")
     parser.add_argument("--force", action="store_true", help="replace what is there")
+    parser.set_defaults(run=run)
 
 
 def run(options):

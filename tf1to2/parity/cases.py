@@ -20,6 +20,7 @@ RUNGS = {
     "layer": ("graph", "eager", "function", "dynamic", "xla", "gradient"),
     "program": ("graph", "eager", "function"),
 }
+BESIDES = ("generated", "recipe", "keras")
 DIFFERENCES = ("values", "shape", "structure", "raises")
 
 
@@ -38,7 +39,10 @@ class Case:
         sizes: list of {letter: size}, in place of the usual three.
         exact: compare with the recording in the given dtype, not by the float64 recipe:
             for cases about float32 itself, and for arithmetic that never rounds.
-        skip: {way or rung: reason} of what cannot be asked of this case.
+        skip: {way or rung: reason} of what cannot be asked of this case. "recipe" is
+            for pages that compute in float32 or less whatever they are given, so that
+            wider inputs widen nothing: raw float32 is compared alone, and "xla", which
+            rounds as nobody else, must be skipped, too.
         factory: of a layer, the keywords that make it.
         traces: of a program, how often each of its `tf.function`s may trace; 2 where
             the first call makes variables, 0 where all run in other processes.
@@ -59,13 +63,15 @@ class Case:
     kind = "op"
 
     def __post_init__(self):
-        unknown = set(self.skip) - {*RUNGS[self.kind], "generated", "keras"}
+        unknown = set(self.skip) - {*RUNGS[self.kind], *BESIDES}
         if unknown or not all(self.skip.values()):
             raise ValueError(
                 "{}: skip takes {{rung: reason}}, rungs being {}".format(
                     self, ", ".join(RUNGS[self.kind])
                 )
             )
+        if "recipe" in self.skip and "xla" in self.ways:
+            raise ValueError(f"{self}: without the recipe, skip xla, too")
 
     def __str__(self):
         return f"{self.name}, {self.slug}"

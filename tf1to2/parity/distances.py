@@ -124,7 +124,12 @@ class Distances:
         slug = str(case).partition(", ")[2]
         try:
             tally = self.table.compare(
-                pair, slug, *self._answers(case), SIDES, _leaf(case), _measure(case)
+                pair,
+                slug,
+                *self._answers(case),
+                SIDES,
+                leaf=_leaf(case),
+                apart_by=_measure(case),
             )
         except Mismatch as mismatch:
             raise Mismatch(f"{self.proof.name}.{case}: {mismatch}") from None

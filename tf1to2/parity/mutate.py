@@ -5,8 +5,9 @@
 Prints the changes that no check and no test noticed. Some of those change no number (a
 name in a message, a bound that is never met); the others are gaps in the cases.
 
-Every change has a process of its own, which sees a copy of the page's package with the
-change in it; processes that it starts see the same. The page as it is comes first and
+Where the page is a package, all its modules are changed, one at a time. Every change
+has a process of its own, which sees a copy of the page's package with the change in it;
+processes that it starts see the same. The page as it is comes first and
 last, and must pass: otherwise what was noticed says nothing. With `--results` what was
 tried is kept in a file, and what stands there for the same page and tests is not tried
 again.
@@ -79,9 +80,8 @@ def noticed(where, name, first=None):
     return not unittest.TextTestRunner(io.StringIO()).run(suite).wasSuccessful()
 
 
-def _begin(folder, page, text):
-    """Lets this process, and those it starts, see `text` in the place of a page."""
-    path, root = page
+def _begin(folder, path, root, text):
+    """Lets this process, and those it starts, see `text` in the place of a module."""
     top = root / path.relative_to(root).parts[0]
     if top.is_dir():
         skipped = shutil.ignore_patterns("__pycache__")
@@ -97,15 +97,29 @@ def _begin(folder, page, text):
     os.dup2(nowhere, 2)
 
 
-def _try(folder, page, text, where, name, first):
-    _begin(folder, page, text)
+def _try(folder, path, root, text, where, name, first):
+    _begin(folder, path, root, text)
     settings.apply()
     status = NOTICED if noticed(where, name, first) else UNNOTICED
     os._exit(status)  # no thread of TensorFlow's, and no other process, is waited for
 
 
+def modules_of(page):
+    """Paths of a page: of a package, all its modules, `__init__.py` first."""
+    package = page.path.name == "__init__.py"
+    others = sorted(page.path.parent.rglob("*.py")) if package else []
+    return [page.path, *(path for path in others if path != page.path)]
+
+
+def cases_beside(test, name):
+    """Paths of a test, and of the modules in a folder beside it with a proof's name."""
+    path = pathlib.Path(test.__file__)
+    return [path, *sorted((path.parent / name).rglob("*.py"))]
+
+
 def _describe(where, name, pipe):
-    """Tells of a proof: its page, and a hash of what a result depends on."""
+    """Tells of a proof: its name, the modules of its page, the folder that they lie
+    under, and a hash of what a result depends on."""
     settings.apply()
     from tf1to2.errors import CommandError
     from tf1to2.parity import pages, providers
@@ -114,14 +128,15 @@ def _describe(where, name, pipe):
         provider = providers.provider(where)
         ((proof, _),) = providers.select(provider, [name])
         test = importlib.import_module(provider.module(proof.name))
-        code = proof.right.code[:16] + pages.code_hash(test.__file__)[:16]
-        pipe.send((proof.name, (proof.right.path, proof.right.root), code))
+        modules, cases = modules_of(proof.right), cases_beside(test, proof.name)
+        code = proof.right.code[:16] + "".join(pages.code_hash(c)[:16] for c in cases)
+        pipe.send((proof.name, modules, proof.right.root, code))
     except CommandError as error:
         pipe.send(error)
 
 
 class Pool:
-    """Tries changes of one page, some at a time, each in a fresh process.
+    """Tries changes of a page's modules, some at a time, each in a fresh process.
 
     The processes are forked from this one, which has imported TensorFlow and run
     nothing: an import of it takes seconds.
@@ -145,13 +160,14 @@ class Pool:
         process.join()
         if isinstance(found, Exception):
             raise found
-        self.name, self.page, self.code = found
+        self.name, self.modules, self.root, self.code = found
 
     def results(self, texts):
         """Yields (key, "noticed", "unnoticed" or "hangs") as processes end.
 
         Args:
-            texts: iterable of (key, text of the page, pair whose checks come first).
+            texts: iterable of (key, path of a module, its text, pair whose checks come
+                first).
         """
         waiting = iter(texts)
         while True:
@@ -178,17 +194,33 @@ class Pool:
                 verdict = "unnoticed" if unnoticed else "noticed"
                 yield key, "hangs" if hangs else verdict
 
-    def _start(self, key, text, first):
+    def _start(self, key, path, text, first):
         folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        args = (folder.name, self.page, text, self.where, self.name, first)
+        args = (folder.name, path, self.root, text, self.where, self.name, first)
         process = self.context.Process(target=_try, args=args)
         process.start()
         self.running[key] = process, folder, time.monotonic()
 
     def as_it_is(self):
         """Whether the unchanged page passes in a process like the others."""
-        ((_, verdict),) = self.results([("", self.page[0].read_text("utf-8"), None)])
+        path = self.modules[0]
+        ((_, verdict),) = self.results([("", path, path.read_text("utf-8"), None)])
         return verdict == "unnoticed"
+
+    def changes(self):
+        """{description: (path of a module, its changed text, pair to try first)}."""
+        found = {}
+        for path in self.modules:
+            source = path.read_text("utf-8")
+            page = path == self.modules[0]
+            where = "" if page else f"{path.relative_to(self.modules[0].parent)}, "
+            for line, what, tree in mutants(source):
+                text, count = f"{where}line {line}: {what}", 2
+                while text in found:
+                    text, count = f"{where}line {line}: {what} ({count})", count + 1
+                first = owner(source, line) if page else None
+                found[text] = path, ast.unparse(tree), first
+        return found
 
 
 def _names(where):
@@ -221,13 +253,7 @@ def mutate(where, name, known=None, *, jobs=2, sample=None, only="", tell=print)
         before and after), `date`.
     """
     pool = Pool(where, name, jobs)
-    source = pool.page[0].read_text("utf-8")
-    everything = {}
-    for line, what, tree in mutants(source):
-        text, count = f"line {line}: {what}", 2
-        while text in everything:
-            text, count = f"line {line}: {what} ({count})", count + 1
-        everything[text] = ast.unparse(tree), owner(source, line)
+    everything = pool.changes()
     chosen = [text for text in everything if only in text]
     if sample and sample < len(chosen):
         chosen = random.Random(0).sample(chosen, sample)

@@ -9,6 +9,8 @@ import os
 import pathlib
 import sys
 
+INSTALLED = {"site-packages", "dist-packages"}
+
 
 class Page:
     """One side of a proof.
@@ -69,10 +71,17 @@ class Page:
             waiting += [
                 (n, file)
                 for n in sorted(imports(name, path))
-                if n not in found and n.partition(".")[0] != "tf1to2"
+                if n not in found and self._may_own(n)
                 if (file := _module_file(self.root, n))
             ]
         return dict(sorted(found.items()))
+
+    def _may_own(self, name):
+        """Whether a module may be the page's own: not where all packages lie."""
+        top = name.partition(".")[0]
+        if INSTALLED & set(self.root.parts):
+            return top == self.name.partition(".")[0]
+        return top != "tf1to2"
 
     @functools.cached_property
     def code(self):

@@ -17,7 +17,7 @@ import zipfile
 import numpy as np
 
 from tf1to2.parity import structure
-from tf1to2.parity.pages import Page
+from tf1to2.parity.pages import INSTALLED, Page
 
 REQUIREMENTS = ("tensorflow==1.15.5", "numpy<1.19", "protobuf<3.21")
 
@@ -327,7 +327,7 @@ def _path(page, folder):
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(here / name, copy)
     root = page.root
-    if {"site-packages", "dist-packages"} & set(root.parts):
+    if INSTALLED & set(root.parts):
         for path in page.sources.values():
             copy = pathlib.Path(folder, path.relative_to(root))
             copy.parent.mkdir(parents=True, exist_ok=True)

@@ -135,7 +135,7 @@ def _finding(file, one):
         end,
         use.end_column,
         cell,
-        links.of_branches(one.entry, file.lines[use.line]),
+        links.of_branches(one.entry, use.call),
         file.lines[use.line],
     )
 

@@ -8,12 +8,10 @@ names that no left page calls. Names of one object lead to one pair.
 import dataclasses
 import functools
 import pathlib
-import re
 
 from tf1to2.scan import facts
 
 FOLDER = pathlib.Path(__file__).parent
-OUTSIDE = re.compile(r"\blambda\s*:\s*(?!True\b|False\b|None\b)[A-Za-z_][\w.]*\s*[,)]")
 
 
 def pair(symbol):
@@ -47,12 +45,16 @@ def proofs(symbol):
     return list(dict.fromkeys(pairs))
 
 
-def of_branches(entry, line):
-    """The entry of a use, led by its line: a branch that hands out what is outside ran.
+def of_branches(entry, call):
+    """The entry of a use, led by its call: a branch that hands out what is outside ran.
 
     `tf.cond(p, lambda: a, lambda: b)` chooses, but both `a` and `b` are computed.
+
+    Args:
+        entry: `catalog.Entry`.
+        call: `names.Call`, or None where the name is not called.
     """
-    if entry.symbol == "tf.cond" and OUTSIDE.search(line):
+    if entry.symbol == "tf.cond" and call and call.handed:
         return dataclasses.replace(entry, pair="control_flow.branches_that_ran")
     return entry
 

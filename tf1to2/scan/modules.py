@@ -20,10 +20,10 @@ class Modules:
 
     def __init__(self, paths=()):
         self.named = [os.path.abspath(path) for path in paths if os.path.isdir(path)]
-        self._listed, self._based, self._found = {}, {}, {}
+        self._listed, self._based, self._found, self._roots = {}, {}, {}, {}
 
     def __getstate__(self):
-        return {**vars(self), "_listed": {}, "_based": {}, "_found": {}}
+        return {**vars(self), "_listed": {}, "_based": {}, "_found": {}, "_roots": {}}
 
     def is_local(self, folder, top):
         """Whether an import in a file of a folder finds a module in the project."""
@@ -48,6 +48,11 @@ class Modules:
     def root(self, folder):
         """The folder of the project: of the repository, or the nearest that is marked;
         else what is named, or where the package lies."""
+        if folder not in self._roots:
+            self._roots[folder] = self._root(folder)
+        return self._roots[folder]
+
+    def _root(self, folder):
         found = self._climb(folder, (".git",)) or self._climb(folder, MARKS)
         if found:
             return found

@@ -1,8 +1,12 @@
 """All files of a scan, for names that one module takes from another."""
 
+import functools
 import os
 
 from tf1to2.scan import catalog, names
+
+# Modules that hand a name on, one after the other.
+DEEP = 8
 
 
 class Project:
@@ -20,44 +24,76 @@ class Project:
     def __init__(self, files, modules, read):
         self.modules, self.read, self.unread = modules, read, []
         self.files = {os.path.abspath(f.path): f for f in files if f.path != "-"}
+        self._folders, self._found = {}, {}
+        self._known, self._open, self._cut = {}, set(), False
 
-    def origins(self, file, origin, depth=0):
+    def origins(self, file, origin):
         """Yields the names in TensorFlow that an origin may stand for.
 
         Args:
             file: the `reading.File` that the origin was found in.
             origin: see `names.Use`.
-            depth: of modules that import from one another in a circle.
         """
-        if depth > 8 or not origin:
-            return
         if origin.startswith("*"):
             for star in file.module.stars:
                 if star.startswith("@"):
-                    yield from self.origins(file, f"{star}:{origin[1:]}", depth + 1)
+                    yield from self.origins(file, f"{star}:{origin[1:]}")
                 elif _has(star, origin[1:]):
                     yield f"{star}.{origin[1:]}"
         elif origin.startswith("~"):  # made from a class that is made from it
             if "()" in origin:
-                yield from self.origins(file, origin[1:], depth)
+                yield from self.origins(file, origin[1:])
         elif origin.startswith("@"):
-            yield from self._handed_on(file, *_parts(origin), depth + 1)
-        else:
+            yield from self._followed(file, origin)
+        elif origin:
             yield origin
 
-    def _handed_on(self, file, module, name, more, depth):
+    def _followed(self, file, origin):
+        """What another module hands on, kept, since many files ask for the same.
+
+        Modules may import from one another in a circle, which is cut; what was found
+        on the way is then kept of the first asked alone, for it alone is whole.
+        """
+        key = self._folder(file), origin
+        if key in self._known:
+            return self._known[key]
+        if key in self._open or len(self._open) == DEEP:
+            self._cut = True
+            return ()
+        around, self._cut = self._cut, False
+        self._open.add(key)
+        found = tuple(self._handed_on(file, *_parts(origin)))
+        self._open.remove(key)
+        if not (self._cut and self._open):
+            self._known[key] = found
+        self._cut = bool(self._open) and (self._cut or around)
+        return found
+
+    def _handed_on(self, file, module, name, more):
         owner, inner = self._find(file, module), _inner(module, name)
         exported = owner and owner.module.exports.get(name)
         if exported:
-            yield from self.origins(owner, _with(exported, more), depth)
+            yield from self.origins(owner, _with(exported, more))
         elif name and self._find(file, inner) not in (None, owner):
-            yield from self.origins(file, _with("@" + inner, more), depth)
+            yield from self.origins(file, _with("@" + inner, more))
         elif owner and owner.module.stars:
-            yield from self.origins(owner, "*" + name + more, depth)
+            yield from self.origins(owner, "*" + name + more)
+
+    def _folder(self, file):
+        if file.path not in self._folders:
+            folder = os.getcwd() if file.path == "-" else os.path.dirname(file.path)
+            self._folders[file.path] = os.path.abspath(folder)
+        return self._folders[file.path]
 
     def _find(self, file, module):
-        folder = os.getcwd() if file.path == "-" else os.path.dirname(file.path)
-        path = self.modules.find(os.path.abspath(folder), module)
+        """The `reading.File` of a module that a file imports, or None."""
+        key = self._folder(file), module
+        if key not in self._found:
+            self._found[key] = self._read(*key, file)
+        return self._found[key]
+
+    def _read(self, folder, module, file):
+        path = self.modules.find(folder, module)
         if path is None:
             return None
         if path not in self.files:
@@ -68,20 +104,15 @@ class Project:
         return found if found.module is not None else None
 
 
+@functools.cache
 def _parts(origin):
     """(module, name, the rest) of "@pkg.common:tf.Session().run"."""
     module, _, rest = origin[1:].partition(":")
     name, _, more = rest.partition(".")
     more = "." + more if more else ""
-    return (
-        (module, name[:-2], "()" + more)
-        if name.endswith("()")
-        else (
-            module,
-            name,
-            more,
-        )
-    )
+    if name.endswith("()"):
+        return module, name[:-2], "()" + more
+    return module, name, more
 
 
 def _inner(module, name):

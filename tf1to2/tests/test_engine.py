@@ -198,6 +198,16 @@ class PageTest(unittest.TestCase):
         sources = pages.Page("net.py", self.folder).sources
         self.assertEqual(list(sources), ["net", "parts", "parts.layer", "parts.names"])
 
+    def test_what_is_installed_beside_a_page_is_no_part_of_it(self):
+        folder = self.folder / "site-packages"
+        for name in ("legacy/__init__", "legacy/parts", "numpy", "tf1to2"):
+            path = folder / f"{name}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("")
+        (folder / "legacy" / "net.py").write_text("import numpy, legacy.parts\n")
+        sources = pages.Page("legacy.net", folder).sources
+        self.assertEqual(list(sources), ["legacy", "legacy.net", "legacy.parts"])
+
     @parameterized.expand(
         [
             (

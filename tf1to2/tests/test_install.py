@@ -317,7 +317,7 @@ class CoverageTest(unittest.TestCase):
             used = [words for words in rows if words[0] == name]
             if not used:
                 missing.append(name)
-            for action in parser._actions:
+            for action in parser.filled()._actions:
                 if "--help" in action.option_strings or not action.option_strings:
                     continue
                 option = action.option_strings[-1]

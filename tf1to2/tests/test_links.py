@@ -96,11 +96,25 @@ class BranchTest(ScanCase):
             ("an attribute", "lambda: self.a, lambda: a + 1", "branches_that_ran"),
             ("both computed", "lambda: a + 1, lambda: f(b)", "add_or_multiply"),
             ("constants", "lambda: True, lambda: 3", "add_or_multiply"),
-            ("functions", "f, g", "add_or_multiply"),
+            (
+                "on lines of their own",
+                "\n  lambda: a,\n  lambda: b",
+                "branches_that_ran",
+            ),
+            ("keywords", "true_fn=lambda: a, false_fn=f", "branches_that_ran"),
+            ("a function that returns a name", "f, h", "branches_that_ran"),
+            ("functions that compute", "f, g", "add_or_multiply"),
+            ("an argument", "lambda a: a, f", "add_or_multiply"),
         ]
     )
     def test_a_cond_leads_by_its_branches(self, _, branches, pair):
-        self.write(a=f"{TF}tf.Session()\ntf.cond(p, {branches})")
+        self.write(
+            a=f"{TF}tf.Session()\n"
+            "def f(): return a + 1\n"
+            "def g():\n  b = 2 * a\n  return b\n"
+            "def h():\n  return self.a\n"
+            f"tf.cond(p, {branches})"
+        )
         _, finding = findings.scan(["a.py"]).findings
         self.assertEqual(finding.entry.pair, f"control_flow.{pair}")
 

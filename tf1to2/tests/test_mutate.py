@@ -4,12 +4,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 import pytest
 from parameterized import parameterized
 
-from tf1to2.parity import mutate, mutations
+from tf1to2.parity import mutate, mutations, pages
 
 SOURCE = '''
 """Head."""
@@ -75,6 +76,34 @@ class MutationsTest(unittest.TestCase):
 
     def test_the_owner_of_a_line(self):
         self.assertEqual(mutate.owner(SOURCE, 8), "page")
+
+
+class ModulesTest(unittest.TestCase):
+    """Which modules are changed, and on which cases a result depends."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.here = pathlib.Path(folder.name).resolve()
+        for name in ("port/__init__", "port/kinds/__init__", "port/kinds/one", "alone"):
+            path = self.here / f"{name}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("X = 1\n")
+
+    def test_of_a_module_it_is_the_module(self):
+        page = pages.Page("alone", self.here)
+        self.assertEqual(mutate.modules_of(page), [self.here / "alone.py"])
+
+    def test_of_a_package_they_are_all_the_page_first(self):
+        found = mutate.modules_of(pages.Page("port", self.here))
+        names = [path.relative_to(self.here / "port").as_posix() for path in found]
+        self.assertEqual(names, ["__init__.py", "kinds/__init__.py", "kinds/one.py"])
+
+    def test_cases_lie_beside_the_test(self):
+        test = types.SimpleNamespace(__file__=str(self.here / "alone.py"))
+        found = mutate.cases_beside(test, "port")
+        self.assertEqual(len(found), 4)
+        self.assertEqual(mutate.cases_beside(test, "other"), found[:1])
 
 
 LEFT = "def twice(x):\n    return x * 2\n"

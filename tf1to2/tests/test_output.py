@@ -234,17 +234,24 @@ class StatusTest(Folder):
         self.assertIn("deep.py: not fully read: it is nested too deeply", found[1])
         self.assertIn("plain.py:2:5", pathlib.Path(report).read_text())
 
-    def start(self, *argv, **options):
-        environment = {**os.environ, "PYTHONUNBUFFERED": ""}
+    def start(self, *argv, unbuffered="", **options):
+        environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
         command = [sys.executable, "-m", "tf1to2", *argv]
         return subprocess.Popen(
             command, env=environment, stderr=subprocess.PIPE, text=True, **options
         )
 
-    @parameterized.expand([("a command", "topics"), ("the help", "--help")])
-    def test_a_full_disk_under_the_screen(self, _, word):
-        with open("/dev/full", "w") as full, self.start(word, stdout=full) as process:
-            _, err = process.communicate()
+    @parameterized.expand(
+        [
+            ("a command", "topics", ""),
+            ("the help", "--help", ""),
+            ("the help at once", "--help", "1"),
+        ]
+    )
+    def test_a_full_disk_under_the_screen(self, _, word, unbuffered):
+        with open("/dev/full", "w") as full:
+            with self.start(word, unbuffered=unbuffered, stdout=full) as process:
+                _, err = process.communicate()
         self.assertEqual(process.returncode, 2)
         self.assertRegex(err, r"\Atf1to2: OSError: .*No space left on device.*\n\Z")
 

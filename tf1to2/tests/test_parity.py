@@ -1,6 +1,7 @@
 """Negative controls: whatever a proof is to notice is broken here, and it notices."""
 
 import collections
+import functools
 import pathlib
 import tempfile
 import types
@@ -180,6 +181,50 @@ class BrokenPageTest(unittest.TestCase):
         case = cases.Program("page", "toy", [], skip={"function": "a toy"})
         with self.assertRaises(Mismatch):
             prove(case, lambda: [1.0, left], lambda: [1.0, right])
+
+
+class NoRecipeTest(unittest.TestCase):
+    """A page that computes in float32 whatever it is given."""
+
+    WHY = dict.fromkeys(["recipe", "xla"], "float32 whatever comes in")
+    CASE = cases.Op("page", "toy", [normal(9)], skip=WHY)
+
+    def narrow(self, x, factor=2.0):
+        return tf.cast(tf.cast(x, tf.float32) * factor, x.dtype)
+
+    def off(self, x):
+        return self.narrow(x, 2.0000002)
+
+    def test_raw_float32_is_compared_alone_on_both_sides(self):
+        total = prove(self.CASE, self.narrow, self.narrow)
+        sides = {"compat.v1", "1.15.5 float32", "compat.v1 to 1.15.5"}
+        self.assertEqual(set(total), sides)
+        self.assertTrue(all(tally.elements for tally in total.values()))
+
+    @parameterized.expand([("on_the_right", None), ("of_the_recording", narrow)])
+    def test_a_difference_is_noticed(self, _, recorded):
+        recorded = recorded and functools.partial(recorded, self)
+        left = self.off if recorded else self.narrow
+        with self.assertRaisesRegex(Mismatch, "outputs"):
+            prove(self.CASE, left, self.off, recorded=recorded)
+
+    @parameterized.expand([("the_same", 2.0, True), ("another", 2.0001, False)])
+    def test_default_settings_bound_it(self, _, factor, holds):
+        def right(x):
+            return self.narrow(x, factor)
+
+        found = proof(self.CASE, self.narrow, right)
+        found.strict = False
+        for _, check in found.checks():
+            if check.way == "graph" or holds:
+                self.assertGreater(sum(t.elements for t in check().values()), 0)
+            else:
+                with self.assertRaisesRegex(Mismatch, "it has no row"):
+                    check()
+
+    def test_xla_is_skipped_with_it(self):
+        with self.assertRaisesRegex(ValueError, "without the recipe, skip xla, too"):
+            cases.Op("page", "toy", [normal(9)], skip={"recipe": "float32"})
 
 
 class FalseFriendTest(unittest.TestCase):

@@ -257,7 +257,7 @@ class SourceTest(unittest.TestCase):
         loose = re.compile(
             r"allclose|assertAlmost|assert_almost|approx\(|isclose|@.*\bskip|skipTest|xfail"
         )
-        for path in topics.folder("parity_tests").glob("*.py"):
+        for path in topics.folder("parity_tests").rglob("*.py"):
             with self.subTest(path=path.name):
                 self.assertEqual(loose.findall(path.read_text("utf-8")), [])
 

@@ -63,11 +63,12 @@ def available():
     """{name: Definition} of all that can be taken: numerics first, then the pages'."""
     read, found = edition(), {}
     folder = topics.folder("v2_eager") / "numerics"
-    for path in sorted(folder.glob("[a-z]*.py")):
-        module = read.module(f"{PACKAGE}.{path.stem}")
+    for stem in sorted({path.stem for path in folder.glob("[a-z]*")}):
+        module = read.module(f"{PACKAGE}.{stem}")
         for name in module.public:
-            if not _is_short(module.definitions[name]):  # comes with what needs it
-                found[f"{path.stem}.{name}"] = module.definitions[name]
+            _, definition = module.resolve(ast.Name(name))
+            if not _is_short(definition):  # comes with what needs it
+                found[f"{stem}.{name}"] = definition
     for stem, topic in topics.topics().items():
         if f"v2_eager.{stem}" == PACKAGE:  # its pairs only prove what stands above
             continue

@@ -34,6 +34,7 @@ __all__ = [
     "make_reader",
     "dropped",
     "make_batch_norm",
+    "contrib_normalized",
     "loss",
     "streamed",
     "averaged",
@@ -42,28 +43,20 @@ __all__ = [
 ]
 
 
-def optimize(
-    optimizer,
-    hyper,
-    start,
-    gradients,
-    rates=None,
-    decay=None,
-    limits=None,
-    dtype=None,
-):
+def optimize(optimizer, hyper, start, gradients, options=()):
     """Applies gradients, step by step, by an optimizer of any name.
 
     Args:
-        optimizer: name, such as "Adam".
+        optimizer: such as "Adam", or "AdamW" of contrib.
         hyper: dict of its arguments.
         start: {name: array}, the variables.
         gradients: {name: [steps, ...] array, (indices [steps, k], values [steps, k,
             ...]) of a sparse gradient, or None}.
-        rates: [steps] array, which a variable that is the learning rate is assigned.
-        decay: (steps, factor) by which `learning_rate` falls, a schedule.
-        limits: (lowest, highest), to which a constraint clips.
-        dtype: name of the dtype to compute in, if not that of `start`.
+        options: dict with, of these: `rates`, [steps] learning rates, which are in a
+            variable, or, with `called`, returned by a function; `decay`, (steps,
+            factor) of a schedule; `limits`, (lowest, highest) of a constraint; `dtype`,
+            if not that of `start`; `decayed`, names of the variables whose weights
+            decay; `average`, the decay of averages that are swapped for the variables.
 
     Returns:
         {name: value} of all variables in the end, halves as float32.
@@ -73,26 +66,32 @@ def optimize(
         RuntimeError: a constraint and a sparse gradient.
     """
     # --- build
+    hyper, options, more = dict(hyper), dict(options), {}
+    limits, rates = options.get("limits"), options.get("rates")
     variables = {
         name: tf.Variable(
-            tf.cast(value, dtype or value.dtype),
+            tf.cast(value, options.get("dtype", value.dtype)),
             name=name,
             constraint=limits and (lambda x: tf.clip_by_value(x, *limits)),
         )
         for name, value in start.items()
     }
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="global_step")
-    hyper = dict(hyper)
     if optimizer == "AdagradDA":
         hyper["global_step"] = global_step
     if rates is not None:
-        hyper["learning_rate"] = rate = tf.Variable(0.0, False, name="rate")
-    if decay is not None:
+        rate = tf.Variable(0.0, False, name="rate")
+        hyper["learning_rate"] = (lambda: rate) if "called" in options else rate
+    if "decay" in options:
         schedule = tf.keras.optimizers.schedules.ExponentialDecay
-        hyper["learning_rate"] = schedule(hyper["learning_rate"], *decay)
+        hyper["learning_rate"] = schedule(hyper["learning_rate"], *options["decay"])
     optimizer = getattr(optimizers, optimizer)(**hyper)
+    if "average" in options:
+        optimizer = optimizers.MovingAverage(optimizer, options["average"])
     given = {k: g for k, g in gradients.items() if g is not None}
     optimizer.create_slots([variables[name] for name in given])
+    if "decayed" in options:
+        more["decay_var_list"] = [variables[name] for name in options["decayed"]]
 
     # --- step
     @tf.function
@@ -106,7 +105,7 @@ def optimize(
             else:
                 gradient = tf.cast(gradient, variable.dtype)
             pairs.append((gradient, variable))
-        optimizer.apply_gradients(pairs, global_step)
+        optimizer.apply_gradients(pairs, global_step, **more)
 
     # --- run
     if not given:
@@ -116,24 +115,20 @@ def optimize(
             rate.assign(rates[i])
         step(tf.nest.map_structure(lambda rows, i=i: tf.constant(rows[i]), given))
     found = restore.named(variables, optimizer, global_step)
+    found.pop("rate", None)
+    if "average" in options:
+        found = optimizer.swapped(found)
     halves = tf.float16, tf.bfloat16
     return {
         name: (tf.cast(v, tf.float32) if v.dtype in halves else v).numpy()
         for name, v in found.items()
-        if name != "rate"
     }
 
 
 def decayed(step, schedule, options):
     """The learning rate at a step, by a schedule of any name.
 
-    Args:
-        step: tensor of steps taken.
-        schedule: name, such as "linear_cosine_decay".
-        options: dict of its arguments.
-
-    Returns:
-        float32 tensor like `step`.
+    `step` is an integer tensor of any shape, the rate a float32 tensor like it.
     """
     return getattr(schedules, schedule)(global_step=step, **options)
 
@@ -166,19 +161,8 @@ def noisy_rates(steps, place, options):
 def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
     """Draws the initial value of a variable, by an initializer of any name.
 
-    Args:
-        initializer: name, such as "glorot_uniform", or "contrib_xavier".
-        options: dict of its arguments.
-        shape: of the variable.
-        graph_seed: int, or None.
-        op_seed: int.
-        dtype: of the variable.
-
-    Returns:
-        Array of this shape and dtype.
-
-    Raises:
-        ValueError: an argument that the initializer refuses.
+    `graph_seed` may be None. Returns an array of this shape and dtype. Raises
+    ValueError or TypeError for an argument that the initializer refuses.
     """
     # --- build
     tf.random.set_seed(randomness.kernel_seeds(graph_seed, op_seed)[0])
@@ -191,14 +175,7 @@ def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
 def numbers(kind, graph_seed, op_seed, sizes):
     """Draws again and again from one op.
 
-    Args:
-        kind: "random_normal", "random_uniform" or "truncated_normal".
-        graph_seed: int, or None.
-        op_seed: int.
-        sizes: list of int, how many numbers each draw takes.
-
-    Returns:
-        List of [size] float32 arrays.
+    Returns a list of [size] float32 arrays; `graph_seed` may be None.
     """
     # --- build
     rng = randomness.stream(*randomness.kernel_seeds(graph_seed, op_seed))
@@ -259,16 +236,7 @@ class Reader(tf.Module):
 def dropped(x, cell, runs):
     """Runs a network of cells that drop, again and again.
 
-    Args:
-        x: [batch, time, depth] float array.
-        cell: see `make_reader`.
-        runs: how often.
-
-    Returns:
-        List of (outputs, state).
-
-    Raises:
-        ValueError: a share outside of [0, 1].
+    Returns a list of (outputs, state); x is a [batch, time, depth] float array.
     """
     # --- build
     tf.random.set_seed(7)
@@ -290,7 +258,7 @@ def make_batch_norm(options, update=True, dtype=None, name="normalized"):
 
     Returns:
         Callable from a [..., channels] float tensor and `training`, a bool, to a tensor
-        of the same shape, halves as float32.
+        of the same shape and dtype.
     """
     return Normalized(options, update, dtype, name)
 
@@ -309,18 +277,44 @@ class Normalized(tf.Module):
         return tf.cast(y, x.dtype)
 
 
+def contrib_normalized(batches, options):
+    """Trains a batch normalization of contrib, batch by batch, and looks at it then.
+
+    Args:
+        batches: list of [n, ..., channels] float arrays; n may vary.
+        options: dict of its arguments, such as {"decay": 0.9}.
+
+    Returns:
+        {"outputs": list of the normalized batches, "gradients": list of gradients by
+        the batches, "inferred": the last one by the moving statistics, "variables"}.
+    """
+    # --- build
+    norm = batch_norms.ContribBatchNorm(**options)
+    spec = tf.TensorSpec([None, *batches[0].shape[1:]], batches[0].dtype)
+    norm.build(spec.shape[-1], spec.dtype)
+
+    @tf.function(input_signature=[spec])
+    def step(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = norm(x)
+        return y, tape.gradient(y, x, tf.square(x))
+
+    # --- run
+    outputs, gradients = zip(*[step(tf.constant(batch)) for batch in batches])
+    return {
+        "outputs": [tensor.numpy() for tensor in outputs],
+        "gradients": [tensor.numpy() for tensor in gradients],
+        "inferred": norm(tf.constant(batches[-1]), is_training=False).numpy(),
+        "variables": {k: v.numpy() for k, v in restore.named(norm).items()},
+    }
+
+
 def loss(labels, predictions, weights, kind, options):
     """A loss of any name.
 
-    Args:
-        labels: tensor.
-        predictions: tensor, or the logits.
-        weights: tensor that broadcasts to the losses.
-        kind: name, such as "huber_loss".
-        options: dict of its other arguments.
-
-    Returns:
-        Scalar; for the reduction "none" the losses.
+    `kind` is its name, `options` a dict of its other arguments. Returns a scalar; for
+    the reduction "none" the losses.
     """
     return getattr(losses, kind)(labels, predictions, weights=weights, **options)
 
@@ -329,16 +323,13 @@ def streamed(metric, options, batches, more=()):
     """Streams batches through a metric of any name.
 
     Args:
-        metric: name, such as "auc".
-        options: dict of its other arguments.
-        batches: list of tuples of arrays, the arguments of a batch; n may vary.
-        more: names of the arguments after the second.
+        metric: such as "auc", or "recall_at_thresholds".
+        options: dict of its arguments, but for tensors.
+        batches: list of tuples of arrays, the tensors of a batch; n may vary.
+        more: names of the tensors after the second.
 
     Returns:
         List of the values, at first and after each batch.
-
-    Raises:
-        ValueError: an argument that the metric refuses.
     """
     # --- metrics
     name = metric.replace("_at_thresholds", "").title().replace("_", "")
@@ -375,9 +366,6 @@ def averaged(start, values, decay, counts=None):
     Returns:
         ({name in the checkpoint: the value that an evaluation loads} in the end,
         {name of the variable: name of its average}).
-
-    Raises:
-        TypeError: a variable of another dtype than float.
     """
     # --- build
     variables = {k: tf.Variable(value, name=k) for k, value in start.items()}
@@ -406,13 +394,7 @@ def averaged(start, values, decay, counts=None):
 def averaged_tensor(values, decay, zero_debias=False):
     """Averages a tensor, such as a loss.
 
-    Args:
-        values: [n, ...] float array, the values of the tensor in turn.
-        decay: share of the old average that an update keeps.
-        zero_debias: whether to divide by 1 - decay ** n.
-
-    Returns:
-        List of the n averages.
+    Returns a list of the averages of [n, ...] values, n of them.
     """
     # --- build
     shape, dtype = values.shape[1:], values.dtype
@@ -432,10 +414,6 @@ def restored(saved, start, assignment=None):
 
     Returns:
         ({name: value} of the variables, {suffix: bytes of the file as a uint8 array}).
-
-    Raises:
-        tf.errors.NotFoundError: a name that is not in the file.
-        ValueError: what `assignment` names is not there.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- save

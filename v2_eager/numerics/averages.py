@@ -11,6 +11,7 @@ import tensorflow as tf
 
 __all__ = [
     "assign_moving_average",
+    "assign_debiased_average",
     "ExponentialMovingAverage",
     "TensorAverage",
 ]
@@ -30,6 +31,26 @@ def assign_moving_average(variable, value, decay):
     """
     rate = tf.cast(tf.convert_to_tensor(1.0 - decay), variable.dtype)
     return variable.assign_sub((variable - value) * rate)
+
+
+def assign_debiased_average(variable, biased, local_step, value, decay):
+    """Moves an average that begins at zero, by `zero_debias=True`.
+
+    variable = biased / (1 - decay ** local_step), as in section 3 of "Adam".
+
+    Args:
+        variable: float variable, the average without bias.
+        biased: variable like it, the average with the zero that it began at.
+        local_step: scalar variable of its dtype, how many updates there were.
+        value, decay: see `assign_moving_average`.
+
+    Returns:
+        The average.
+    """
+    biased = assign_moving_average(biased, value, decay)
+    rate = tf.cast(tf.convert_to_tensor(1.0 - decay), biased.dtype)
+    weight = 1 - tf.pow(1.0 - rate, local_step.assign_add(1))
+    return variable.assign(biased / weight)
 
 
 class ExponentialMovingAverage(tf.Module):
@@ -152,7 +173,5 @@ class TensorAverage(tf.Module):
         decay = tf.convert_to_tensor(self.decay)
         if not self.zero_debias:
             return assign_moving_average(self.average, value, decay)
-        biased = assign_moving_average(self.biased, value, decay)
-        rate = tf.cast(1.0 - decay, biased.dtype)
-        weight = 1 - tf.pow(1.0 - rate, self.local_step.assign_add(1))
-        return self.average.assign(biased / weight)
+        places = self.average, self.biased, self.local_step
+        return assign_debiased_average(*places, value, decay)

@@ -1,16 +1,20 @@
-"""The batch normalization of `tf.layers`, fused and not, with its moving statistics.
+"""Batch normalization as `tf.layers` and `tf.contrib.layers` (slim) had it.
 
     norm = BatchNorm(name="conv/batch_normalization")
     y = norm(x, training=True)    # and the moving statistics are updated
 
 Keras' layer rounds in another order, and moves towards another variance when fused.
-Follows `tensorflow/python/keras/layers/normalization.py` of 1.15.5; channels are last.
+Follows `tensorflow/python/keras/layers/normalization.py` and
+`tensorflow/contrib/layers/python/layers/layers.py` of 1.15.5; channels are last.
 """
 
 import tensorflow as tf
 
+from v2_eager.numerics.averages import assign_debiased_average, assign_moving_average
+
 __all__ = [
     "BatchNorm",
+    "ContribBatchNorm",
 ]
 
 
@@ -87,11 +91,9 @@ class BatchNorm(tf.Module):
         # --- update
         if training and self.update:
             # float32 in v1, whatever x is, and rounded at another place where fused.
-            momentum = tf.constant(self.momentum, tf.float32)
-            rate = 1 - momentum if fused else tf.constant(1 - self.momentum)
-            rate = tf.cast(rate, self.moving_mean.dtype)
-            self.moving_mean.assign_sub((self.moving_mean - mean) * rate)
-            self.moving_variance.assign_sub((self.moving_variance - variance) * rate)
+            momentum = tf.constant(self.momentum) if fused else self.momentum
+            assign_moving_average(self.moving_mean, mean, momentum)
+            assign_moving_average(self.moving_variance, variance, momentum)
         return y
 
     def normalize(self, x, training):
@@ -122,3 +124,76 @@ class BatchNorm(tf.Module):
             epsilon=max(self.epsilon, 1.001e-5),  # as 1.15 did of itself
             is_training=training,
         )[:3]
+
+
+class ContribBatchNorm(BatchNorm):
+    """`tf.contrib.layers.batch_norm`, which is `slim.batch_norm`.
+
+    By default a matrix, too, goes through the fused kernel, which takes no float64. The
+    moving variance is the unbiased one wherever that kernel is used.
+
+    Args:
+        decay: share of the moving statistics that an update keeps.
+        center, scale, epsilon, update: see `BatchNorm`; there is no gamma by default.
+        fused: whether the kernel is used for two and four dimensions; None is True.
+        updates_collections: "update_ops", v1's default, or anything else: v1 rounded
+            1 - decay elsewhere then. None made v1 update in place: here all do.
+        zero_debias_moving_mean: whether the moving mean is divided by 1 - decay ** n.
+        name: what the names of the variables begin with.
+    """
+
+    def __init__(
+        self,
+        decay=0.999,
+        center=True,
+        scale=False,
+        epsilon=0.001,
+        fused=None,
+        updates_collections="update_ops",
+        zero_debias_moving_mean=False,
+        update=True,
+        name="BatchNorm",
+    ):
+        super().__init__(decay, epsilon, center, scale, fused, update, name)
+        self.collected = updates_collections == "update_ops"
+        self.zero_debias = zero_debias_moving_mean
+
+    def build(self, channels, dtype):
+        """Makes the variables, once; of half precision, they are float32."""
+        if self.moving_mean is not None:
+            return
+        super().build(channels, dtype)
+        if self.zero_debias:
+            path = f"{self.path}/{self.path}/moving_mean"  # v1 opened the scope twice
+            self.biased, self.local_step = [
+                tf.Variable(tf.zeros_like(like), False, name=f"{path}/{name}")
+                for name, like in (
+                    ("biased", self.moving_mean),
+                    ("local_step", self.moving_mean[0]),
+                )
+            ]
+
+    def __call__(self, x, is_training=True):
+        """Normalizes; see `BatchNorm.__call__`."""
+        flat = self.fused and x.shape.rank == 2
+        if self.collected and not (self.zero_debias or flat):
+            return super().__call__(x, is_training)
+        self.build(x.shape[-1], x.dtype)
+        # --- normalize
+        if flat:
+            image = tf.reshape(x, [-1, 1, 1, x.shape[-1]])
+            y, mean, variance = self.normalize_fused(image, is_training)
+            y = tf.reshape(y, tf.shape(x))
+        else:
+            fused = self.fused and x.shape.rank == 4
+            normalize = self.normalize_fused if fused else self.normalize
+            y, mean, variance = normalize(x, is_training)
+        # --- update
+        if is_training and self.update:
+            if self.zero_debias:
+                places = self.moving_mean, self.biased, self.local_step
+                assign_debiased_average(*places, mean, self.momentum)
+            else:
+                assign_moving_average(self.moving_mean, mean, self.momentum)
+            assign_moving_average(self.moving_variance, variance, self.momentum)
+        return y

@@ -129,37 +129,42 @@ def variance_scaling(
 
 
 def glorot_uniform(seed=None, dtype=tf.float32):
-    """`tf.glorot_uniform_initializer`: what a variable had without an initializer."""
+    """`tf.glorot_uniform_initializer`: what a variable had without an initializer.
+
+    Within ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
+    """
     return variance_scaling(1.0, "fan_avg", "uniform", seed, dtype)
 
 
 def glorot_normal(seed=None, dtype=tf.float32):
-    """`tf.glorot_normal_initializer`."""
+    """`tf.glorot_normal_initializer`: a variance of 2 / (fan_in + fan_out)."""
     return variance_scaling(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
 
 def he_normal(seed=None):
-    """`tf.initializers.he_normal`."""
+    """`tf.initializers.he_normal`: a variance of 2 / fan_in (He et al., 2015)."""
     return variance_scaling(2.0, "fan_in", "truncated_normal", seed)
 
 
 def he_uniform(seed=None):
-    """`tf.initializers.he_uniform`."""
+    """`tf.initializers.he_uniform`: within ±sqrt(6 / fan_in)."""
     return variance_scaling(2.0, "fan_in", "uniform", seed)
 
 
 def lecun_normal(seed=None):
-    """`tf.initializers.lecun_normal`."""
+    """`tf.initializers.lecun_normal`: a variance of 1 / fan_in (LeCun et al., 1998)."""
     return variance_scaling(1.0, "fan_in", "truncated_normal", seed)
 
 
 def lecun_uniform(seed=None):
-    """`tf.initializers.lecun_uniform`."""
+    """`tf.initializers.lecun_uniform`: within ±sqrt(3 / fan_in)."""
     return variance_scaling(1.0, "fan_in", "uniform", seed)
 
 
 def orthogonal(gain=1.0, seed=None, dtype=tf.float32):
     """`tf.orthogonal_initializer`: orthonormal columns, or rows if they are fewer.
+
+    The Q of a random matrix, times `gain`: Saxe et al., 2014. float32 or float64.
 
     Raises:
         ValueError: of the function: a shape of less than two dimensions.
@@ -184,8 +189,10 @@ def contrib_variance_scaling(
 ):
     """`tf.contrib.layers.variance_scaling_initializer`, which has other numbers.
 
+    Follows `tensorflow/contrib/layers/python/layers/initializers.py` of 1.15.5.
+
     Args:
-        factor: positive number.
+        factor: positive number; 2 is He's.
         mode: "FAN_IN", "FAN_OUT" or "FAN_AVG".
         uniform: whether to draw from ±sqrt(3 * factor / n), else a truncated normal
             distribution of deviation sqrt(1.3 * factor / n).
@@ -193,7 +200,12 @@ def contrib_variance_scaling(
 
     Returns:
         Function from a shape and a dtype to a tensor.
+
+    Raises:
+        TypeError: no such mode.
     """
+    if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
+        raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
 
     def initialize(shape, dtype=dtype):
         fan_in, fan_out = (float(fan) for fan in fans(shape))
@@ -208,5 +220,9 @@ def contrib_variance_scaling(
 
 
 def contrib_xavier(uniform=True, seed=None, dtype=tf.float32):
-    """`tf.contrib.layers.xavier_initializer`, the default of contrib's layers."""
+    """`tf.contrib.layers.xavier_initializer`, the default of contrib's layers.
+
+    Uniform, it is Glorot's. Else a normal distribution of variance 2.6 / (fan_in +
+    fan_out), of which the cut at two deviations leaves about 2 / (fan_in + fan_out).
+    """
     return contrib_variance_scaling(1.0, "FAN_AVG", uniform, seed, dtype)

@@ -10,6 +10,57 @@ PAD = {"strides": [1, 1, 1, 1], "padding": "SAME"}
 IMAGE = [4, 8, 8, 3]
 FILTER = [3, 3, 3, 5]
 
+NUMBERS = {
+    "lr": 0.1,
+    "rho": 0.9,
+    "momentum": 0.9,
+    "epsilon": 1e-3,
+    "l1": 0.01,
+    "l2": 0.1,
+}
+BETAS = {"beta1_power": 0.9, "beta2_power": 0.999, "beta1": 0.9, "beta2": 0.999}
+
+
+def _steps(kernel, slots, *numbers, **others):
+    """An optimizer's kernel, of a variable x, a gradient y and slots of positive z.
+
+    Args:
+        kernel: type of the op.
+        slots: names of its slots, separated by spaces.
+        *numbers: which of `NUMBERS` it takes.
+        **others: what else it takes.
+
+    Returns:
+        (kernel, function from x, y and z to the list of what it moves).
+    """
+    arguments = dict({name: NUMBERS[name] for name in numbers}, **others)
+
+    def call(x, y, z):
+        values = dict({slot: z for slot in slots.split()}, var=x)
+        handles = {
+            name: raw.VarHandleOp(
+                dtype=tf.float32,
+                shape=x.shape,
+                container="",
+                shared_name=kernel + "/" + name,
+            )
+            for name in values
+        }
+        begin = [
+            raw.AssignVariableOp(resource=handles[name], value=values[name])
+            for name in sorted(values)
+        ]
+        with tf.control_dependencies([op for op in begin if op is not None]):
+            step = getattr(raw, kernel)(grad=y, **handles, **arguments)
+        with tf.control_dependencies([step] if step is not None else []):
+            return [
+                raw.ReadVariableOp(resource=handles[name], dtype=tf.float32)
+                for name in sorted(values)
+            ]
+
+    return kernel, call
+
+
 # name: (the type of the op, what a call is); of a name, its inputs are in `proof`.
 KERNELS = {
     "exp": ("Exp", lambda x: raw.Exp(x=x)),
@@ -130,9 +181,62 @@ KERNELS = {
         "FusedBatchNormV3",
         lambda i: list(
             raw.FusedBatchNormV3(
-                x=i, scale=[1.0] * 3, offset=[0.0] * 3, mean=[], variance=[]
+                x=i, scale=_ones(i), offset=0 * _ones(i), mean=[], variance=[]
             )
         )[:3],
+    ),
+    "fused_batch_norm_grad": (
+        "FusedBatchNormGradV3",
+        lambda i: list(
+            raw.FusedBatchNormGradV3(
+                y_backprop=i[::-1],
+                x=i,
+                scale=_ones(i),
+                reserve_space_1=0.1 * _ones(i),
+                reserve_space_2=0.9 * _ones(i),
+                reserve_space_3=[0.0],
+            )
+        )[:3],
+    ),
+    "adadelta": _steps(
+        "ResourceApplyAdadelta", "accum accum_update", "lr", "rho", "epsilon"
+    ),
+    "adagrad": _steps("ResourceApplyAdagrad", "accum", "lr"),
+    "adagrad_da": _steps(
+        "ResourceApplyAdagradDA",
+        "gradient_accumulator gradient_squared_accumulator",
+        "lr",
+        "l2",
+        l1=0.0,  # else another kernel, which has not changed
+        global_step=3,
+    ),
+    "adam": _steps("ResourceApplyAdam", "m v", "lr", "epsilon", **BETAS),
+    "ftrl": _steps(
+        "ResourceApplyFtrl", "accum linear", "lr", "l1", "l2", lr_power=-0.5
+    ),
+    "ftrl_with_shrinkage": _steps(
+        "ResourceApplyFtrlV2",
+        "accum linear",
+        "lr",
+        "l1",
+        "l2",
+        l2_shrinkage=0.1,
+        lr_power=-0.5,
+    ),
+    "momentum": _steps("ResourceApplyMomentum", "accum", "lr", "momentum"),
+    "proximal_adagrad": _steps(
+        "ResourceApplyProximalAdagrad", "accum", "lr", "l1", "l2"
+    ),
+    "rms_prop": _steps(
+        "ResourceApplyRMSProp", "ms mom", "lr", "rho", "momentum", "epsilon"
+    ),
+    "rms_prop_centered": _steps(
+        "ResourceApplyCenteredRMSProp",
+        "mg ms mom",
+        "lr",
+        "rho",
+        "momentum",
+        "epsilon",
     ),
     "lrn": ("LRN", lambda i: raw.LRN(input=i)),
     "resize_bilinear": (
@@ -157,6 +261,11 @@ KERNELS = {
 def _rows(m):
     """0 0 0 … 1 1 1 … 3: four classes or segments for the rows of a matrix."""
     return tf.range(tf.shape(m)[0]) * 4 // tf.shape(m)[0]
+
+
+def _ones(i):
+    """A one for each channel of an image."""
+    return tf.ones_like(i[0, 0, 0])
 
 
 def _five(i):

@@ -48,10 +48,17 @@ INPUTS = {
     "conv2d": [normal(*IMAGE), normal(*FILTER)],
     "conv2d_of_the_input": [normal(*IMAGE), normal(*FILTER)],
     **dict.fromkeys(
-        ["conv2d_of_the_filter", "avg_pool", "fused_batch_norm", "lrn"],
+        ["conv2d_of_the_filter", "avg_pool", "lrn"],
         [normal(*IMAGE)],
     ),
     "resize_bilinear": [normal(*IMAGE)],
+    **dict.fromkeys(
+        ["fused_batch_norm", "fused_batch_norm_grad"], [normal(64, 1, 1, 16)]
+    ),
+    **dict.fromkeys(
+        [name for name, (kernel, _) in KERNELS.items() if "Apply" in kernel],
+        [normal(1000), normal(1000), uniform(1000, low=0.1, high=0.9)],
+    ),
 }
 
 

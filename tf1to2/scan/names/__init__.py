@@ -9,6 +9,7 @@ syntax.py   the tree, which tree-sitter parses: Python 2 and half-broken files t
 """
 
 import dataclasses
+import functools
 import re
 import typing
 
@@ -24,12 +25,14 @@ class Call(typing.NamedTuple):
         keywords: names of the keywords.
         starred: whether there are more, by `*args` or `**kwargs`.
         lists: which of them are lists of several: positions, and names of keywords.
+        handed: whether one is a function that only hands out a name: `lambda: x`.
     """
 
     positional: int
     keywords: tuple
     starred: bool
     lists: tuple = ()
+    handed: bool = False
 
 
 class Use(typing.NamedTuple):
@@ -87,6 +90,7 @@ class Module:
     broken: int | None
 
 
+@functools.cache
 def public(origin):
     """An origin under TensorFlow 1's own root: "tensorflow.compat.v1.x" is its x."""
     return ROOTS.sub("tensorflow", origin, count=1)

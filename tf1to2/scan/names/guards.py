@@ -56,6 +56,18 @@ class Guard(typing.NamedTuple):
     sure: bool = True
 
 
+def may_ask(source):
+    """Whether a file may ask for a version; the first look, which is quick."""
+    return b"__version__" in source or b"VERSION" in source
+
+
+def named(source):
+    """The names that a file may have given to a version."""
+    if not may_ask(source):
+        return set()
+    return {name.decode() for name in NAMED.findall(source)}
+
+
 def condition(text):
     """The guard that a condition may be, or None.
 

@@ -1,5 +1,6 @@
 """The tree of a file, and what its nodes say."""
 
+import functools
 import re
 
 import tree_sitter
@@ -9,6 +10,11 @@ from tf1to2.scan import names
 
 LANGUAGE = tree_sitter.Language(tree_sitter_python.language())
 PLAIN = re.compile(rb"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+# A function that hands out what another has computed.
+HANDING = re.compile(
+    rb"\bdef\s+(\w+)\(\)[^:\n]*:\s*return\s+"
+    rb"(?!True\b|False\b|None\b)[A-Za-z_][\w.]*[ \t]*[;#\n]"
+)
 # How many calls and dots deep an expression is followed.
 DEEP = 40
 
@@ -26,6 +32,7 @@ class Source:
         if self.root.has_error and b"async" in source:  # a mere name before Python 3.7
             self.source = re.sub(rb"\basync(?=\s*[=,)])", b"_sync", source)
             self.root = _parsed(self.source)
+        self.has_cond = b"cond(" in self.source  # the only one asked for its branches
 
     def text(self, node):
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -56,7 +63,25 @@ class Source:
                 if _several(argument):
                     lists.append(positional)
                 positional += 1
-        return names.Call(positional, tuple(keywords), starred, tuple(lists))
+        return names.Call(
+            *(positional, tuple(keywords), starred, tuple(lists)),
+            self.has_cond and any(map(self._hands, arguments.named_children)),
+        )
+
+    def _hands(self, argument):
+        """Whether an argument is a function that only hands out a name."""
+        if argument.type == "keyword_argument":
+            argument = argument.child_by_field_name("value")
+        if argument.type == "identifier":
+            return self.text(argument) in self._handing
+        if argument.type != "lambda" or argument.child_by_field_name("parameters"):
+            return False
+        return argument.child_by_field_name("body").type in ("identifier", "attribute")
+
+    @functools.cached_property
+    def _handing(self):
+        """The names of the functions that only hand out a name."""
+        return {name.decode() for name in HANDING.findall(self.source)}
 
     def literal(self, arguments, position):
         """The text of a string among the arguments, if it may be a name."""

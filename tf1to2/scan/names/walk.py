@@ -66,9 +66,8 @@ class Walk:
         self.top = Scope(None, "module")
         self.mentions, self.stars, self.guards = [], [], []
         self.ahead = wanted.ahead()
-        text = source.source
-        self.may_ask = b"__version__" in text or b"VERSION" in text
-        self.has_dimensions = b".value" in text
+        self.may_ask = guards.may_ask(source.source)
+        self.has_dimensions = b".value" in source.source
         visitors = _visitors()
         # A stack, not recursion: nesting may be deeper than Python's own limit.
         self.stack = stack = [(source.root, self.top, ())]

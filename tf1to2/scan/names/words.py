@@ -70,7 +70,7 @@ class Words:
 
     def add_objects(self):
         """Adds the objects of what may be methods, and what they are made of."""
-        new = {name.decode() for name in guards.NAMED.findall(self.source)}
+        new = guards.named(self.source)
         for method in methods.WORDS:
             for start, _ in self._places(method):
                 if self.source[start - 4 : start] == b"def ":

@@ -1,0 +1,94 @@
+"""Cells, wrappers and loops: 64 sequences of up to five steps."""
+
+from parity_tests.numerics import ALONE, Inputs
+from tf1to2.parity import Layer, Program, normal
+
+RANDOM = Inputs("rnn")
+SEQUENCES, LENGTHS = normal("b", 5, 7), 1 + RANDOM.integers(5, 64)
+WITHOUT = {"graph": ALONE, "generated": ALONE, "dynamic": "proven in the topic rnn"}
+HALF = {key: "it computes in halves" for key in ("recipe", "xla")}
+
+
+def reader(slug, cell, loop="unroll", lengths=True, x=SEQUENCES, skip=()):
+    return Layer(
+        "make_reader",
+        slug,
+        [x, LENGTHS] if lengths else [x],
+        factory={"cell": cell, "loop": loop},
+        sizes=[{"b": 64}],
+        skip={**WITHOUT, **dict(skip)},
+    )
+
+
+def cell(name, **options):
+    return name, {"num_units": 6, **options}
+
+
+ONE_STREAM = {"graph": ALONE, "eager": "eagerly, ops of one seed share a stream"}
+DROPPING = {"input_keep_prob": 0.5, "output_keep_prob": 0.75, "state_keep_prob": 0.5}
+
+
+def dropped(slug, cell, **options):
+    cell = "DropoutWrapper", {"cell": cell, "seed": 3, **DROPPING, **options}
+    args = [RANDOM.normal(64, 5, 7), cell, 2]
+    return Program("dropped", slug, args, skip=ONE_STREAM)
+
+
+LSTMS = [
+    reader("BasicLSTMCell", cell("BasicLSTMCell", forget_bias=0.5)),
+    reader(
+        "BasicLSTMCell by ReLU, all of one length",
+        cell("BasicLSTMCell", activation="relu"),
+        lengths=False,
+    ),
+    reader(
+        "BasicLSTMCell, float16",
+        cell("BasicLSTMCell"),
+        x=normal("b", 5, 7, dtype="float16"),
+        skip=HALF,
+    ),
+]
+DESCRIPTORS = {
+    "BasicRNNCell": [reader("BasicRNNCell", cell("BasicRNNCell"))],
+    "Cell": "numerics.make_reader",
+    **dict.fromkeys(["BasicLSTMCell", "LSTMStateTuple", "unroll"], LSTMS),
+    "LSTMCell": [
+        reader(
+            "LSTMCell with all there is",
+            cell(
+                "LSTMCell",
+                use_peepholes=True,
+                cell_clip=0.5,
+                num_proj=4,
+                proj_clip=0.25,
+            ),
+        ),
+        reader("LSTMCell", cell("LSTMCell")),
+    ],
+    "GRUCell": [reader("GRUCell", cell("GRUCell"))],
+    "unroll_in_python": [
+        reader("GRUCell, unrolled", cell("GRUCell"), "unroll_in_python")
+    ],
+    "unroll_both_ways": [
+        reader("GRUCell, both ways", cell("GRUCell"), "unroll_both_ways"),
+    ],
+    "MultiRNNCell": [
+        reader(
+            "an LSTM below a GRU",
+            ("MultiRNNCell", {"cells": [cell("BasicLSTMCell"), cell("GRUCell")]}),
+        )
+    ],
+    "ResidualWrapper": [
+        reader(
+            "a GRU that adds what it reads",
+            ("ResidualWrapper", {"cell": ("GRUCell", {"num_units": 7})}),
+        )
+    ],
+    "DropoutWrapper": [
+        dropped("a GRU", cell("GRUCell")),
+        dropped(
+            "a GRU on an LSTM, c spared",
+            ("MultiRNNCell", {"cells": [cell("BasicLSTMCell"), cell("GRUCell")]}),
+        ),
+    ],
+}

@@ -1,0 +1,70 @@
+"""Metrics of numbered classes."""
+
+import tensorflow as tf
+
+from v2_eager.numerics.metrics.base import Metric
+
+
+class MeanIoU(Metric):
+    """`tf.metrics.mean_iou`: intersection over union of the classes that occur.
+
+    Args:
+        num_classes: how many classes there are.
+    """
+
+    def __init__(self, num_classes):
+        super().__init__({"matrix": [num_classes, num_classes]}, tf.float64)
+
+    def update_state(self, labels, predictions, weights=None):
+        """Adds class numbers, tensors of one shape.
+
+        Raises:
+            tf.errors.InvalidArgumentError: a number that is no class.
+        """
+        if weights is not None:
+            weights = tf.reshape(weights, [-1])
+        self.add(
+            matrix=tf.math.confusion_matrix(
+                tf.reshape(tf.cast(labels, tf.int64), [-1]),
+                tf.reshape(tf.cast(predictions, tf.int64), [-1]),
+                self.sums["matrix"].shape[0],
+                weights,
+                tf.float64,
+            )
+        )
+
+    def result(self):
+        matrix = self.sums["matrix"]
+        rows = tf.cast(tf.reduce_sum(matrix, 1), tf.float32)
+        columns = tf.cast(tf.reduce_sum(matrix, 0), tf.float32)
+        both = tf.cast(tf.linalg.diag_part(matrix), tf.float32)
+        union = columns + rows - both
+        occurring = tf.reduce_sum(tf.cast(union != 0, tf.float32))
+        iou = both / tf.where(union > 0, union, 1)
+        return tf.math.divide_no_nan(tf.reduce_sum(iou), occurring)
+
+
+class MeanPerClassAccuracy(Metric):
+    """`tf.metrics.mean_per_class_accuracy`: over all classes, that occur or not.
+
+    Args:
+        num_classes: how many classes there are.
+    """
+
+    def __init__(self, num_classes):
+        super().__init__({"total": [num_classes], "count": [num_classes]})
+
+    def update_state(self, labels, predictions, weights=None):
+        """Adds class numbers, tensors of one shape."""
+        labels = tf.reshape(tf.cast(labels, tf.int64), [-1])
+        predictions = tf.reshape(tf.cast(predictions, tf.int64), [-1])
+        amounts = tf.ones_like(labels, tf.float32)
+        if weights is not None:
+            amounts = tf.cast(tf.reshape(weights, [-1]), tf.float32)
+        right = tf.cast(tf.equal(predictions, labels), tf.float32) * amounts
+        self.sums["total"].scatter_add(tf.IndexedSlices(amounts, labels))
+        self.sums["count"].scatter_add(tf.IndexedSlices(right, labels))
+
+    def result(self):
+        total = tf.maximum(self.sums["total"], 0)
+        return tf.reduce_mean(tf.math.divide_no_nan(self.sums["count"], total))

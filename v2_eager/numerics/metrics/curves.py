@@ -1,0 +1,113 @@
+"""Metrics of all thresholds: the area under a curve, and points on one."""
+
+import tensorflow as tf
+
+from v2_eager.numerics.metrics.decisions import Counts
+
+
+def evenly(number, last):
+    """Thresholds from just below 0 to `last`."""
+    return [-1e-7, *(i / (number - 1) for i in range(1, number - 1)), last]
+
+
+class AUC(Counts):
+    """`tf.metrics.auc`, the area under a curve.
+
+    Args:
+        num_thresholds: how many points approximate the curve, ends included.
+        curve: "ROC" or "PR".
+        summation_method: how high a strip is: "trapezoidal", "minoring", "majoring", or
+            "careful_interpolation", of which ROC knows no other than trapezoids.
+
+    Raises:
+        ValueError: no such curve or method.
+    """
+
+    def __init__(self, num_thresholds=200, curve="ROC", summation_method="trapezoidal"):
+        if curve not in ("ROC", "PR"):
+            raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
+        if summation_method not in strip_heights():
+            raise ValueError(f"Invalid summation_method: {summation_method}")
+        super().__init__(evenly(num_thresholds, 1 + 1e-7))
+        self.curve, self.method = curve, summation_method
+
+    def result(self):
+        tp, fp, tn, fn = (self.sums[name] for name in ("tp", "fp", "tn", "fn"))
+        recall = (tp + 1e-6) / (tp + fn + 1e-6)
+        if self.curve == "ROC":
+            x, y = fp / (fp + tn + 1e-6), recall
+        elif self.method == "careful_interpolation":
+            return interpolated(tp, fp, fn)
+        else:
+            x, y = recall, (tp + 1e-6) / (tp + fp + 1e-6)
+        height = strip_heights()[self.method]
+        return tf.reduce_sum((x[:-1] - x[1:]) * height(y[:-1], y[1:]))
+
+
+def strip_heights():
+    """{method: function of the heights of the two ends of a strip}."""
+
+    def middle(left, right):
+        return (left + right) / 2
+
+    return {
+        "careful_interpolation": middle,
+        "trapezoidal": middle,
+        "minoring": tf.minimum,
+        "majoring": tf.maximum,
+    }
+
+
+def interpolated(tp, fp, fn):
+    """Area below precision over recall, between whose points runs no straight line.
+
+    After Davis and Goadrich, "The relationship between Precision-Recall and ROC".
+    """
+    yes, found = tp + fp, tp[:-1] - tp[1:]
+    slope = tf.math.divide_no_nan(found, yes[:-1] - yes[1:])
+    intercept = tp[1:] - slope * yes[1:]
+    growth = tf.math.divide_no_nan(yes[:-1], yes[1:])
+    growth = tf.where(yes[1:] > 0, growth, 1)
+    strips = slope * (found + intercept * tf.math.log(growth))
+    return tf.reduce_sum(tf.math.divide_no_nan(strips, tp[1:] + fn[1:]))
+
+
+class SensitivityAtSpecificity(Counts):
+    """`tf.metrics.sensitivity_at_specificity`.
+
+    Recall at the lowest threshold whose specificity is nearest to the wanted one.
+    """
+
+    def __init__(self, specificity, num_thresholds=200):
+        self.wanted = share(specificity, "specificity")
+        super().__init__(evenly(num_thresholds, 1 + 1e-7))
+
+    def result(self):
+        tp, fp, tn, fn = (self.sums[name] for name in ("tp", "fp", "tn", "fn"))
+        i = tf.argmin(tf.abs(tn / (tn + fp + 1e-7) - self.wanted))
+        return tp[i] / (tp[i] + fn[i] + 1e-7)
+
+
+class SpecificityAtSensitivity(Counts):
+    """`tf.metrics.specificity_at_sensitivity`.
+
+    Specificity at the highest threshold whose recall is nearest to the wanted one.
+    """
+
+    def __init__(self, sensitivity, num_thresholds=200):
+        self.wanted = share(sensitivity, "sensitivity")
+        # Below 1, in v1, for this metric alone.
+        super().__init__(evenly(num_thresholds, 1 - 1e-7))
+
+    def result(self):
+        tp, fp, tn, fn = (self.sums[name] for name in ("tp", "fp", "tn", "fn"))
+        distance = tf.abs(tp / (tp + fn + 1e-7) - self.wanted)
+        i = tf.reduce_max(tf.where(distance == tf.reduce_min(distance)))
+        return tn[i] / (tn[i] + fp[i] + 1e-7)
+
+
+def share(value, name):
+    """`value`, or a ValueError if it is not in [0, 1]."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"`{name}` must be in the range [0, 1].")
+    return value

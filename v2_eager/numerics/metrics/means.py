@@ -1,0 +1,110 @@
+"""Metrics that are a weighted mean: of values, hits, and errors."""
+
+import tensorflow as tf
+
+from v2_eager.numerics.metrics.base import Metric, aligned, broadcast_weights
+
+
+class Mean(Metric):
+    """`tf.metrics.mean`, the weighted mean of all values: most metrics are this."""
+
+    def __init__(self, shape=()):
+        super().__init__({"total": shape, "count": shape})
+
+    def update_state(self, values, weights=None):
+        """Adds values.
+
+        Args:
+            values: tensor of any shape and number dtype, or bool.
+            weights: None, or a tensor that broadcasts to them, of rank 0 or theirs.
+        """
+        _, values, weights = aligned(values, values, weights)
+        values = tf.cast(values, tf.float32)
+        counts = tf.ones_like(values)
+        if weights is not None:
+            counts = broadcast_weights(weights, values)
+            values *= counts
+        if not self.sums["total"].shape.rank:  # else every element is apart
+            values, counts = tf.reduce_sum(values), tf.reduce_sum(counts)
+        self.add(total=values, count=counts)
+
+    def result(self):
+        """The metric so far: 0 for nothing."""
+        total, count = self.sums["total"], self.sums["count"]
+        return tf.math.divide_no_nan(total, tf.maximum(count, 0))
+
+
+class MeanTensor(Mean):
+    """`tf.metrics.mean_tensor`: of every element of `shape` apart."""
+
+    def __init__(self, shape):
+        super().__init__(shape)
+
+
+class PercentageBelow(Mean):
+    """`tf.metrics.percentage_below`: the share, from 0 to 1, below a threshold."""
+
+    def __init__(self, threshold):
+        super().__init__()
+        self.threshold = threshold
+
+    def update_state(self, values, weights=None):
+        super().update_state(tf.convert_to_tensor(values) < self.threshold, weights)
+
+
+class Accuracy(Mean):
+    """`tf.metrics.accuracy`: how often predictions are labels, in the labels' dtype."""
+
+    def update_state(self, labels, predictions, weights=None):
+        labels, predictions, weights = aligned(labels, predictions, weights)
+        right = tf.equal(tf.cast(predictions, labels.dtype), labels)
+        super().update_state(right, weights)
+
+
+class MeanAbsoluteError(Mean):
+    """`tf.metrics.mean_absolute_error`."""
+
+    def update_state(self, labels, predictions, weights=None):
+        labels, predictions, weights = aligned(labels, predictions, weights)
+        super().update_state(tf.abs(predictions - labels), weights)
+
+
+class MeanSquaredError(Mean):
+    """`tf.metrics.mean_squared_error`."""
+
+    def update_state(self, labels, predictions, weights=None):
+        labels, predictions, weights = aligned(labels, predictions, weights)
+        squares = tf.math.squared_difference(labels, predictions)
+        super().update_state(squares, weights)
+
+
+class RootMeanSquaredError(MeanSquaredError):
+    """`tf.metrics.root_mean_squared_error`."""
+
+    def result(self):
+        return tf.sqrt(super().result())
+
+
+class MeanRelativeError(Mean):
+    """`tf.metrics.mean_relative_error`: |error| / normalizer, 0 where that is 0."""
+
+    def update_state(self, labels, predictions, normalizer, weights=None):
+        labels, predictions, weights = aligned(labels, predictions, weights)
+        error = tf.abs(labels - predictions)
+        super().update_state(tf.math.divide_no_nan(error, normalizer), weights)
+
+
+class MeanCosineDistance(Mean):
+    """`tf.metrics.mean_cosine_distance`, of vectors along `dim`, of unit length."""
+
+    def __init__(self, dim):
+        super().__init__()
+        self.dim = dim
+
+    def update_state(self, labels, predictions, weights=None):
+        labels, predictions, weights = aligned(labels, predictions, weights)
+        products = tf.reduce_sum(predictions * labels, self.dim, keepdims=True)
+        super().update_state(products, weights)
+
+    def result(self):
+        return 1 - super().result()

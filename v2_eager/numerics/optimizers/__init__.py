@@ -1,0 +1,50 @@
+"""The optimizers of `tf.train` and `tf.contrib.opt`, by the kernels that they called.
+
+    optimizer = Adam(0.001)
+    loss = optimizer.minimize(lambda: model(x), model.trainable_variables)
+
+Arguments, defaults, slots' names and errors are those of 1.15.5, whose sources these
+follow (`tensorflow/python/training`, `tensorflow/contrib/opt`). They work eagerly and
+in a `tf.function`, which they do not make trace again. Under a strategy, make the slots
+inside of its scope (`create_slots`), and sum the gradients yourself (`all_reduce`)
+before they are applied.
+"""
+
+from v2_eager.numerics.optimizers.adam import Adam, AdaMax, LazyAdam, Nadam
+from v2_eager.numerics.optimizers.adaptive import Adadelta, Adagrad, RMSProp
+from v2_eager.numerics.optimizers.base import Optimizer, summed
+from v2_eager.numerics.optimizers.gradient_descent import GradientDescent, Momentum
+from v2_eager.numerics.optimizers.moving_average import MovingAverage
+from v2_eager.numerics.optimizers.penalized import (
+    AdagradDA,
+    Ftrl,
+    ProximalAdagrad,
+    ProximalGradientDescent,
+)
+from v2_eager.numerics.optimizers.weight_decay import (
+    AdamW,
+    DecoupledWeightDecay,
+    MomentumW,
+)
+
+__all__ = [
+    "Optimizer",
+    "GradientDescent",
+    "Momentum",
+    "Adagrad",
+    "AdagradDA",
+    "Adadelta",
+    "RMSProp",
+    "Adam",
+    "Ftrl",
+    "ProximalGradientDescent",
+    "ProximalAdagrad",
+    "AdaMax",
+    "LazyAdam",
+    "Nadam",
+    "DecoupledWeightDecay",
+    "AdamW",
+    "MomentumW",
+    "MovingAverage",
+    "summed",
+]

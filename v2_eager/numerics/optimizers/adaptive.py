@@ -1,0 +1,80 @@
+"""Optimizers with a rate of its own for every weight: Adagrad, Adadelta, RMSProp."""
+
+from v2_eager.numerics.optimizers.base import Optimizer, positive
+
+
+class Adagrad(Optimizer):
+    """`tf.train.AdagradOptimizer` (slot "accumulator", the sum of squares).
+
+    accumulator += gradient ** 2; variable -= learning_rate * gradient /
+    sqrt(accumulator): Duchi, Hazan and Singer, 2011. There is no epsilon.
+
+    Raises:
+        ValueError: an initial value that is not positive.
+    """
+
+    kernel = "Adagrad"
+
+    def __init__(
+        self,
+        learning_rate,
+        initial_accumulator_value=0.1,
+        use_locking=False,
+        name="Adagrad",
+    ):
+        initial = positive(initial_accumulator_value, "initial_accumulator_value")
+        super().__init__(name, [("accumulator", "accum", initial)], lr=learning_rate)
+
+
+class Adadelta(Optimizer):
+    """`tf.train.AdadeltaOptimizer` (slots "accum" and "accum_update"; Zeiler, 2012).
+
+    accum = rho * accum + (1 - rho) * gradient ** 2;
+    step = gradient * sqrt(accum_update + epsilon) / sqrt(accum + epsilon);
+    accum_update = rho * accum_update + (1 - rho) * step ** 2;
+    variable -= learning_rate * step.
+    """
+
+    kernel = "Adadelta"
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        rho=0.95,
+        epsilon=1e-8,
+        use_locking=False,
+        name="Adadelta",
+    ):
+        slots = [("accum", "accum", 0), ("accum_update", "accum_update", 0)]
+        super().__init__(name, slots, lr=learning_rate, rho=rho, epsilon=epsilon)
+
+
+class RMSProp(Optimizer):
+    """`tf.train.RMSPropOptimizer` (slots "rms", which begins at one, and "momentum").
+
+    rms = decay * rms + (1 - decay) * gradient ** 2; momentum = momentum * its last
+    value + learning_rate * gradient / sqrt(rms + epsilon); variable -= momentum: after
+    Tieleman and Hinton. With `centered` there is a slot "mg" between them, the mean of
+    the gradients, and mg ** 2 is subtracted below the root.
+    """
+
+    def __init__(
+        self,
+        learning_rate,
+        decay=0.9,
+        momentum=0.0,
+        epsilon=1e-10,
+        use_locking=False,
+        centered=False,
+        name="RMSProp",
+    ):
+        mean = [("mg", "mg", 0)] if centered else []
+        super().__init__(
+            name,
+            [("rms", "ms", 1), *mean, ("momentum", "mom", 0)],
+            lr=learning_rate,
+            rho=decay,
+            momentum=momentum,
+            epsilon=epsilon,
+        )
+        self.kernel = "CenteredRMSProp" if centered else "RMSProp"

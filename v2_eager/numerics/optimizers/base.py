@@ -1,0 +1,220 @@
+"""What optimizers share: slots under the names of TensorFlow 1, and a step."""
+
+import inspect
+
+import tensorflow as tf
+
+
+class Optimizer(tf.Module):
+    """What the optimizers share: slots under the names of v1, and a step.
+
+    For one of your own, override `update` and, for tables, `update_rows`.
+
+    A hyper-parameter is a number, which is float32 first whatever the variables are,
+    a tensor, a variable, a function of nothing, or a function of the global step, as a
+    schedule of Keras is.
+
+    Attributes:
+        kernel: `tf.raw_ops.ResourceApply…` and `ResourceSparseApply…` end with this.
+        trained: list of `variable.ref()` of what has been moved.
+        slots: list of {slot name: variable}, one dict for each of `trained`.
+        hyper: {argument of the kernel: hyper-parameter}.
+        options: {argument of the kernel: switch}.
+    """
+
+    kernel = ""
+
+    def __init__(self, name, slots=(), options=(), **hyper):
+        """Makes no variables yet.
+
+        Args:
+            name: what slots are called by: the second of `w` is `w/name_1`.
+            slots: list of (slot name, argument of the kernel, initial number), or with
+                a fourth, what this slot is called by instead of `name`.
+            options: see the class.
+            **hyper: see the class.
+        """
+        super().__init__()
+        self.slot_specs = tuple((*spec, name)[:4] for spec in slots)
+        self.options, self.hyper = dict(options), hyper
+        self.slots, self.trained = [], []
+
+    def minimize(self, loss, variables, global_step=None, grad_loss=None):
+        """Takes a step.
+
+        Args:
+            loss: function of nothing that computes a float tensor.
+            variables: list of the variables to move.
+            global_step: variable to add 1 to afterwards, or None.
+            grad_loss: tensor like the loss, where to begin instead of ones.
+
+        Returns:
+            The loss, as it was before the step.
+
+        Raises:
+            ValueError: no variables, no gradient for any of them, an integer loss.
+            RuntimeError: a variable has a constraint and a sparse gradient.
+        """
+        value, pairs = self.differentiate(loss, variables, grad_loss)
+        self.apply_gradients(pairs, global_step)
+        return value
+
+    def compute_gradients(self, loss, variables, grad_loss=None):
+        """The first half of `minimize`: [(gradient or None, variable)]."""
+        return self.differentiate(loss, variables, grad_loss)[1]
+
+    def differentiate(self, loss, variables, grad_loss=None):
+        """(the loss, what `compute_gradients` returns)."""
+        variables = list(variables)
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(variables)
+            value = loss()
+        if not value.dtype.is_floating:
+            raise ValueError(f"Invalid type {value.dtype} for {value}, expected: float")
+        return value, list(zip(tape.gradient(value, variables, grad_loss), variables))
+
+    def apply_gradients(self, pairs, global_step=None):
+        """The second half of `minimize`.
+
+        Args:
+            pairs: iterable of (gradient, variable): tensors, `tf.IndexedSlices`, whose
+                rows may come twice, or None, which leaves a variable as it is.
+            global_step: variable to add 1 to afterwards, or None.
+
+        Raises:
+            ValueError: no pairs, no gradients, or a schedule without a global step.
+            RuntimeError: a variable has a constraint and a sparse gradient.
+        """
+        pairs = list(pairs)
+        if not pairs:
+            raise ValueError("No variables provided.")
+        given = [(gradient, v) for gradient, v in pairs if gradient is not None]
+        if not given:
+            names = [variable.name for _, variable in pairs]
+            raise ValueError(f"No gradients provided for any variable: {names}.")
+        self.create_slots([variable for _, variable in given])
+        slots_of = dict(zip(self.trained, self.slots))
+        numbers = {k: number(x, global_step) for k, x in self.hyper.items()}
+        for gradient, variable in given:
+            slots = slots_of[variable.ref()]
+            cast = {k: tf.cast(x, variable.dtype) for k, x in numbers.items()}
+            constraint = variable.constraint
+            if not isinstance(gradient, tf.IndexedSlices):
+                self.update(variable, slots, tf.convert_to_tensor(gradient), cast)
+                if constraint is not None:
+                    variable.assign(constraint(variable))
+            elif constraint is not None:
+                raise RuntimeError(
+                    "Cannot use a constraint function on a sparse variable."
+                )
+            else:
+                self.update_rows(variable, slots, gradient, cast)
+        self.finish(numbers)
+        if global_step is not None:
+            global_step.assign_add(1)
+
+    def create_slots(self, variables):
+        """Makes the slots that there are not yet; the first step does it of itself.
+
+        Call it before a `tf.function` is traced, which would trace twice, as whenever
+        variables are made in it, and before a checkpoint is restored.
+
+        Returns:
+            The optimizer.
+        """
+        with tf.init_scope(), tf.name_scope(""):
+            known = set(self.trained)
+            for variable in variables:
+                if variable.ref() not in known:
+                    self.trained.append(variable.ref())
+                    self.slots.append(self._made(variable))
+        return self
+
+    def _made(self, variable):
+        slots, paths = {}, []
+        for slot, _, initial, name in self.slot_specs:
+            path = f"{variable.name[:-2]}/{name}"
+            count = paths.count(path)
+            paths.append(path)
+            value = tf.constant(initial, variable.dtype, variable.shape)
+            path += f"_{count}" if count else ""
+            slots[slot] = tf.Variable(value, trainable=False, name=path)
+        return slots
+
+    def get_slot(self, variable, name):
+        """The slot of a variable by its name, such as "m"; None if there is none."""
+        return dict(zip(self.trained, self.slots)).get(variable.ref(), {}).get(name)
+
+    def arguments(self, variable, slots, numbers):
+        """Arguments of the kernel, but for the gradient."""
+        handles = {spec[1]: slots[spec[0]].handle for spec in self.slot_specs}
+        return {"var": variable.handle, **handles, **numbers, **self.options}
+
+    def update(self, variable, slots, gradient, numbers):
+        """Moves a variable.
+
+        Args:
+            variable: float variable.
+            slots: {slot name: variable}, its slots.
+            gradient: tensor like it.
+            numbers: {argument: scalar tensor of its dtype}, the hyper-parameters.
+        """
+        kernel = getattr(tf.raw_ops, "ResourceApply" + self.kernel)
+        kernel(grad=gradient, **self.arguments(variable, slots, numbers))
+
+    def update_rows(self, variable, slots, gradient, numbers):
+        """As `update`, by a `tf.IndexedSlices`: in the rows that it names only."""
+        rows = summed(gradient)
+        kernel = getattr(tf.raw_ops, "ResourceSparseApply" + self.kernel)
+        arguments = self.arguments(variable, slots, numbers)
+        kernel(grad=rows.values, indices=rows.indices, **arguments)
+
+    def finish(self, numbers):
+        """What is done once, after all variables; the numbers are not cast."""
+
+
+def number(x, global_step=None):
+    """A hyper-parameter as a tensor; functions are called, here and now.
+
+    Args:
+        x: number, tensor, variable, or function of nothing or of the global step.
+        global_step: integer variable or tensor, or None.
+
+    Returns:
+        Scalar tensor: float32 for a Python float.
+
+    Raises:
+        ValueError: a function of the global step, which is None.
+    """
+    if callable(x):
+        parameters = inspect.signature(x).parameters.values()
+        if any(p.default is p.empty and p.kind <= 1 for p in parameters):
+            if global_step is None:
+                raise ValueError("a schedule is a function of the global_step: give it")
+            x = x(global_step)
+        else:
+            x = x()
+    return tf.convert_to_tensor(x)
+
+
+def summed(slices):
+    """Slices without duplicates: a kernel would take a step for each of them.
+
+    Args:
+        slices: `tf.IndexedSlices`.
+
+    Returns:
+        `tf.IndexedSlices`, in the order in which the indices first occur.
+    """
+    indices, places = tf.unique(slices.indices)
+    values = tf.math.unsorted_segment_sum(slices.values, places, tf.size(indices))
+    return tf.IndexedSlices(values, indices, slices.dense_shape)
+
+
+def positive(value, name):
+    """`value`, or a ValueError: the kernels divide by its root."""
+    if value <= 0:
+        raise ValueError(f"{name} must be positive: {value}")
+    return value

@@ -1,0 +1,36 @@
+"""The cells of `tf.nn.rnn_cell`, and the loops that ran them.
+
+    cell = BasicLSTMCell(128, name="rnn/basic_lstm_cell")
+    outputs, state = unroll(cell, x, lengths)
+
+A cell has `build(depth, dtype)`, which makes its variables under the names of v1,
+`zero_state(batch, dtype)`, `output_size`, and is called with ([batch, depth], state)
+for (output, new state). Follows `tensorflow/python/ops/rnn.py`, `rnn_cell_impl.py` and
+`rnn_cell_wrapper_impl.py` of 1.15.5. Gradients have the bits of v1 in a `tf.function`.
+"""
+
+from v2_eager.numerics.rnn.cells import (
+    BasicLSTMCell,
+    BasicRNNCell,
+    Cell,
+    GRUCell,
+    LSTMCell,
+    LSTMStateTuple,
+)
+from v2_eager.numerics.rnn.loops import unroll, unroll_both_ways, unroll_in_python
+from v2_eager.numerics.rnn.wrappers import DropoutWrapper, MultiRNNCell, ResidualWrapper
+
+__all__ = [
+    "LSTMStateTuple",
+    "unroll",
+    "unroll_in_python",
+    "unroll_both_ways",
+    "Cell",
+    "BasicRNNCell",
+    "BasicLSTMCell",
+    "LSTMCell",
+    "GRUCell",
+    "MultiRNNCell",
+    "ResidualWrapper",
+    "DropoutWrapper",
+]

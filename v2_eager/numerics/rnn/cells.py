@@ -1,0 +1,203 @@
+"""The cells: `BasicRNNCell`, `BasicLSTMCell`, `LSTMCell`, `GRUCell`."""
+
+import collections
+
+import tensorflow as tf
+
+from v2_eager.numerics.initializers import glorot_uniform
+
+LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ["c", "h"])
+
+
+class Cell(tf.Module):
+    """What the cells share: a size, variables under the names of v1, a step.
+
+    For one of your own, write `make_variables(depth, dtype)` and `__call__`.
+    """
+
+    def __init__(self, num_units, name, initializer=None):
+        """Makes no variables yet.
+
+        Args:
+            num_units: size of the state.
+            name: what the names of the variables begin with.
+            initializer: of the kernels, a function of shape and dtype; None for v1's
+                default, `glorot_uniform`.
+        """
+        super().__init__()
+        self.num_units = self.output_size = num_units
+        self.path, self.initializer = name, initializer or glorot_uniform()
+        self.kernel = None
+
+    def build(self, depth, dtype):
+        """Makes the variables for inputs of this depth, once."""
+        if self.kernel is None:
+            self.make_variables(depth, dtype)
+
+    def begin(self, depth, dtype):
+        """Is called before the first step of every run."""
+
+    def variable(self, name, shape, dtype, initializer=None):
+        initializer = initializer or self.initializer
+        path = f"{self.path}/{name}"
+        return tf.Variable(lambda: initializer(shape, dtype), name=path)
+
+    def zero_state(self, batch, dtype):
+        """The state at the beginning of a sequence."""
+        return tf.zeros([batch, self.num_units], dtype)
+
+
+def product(x, state, kernel, bias):
+    """One product with the input and the state, as the kernels were stored."""
+    return tf.nn.bias_add(tf.matmul(tf.concat([x, state], 1), kernel), bias)
+
+
+class BasicRNNCell(Cell):
+    """`tf.nn.rnn_cell.BasicRNNCell`: activation(W [x, state] + b)."""
+
+    def __init__(
+        self, num_units, activation=tf.tanh, name="basic_rnn_cell", initializer=None
+    ):
+        super().__init__(num_units, name, initializer)
+        self.activation = activation
+
+    def make_variables(self, depth, dtype):
+        n = self.num_units
+        self.kernel = self.variable("kernel", [depth + n, n], dtype)
+        self.bias = self.variable("bias", [n], dtype, tf.zeros)
+
+    def __call__(self, x, state):
+        output = self.activation(product(x, state, self.kernel, self.bias))
+        return output, output
+
+
+class BasicLSTMCell(Cell):
+    """`tf.nn.rnn_cell.BasicLSTMCell`, its gates in the order i, j, f, o.
+
+    `forget_bias` is added to the bias of the forget gate, and is in no checkpoint.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        forget_bias=1.0,
+        activation=tf.tanh,
+        name="basic_lstm_cell",
+        initializer=None,
+    ):
+        super().__init__(num_units, name, initializer)
+        self.forget_bias, self.activation = forget_bias, activation
+
+    def make_variables(self, depth, dtype):
+        n = self.num_units
+        self.kernel = self.variable("kernel", [depth + self.output_size, 4 * n], dtype)
+        self.bias = self.variable("bias", [4 * n], dtype, tf.zeros)
+
+    def zero_state(self, batch, dtype):
+        sizes = self.num_units, self.output_size
+        return LSTMStateTuple(*[tf.zeros([batch, size], dtype) for size in sizes])
+
+    def __call__(self, x, state):
+        c, h = state
+        # Input gate, what it lets in, forget gate, output gate.
+        i, j, f, o = tf.split(product(x, h, self.kernel, self.bias), 4, 1)
+        kept = c * tf.sigmoid(f + self.forget_bias)
+        c = kept + tf.sigmoid(i) * self.activation(j)
+        h = self.activation(c) * tf.sigmoid(o)
+        return h, LSTMStateTuple(c, h)
+
+
+class LSTMCell(BasicLSTMCell):
+    """`tf.nn.rnn_cell.LSTMCell`, with what else there was.
+
+    Args:
+        num_units: size of c.
+        use_peepholes: whether the gates see c, too.
+        cell_clip: the largest magnitude of c, or None.
+        num_proj: size of h and of the outputs, if it is not `num_units`.
+        proj_clip: the largest magnitude of a projected h, or None.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        use_peepholes=False,
+        cell_clip=None,
+        initializer=None,
+        num_proj=None,
+        proj_clip=None,
+        forget_bias=1.0,
+        activation=tf.tanh,
+        name="lstm_cell",
+    ):
+        super().__init__(num_units, forget_bias, activation, name, initializer)
+        self.use_peepholes, self.cell_clip = use_peepholes, cell_clip
+        self.num_proj, self.proj_clip = num_proj, proj_clip
+        self.output_size = num_proj or num_units
+
+    def make_variables(self, depth, dtype):
+        super().make_variables(depth, dtype)
+        n = self.num_units
+        if self.use_peepholes:
+            self.w_f, self.w_i, self.w_o = [
+                self.variable(f"w_{gate}_diag", [n], dtype) for gate in "fio"
+            ]
+        if self.num_proj:
+            self.projection = self.variable(
+                "projection/kernel", [n, self.num_proj], dtype
+            )
+
+    def __call__(self, x, state):
+        c, h = state
+        i, j, f, o = tf.split(product(x, h, self.kernel, self.bias), 4, 1)
+        f = f + self.forget_bias
+        if self.use_peepholes:
+            f, i = f + self.w_f * c, i + self.w_i * c
+        c = tf.sigmoid(f) * c + tf.sigmoid(i) * self.activation(j)
+        if self.cell_clip is not None:
+            c = tf.clip_by_value(c, -self.cell_clip, self.cell_clip)
+        if self.use_peepholes:
+            o = o + self.w_o * c  # the new one
+        h = tf.sigmoid(o) * self.activation(c)
+        if self.num_proj:
+            h = tf.matmul(h, self.projection)
+            if self.proj_clip is not None:
+                h = tf.clip_by_value(h, -self.proj_clip, self.proj_clip)
+        return h, LSTMStateTuple(c, h)
+
+
+class GRUCell(Cell):
+    """`tf.nn.rnn_cell.GRUCell`, which resets before the product.
+
+    That is `reset_after=False` of Keras. `bias_initializer` None is v1's: the gates'
+    biases begin at one, so that little is reset and updated, the candidate's at zero.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        activation=tf.tanh,
+        initializer=None,
+        bias_initializer=None,
+        name="gru_cell",
+    ):
+        super().__init__(num_units, name, initializer)
+        self.activation, self.bias_initializer = activation, bias_initializer
+
+    def make_variables(self, depth, dtype):
+        n, given = self.num_units, self.bias_initializer
+        shape = [depth + n, 2 * n]
+        self.kernel = self.variable("gates/kernel", shape, dtype)
+        self.bias = self.variable("gates/bias", [2 * n], dtype, given or tf.ones)
+        self.candidate_kernel = self.variable("candidate/kernel", [depth + n, n], dtype)
+        self.candidate_bias = self.variable(
+            "candidate/bias", [n], dtype, given or tf.zeros
+        )
+
+    def __call__(self, x, state):
+        gates = tf.sigmoid(product(x, state, self.kernel, self.bias))
+        reset, update = tf.split(gates, 2, 1)
+        weights = self.candidate_kernel, self.candidate_bias
+        candidate = self.activation(product(x, reset * state, *weights))
+        state = update * state + (1 - update) * candidate
+        return state, state

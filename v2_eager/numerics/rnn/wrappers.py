@@ -1,0 +1,148 @@
+"""Cells made of cells: `MultiRNNCell`, `ResidualWrapper`, `DropoutWrapper`."""
+
+import hashlib
+
+import tensorflow as tf
+
+from v2_eager.numerics.rnn.cells import LSTMStateTuple
+
+
+class MultiRNNCell(tf.Module):
+    """`tf.nn.rnn_cell.MultiRNNCell`: cells on top of each other, a tuple of states.
+
+    v1 named the variables of the second `…/multi_rnn_cell/cell_1/…`: name the cells so.
+    """
+
+    def __init__(self, cells):
+        super().__init__()
+        if not cells:
+            raise ValueError("Must specify at least one cell for MultiRNNCell.")
+        self.cells, self.output_size = list(cells), cells[-1].output_size
+
+    def build(self, depth, dtype):
+        for cell in self.cells:
+            cell.build(depth, dtype)
+            depth = cell.output_size
+
+    def begin(self, depth, dtype):
+        for cell in self.cells:
+            cell.begin(depth, dtype)
+            depth = cell.output_size
+
+    def zero_state(self, batch, dtype):
+        return tuple(cell.zero_state(batch, dtype) for cell in self.cells)
+
+    def __call__(self, x, states):
+        new_states = []
+        for cell, state in zip(self.cells, states):
+            x, state = cell(x, state)
+            new_states.append(state)
+        return x, tuple(new_states)
+
+
+class ResidualWrapper(tf.Module):
+    """`tf.nn.rnn_cell.ResidualWrapper`: a cell that adds what it reads to its outputs.
+
+    `residual_fn` takes (inputs, outputs), where they are not to be added.
+    """
+
+    def __init__(self, cell, residual_fn=None):
+        super().__init__()
+        self.cell, self.output_size = cell, cell.output_size
+        self.residual_fn = residual_fn or tf.add
+        self.build, self.begin = cell.build, cell.begin
+        self.zero_state = cell.zero_state
+
+    def __call__(self, x, state):
+        output, state = self.cell(x, state)
+        return self.residual_fn(x, output), state
+
+
+class DropoutWrapper(tf.Module):
+    """`tf.nn.rnn_cell.DropoutWrapper`: a cell that drops. c of an LSTM is not dropped.
+
+    Args:
+        cell: the cell.
+        input_keep_prob, output_keep_prob, state_keep_prob: the shares to keep.
+        variational_recurrent: whether a run drops the same units at all times and of
+            all sequences.
+        seed: from which the op of every place gets its own, below the seed of
+            `tf.random.set_seed`.
+
+    Raises:
+        ValueError: a share outside of [0, 1].
+    """
+
+    def __init__(
+        self,
+        cell,
+        input_keep_prob=1.0,
+        output_keep_prob=1.0,
+        state_keep_prob=1.0,
+        variational_recurrent=False,
+        seed=None,
+    ):
+        super().__init__()
+        self.cell, self.output_size = cell, cell.output_size
+        self.build, self.zero_state = cell.build, cell.zero_state
+        self.keep = {
+            "input": input_keep_prob,
+            "output": output_keep_prob,
+            "state": state_keep_prob,
+        }
+        for place, share in self.keep.items():
+            if not 0 <= share <= 1:
+                raise ValueError(
+                    f"Parameter {place}_keep_prob must be between 0 and 1: {share}"
+                )
+        self.seed, self.variational, self.noise = seed, variational_recurrent, {}
+
+    def begin(self, depth, dtype):
+        """Draws for a whole run; of all that is not variational, every step draws."""
+        self.cell.begin(depth, dtype)
+        if not self.variational:
+            return
+        states = tf.nest.flatten(self.cell.zero_state(1, dtype))
+        sizes = {"input_0": depth, "output_0": self.output_size}
+        sizes.update({f"state_{i}": state.shape[1] for i, state in enumerate(states)})
+        self.noise = {
+            place: tf.random.uniform([1, size], dtype=dtype, seed=self.seed_of(place))
+            for place, size in sizes.items()
+        }
+
+    def seed_of(self, place):
+        """The seed of the op that drops there, such as "state_1"."""
+        if self.seed is None:
+            return None
+        digest = hashlib.md5(f"{self.seed}{place}".encode()).hexdigest()
+        return int(digest[:8], 16) & 0x7FFFFFFF
+
+    def dropped(self, x, kind, index=0):
+        keep, place = self.keep[kind], f"{kind}_{index}"
+        if keep == 1:
+            return x
+        if self.variational:
+            return x / keep * tf.floor(keep + self.noise[place])
+        # Multiplied, as in 1.15: what is dropped has the sign that it had.
+        mask = tf.nn.dropout(tf.ones_like(x), 1 - keep, seed=self.seed_of(place))
+        return x * mask
+
+    def __call__(self, x, state):
+        output, state = self.cell(self.dropped(x, "input"), state)
+        parts = [
+            self.dropped(part, "state", i) if drops else part
+            for i, (part, drops) in enumerate(
+                zip(tf.nest.flatten(state), droppable(state))
+            )
+        ]
+        state = tf.nest.pack_sequence_as(state, parts)
+        return self.dropped(output, "output"), state
+
+
+def droppable(state):
+    """Which of the tensors of a state are dropped: all but the c of LSTMs."""
+    if isinstance(state, LSTMStateTuple):
+        return [False, True]
+    if isinstance(state, tuple):
+        return [drops for part in state for drops in droppable(part)]
+    return [True]
