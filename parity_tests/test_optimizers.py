@@ -96,7 +96,7 @@ def fit_by_keras(data, start, name, hyper, stops):
 
 
 def fit_embedding_unsummed(*arguments):
-    with mock.patch.object(optimizers, "summed", lambda slices: slices):
+    with mock.patch.object(optimizers.base, "summed", lambda slices: slices):
         return v2.fit_embedding(*arguments)
 
 
