@@ -89,17 +89,18 @@ class Topic:
     def distances(self):
         """{name: how far it is from 1.15.5} of the pairs of the Keras page, in order.
 
-        Relative to the largest value of an array; 0 is identical.
+        Relative to the largest value of an array: None is identical, 0 is so but for
+        the sign of a zero.
         """
         if self.keras is None:
             return {}
-        found = dict.fromkeys(_public(ast.parse(self.keras.read_text("utf-8"))), 0.0)
+        found = dict.fromkeys(_public(ast.parse(self.keras.read_text("utf-8"))))
         for row in _keras_rows():
             topic, _, name = row["pair"].partition(".")
             far = float(row["relative"])
             kept = row["leaf"] != "*" and far < math.inf  # by no naive form, by Keras
             if topic == self.name and kept:
-                found[name] = max(found[name], far)
+                found[name] = max(found[name] or 0.0, far)
         return found
 
     @functools.cached_property
@@ -117,6 +118,13 @@ def _public(tree):
         if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
             return tuple(ast.literal_eval(node.value))
     return ()
+
+
+def distance_told(far):
+    """A distance of a Keras page in words, short: see `Topic.distances`."""
+    if far is None:
+        return "identical"
+    return f"within {far:.1e}" if far else "identical but for the sign of a zero"
 
 
 @functools.cache

@@ -71,18 +71,18 @@ def _of_name(symbol, width, colour):
     topic, name = _found(entry.pair)
     if name is None:
         return "\n".join([*lines, *_overview(topic, width)]) + "\n"
+    by_keras = [f"  tf1to2 diff --keras {entry.pair}"] * (name in topic.distances)
     if entry.pair in proven:
         lines += _wrapped(_proof(topic, name), width, "")
-        lines.append(f"  tf1to2 verify {entry.pair}")
+        lines += [f"  tf1to2 verify {entry.pair}", *by_keras]
     else:
         lines += _wrapped(f"see {entry.pair}: {topic.summaries[name]}", width, "")
+        lines += by_keras
         if proven:
             pairs = ", ".join(proven[:3])
             lines += _wrapped(
                 f"identical on 1.15.5, where it is called: {pairs}", width, ""
             )
-    if name in topic.distances:
-        lines.append(f"  tf1to2 diff --keras {entry.pair}")
     return "\n".join([*lines, "", _sides(topic, name, width, colour)])
 
 
@@ -191,7 +191,7 @@ def _by_keras(topic, name):
     if name not in topic.distances:
         return ""
     far = topic.distances[name]
-    told = f"within {far:.1e} of the largest value" if far else "identical"
+    told = topics.distance_told(far) + " of the largest value" * bool(far)
     return f"; by Keras {told}"
 
 

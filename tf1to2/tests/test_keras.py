@@ -115,6 +115,18 @@ class ToolsTest(unittest.TestCase):
         self.assertTrue(0 < layer_norm < 1e-6)
         self.assertEqual(topics.topics()["scopes"].distances, {})
 
+    @parameterized.expand(
+        [
+            ("layers", "make_embedding", "identical"),
+            ("losses", "hinge_loss", "identical"),
+            ("losses", "absolute_difference", "identical but for the sign of a zero"),
+            ("layers", "make_conv2d", "within 9.9e-08"),
+        ]
+    )
+    def test_a_distance_is_told(self, topic, name, told):
+        far = topics.topics()[topic].distances[name]
+        self.assertEqual(topics.distance_told(far), told)
+
 
 ONE = np.float32([1, 0.5])
 ULP = 2.0**-23
