@@ -12,7 +12,122 @@ HUBER = (
     "three parts of a gradient are added: in a session AddN begins with the part whose "
     "memory it may overwrite, which is another one here than in a tape"
 )
+EPSILON = (
+    "a session of 1.15 adds epsilon to the 1 of 1 - predictions, and 1 + 1e-7 is "
+    "1 + 1.19e-7 in float32; so does a graph of today that is rewritten"
+)
+REWRITTEN = (
+    "1.15 rewrites the graph of a session, and adds or multiplies in another order; "
+    "without that, all bits are the same"
+)
+TIMES_AND_BACK = (
+    "the gradient for y of x * y / y is 0 but for noise, of 3e-14 at most, and a sum "
+    "of 67 of it depends on its order"
+)
 BOUNDS: list[Bound] = [
+    *(
+        Bound(
+            "numerical_stability.times_and_back",
+            "any size",
+            way,
+            "1.15.5",
+            "gradients/inputs/1",
+            ulps=1358954496,
+            measured=1308622848 if way == "xla" else 1358954496,
+            reason=TIMES_AND_BACK,
+        )
+        for way in ("graph", "eager", "function", "dynamic", "xla")
+    ),
+    Bound(
+        "numerical_stability.cross_entropy",
+        "any size",
+        "xla",
+        "1.15.5",
+        "gradients/inputs/0",
+        ulps=223350,
+        measured=223350,
+        reason="of labels: a log probability near 0, 2e-16 apart, as XLA sums exp",
+    ),
+    *(
+        Bound(
+            "losses.log_loss",
+            "any",
+            way,
+            "1.15.5",
+            "gradients/inputs/1",
+            ulps=29,
+            measured=29,
+            reason=EPSILON,
+            settings=settings,
+        )
+        for way, settings in [
+            ("eager", ""),
+            ("graph", "strict"),
+            ("function", "strict"),
+        ]
+    ),
+    *(
+        Bound(
+            *(pair, case, way, "1.15.5", leaf),
+            ulps=worst,
+            measured=worst,
+            reason=reason,
+            settings="" if way == "eager" else "strict",
+        )
+        for pair, case, leaf, worst, reason in [
+            (
+                *("numerics.loss", "log_loss, weighted", "gradients/inputs/0"),
+                *(256, EPSILON),
+            ),
+            (
+                *("numerics.loss", "log_loss, float16", "gradients/inputs/0"),
+                *(256, EPSILON),
+            ),
+            (
+                *("numerics.loss", "sigmoid_cross_entropy, float16"),
+                *("gradients/inputs/1", 1, REWRITTEN),
+            ),
+            (
+                *("numerics.noisy_rates", "seven steps", "outputs/rates/2"),
+                *(51, REWRITTEN),
+            ),
+        ]
+        for way in ("graph", "eager", "function", "dynamic")
+        if pair == "numerics.loss" or way in ("eager", "function")
+    ),
+    Bound(
+        "cookbook.make_batch_norm",
+        "fused training of any images",
+        "xla",
+        "1.15.5",
+        "gradients/batch_norm/gamma:0",
+        ulps=10,
+        measured=10,
+        reason="XLA sums 804 products in another order",
+    ),
+    *(
+        Bound(
+            "images.turn",
+            "once",
+            way,
+            "compat.v1",
+            "gradients/inputs/0",
+            ulps=ulps,
+            measured=ulps,
+            reason="four gradients lead to the image: their sum has another order",
+        )
+        for way, ulps in [("eager", 256), ("function", 128), ("dynamic", 512)]
+    ),
+    Bound(
+        "images.measure",
+        "floats",
+        "eager",
+        "compat.v1",
+        "gradients/inputs/0",
+        ulps=160,
+        measured=160,
+        reason="an image has five uses, whose gradients a tape adds in another order",
+    ),
     *(
         Bound(
             "numerics.loss",
@@ -30,6 +145,8 @@ BOUNDS: list[Bound] = [
             ("a small delta", 0, 128),
             ("a small delta", 1, 128),
             ("float16", 0, 1024),
+            ("one weight for all", 0, 128),
+            ("one weight for all", 1, 128),
         )
     ),
     Bound(

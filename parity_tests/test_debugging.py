@@ -53,6 +53,7 @@ def refused(name, slug, args, graph, eager, function, match, **options):
 
 CASES = [
     Op("add_vectors", "two numbers each", [ROW, ROW], expect=[2, 4]),
+    Op("add_vectors", "any size", [normal("n"), normal("n")]),
     refused(
         "add_vectors",
         "a column would broadcast",
@@ -61,6 +62,7 @@ CASES = [
         match="must have rank 1.*Received rank 2",
     ),
     Op("checked_log", "two numbers", [np.float32([1, 4])], expect=[0, np.log(4)]),
+    Op("checked_log", "any size", [uniform("n", low=0.01, high=9)]),
     refused(
         "checked_log",
         "zero is not positive",
@@ -76,6 +78,11 @@ CASES = [
         match="Condition x > 0 did not hold",
     ),
     Op("attend", "two examples", [normal(2, 4, 3), *PAIRS]),
+    Op(
+        "attend",
+        "any size",
+        [normal("b", "q", 3), normal("b", "k", 3), normal("b", "k", 2)],
+    ),
     refused(
         "attend",
         "fewer values than keys",
@@ -93,7 +100,7 @@ CASES = [
         match=r"attend(.|\n)*Specified by tensor .* dimension 1",
         dynamic=True,
     ),
-    Op("finite_ratio", "vectors", [normal(9), uniform(9, low=1, high=2)]),
+    Op("finite_ratio", "vectors", [normal("n"), uniform("n", low=1, high=2)]),
     refused(
         "finite_ratio",
         "division by zero",
@@ -272,7 +279,13 @@ CASES = [
         skip={"gradient": BLIND},
     ),
     Op("entropy_naive", "a batch", [normal(7, 5)], skip={"xla": BLIND}),
-    Op("entropy", "a batch", [normal(7, 5)]),
+    Op(
+        "entropy_naive",
+        "any batch",
+        [normal("n", 5)],
+        skip={"gradient": "of a batch", "xla": BLIND},
+    ),
+    Op("entropy", "any batch", [normal("n", 5)]),
     Program("check_entropy", "right", [TEN], skip={"function": PLAIN}),
     Program("check_entropy", "naive", [TEN], {"naive": True}, skip={"function": PLAIN}),
     Program("maximize_entropy", "right", [FIVE, 25], expect=[0.2] * 5),

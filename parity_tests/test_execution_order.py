@@ -5,7 +5,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
-from tf1to2.parity import Layer, Op, Program, Raises, dyadic, integers, normal, uniform
+from tf1to2.parity import Layer, Op, Program, Raises, integers, normal, uniform
 from tf1to2.parity.v1 import legacy
 from v1_graph import execution_order as v1
 from v2_eager import execution_order as v2
@@ -68,7 +68,7 @@ CASES = [
     Program("count_fetched", "no numbers", [np.float32([])], skip={"function": PLAIN}),
     Layer("make_centering", "tied", [normal("b", 5)]),
     Layer("make_centering", "not tied", [normal("b", 5), False]),
-    Layer("make_centering", "half", [dyadic("b", 3)], factory={"momentum": 0.5}),
+    Layer("make_centering", "half", [normal("b", 3)], factory={"momentum": 0.5}),
     Layer(
         "make_centering",
         "another name",

@@ -9,7 +9,7 @@ from parameterized import parameterized
 from parity_tests import legacy_keras, proof
 from parity_tests.releases import KERAS
 from tf1to2.parity import FalseFriend, Layer, Naive, Op, Program, Raises, structure
-from tf1to2.parity.arrays import normal
+from tf1to2.parity.arrays import integers, normal
 from tf1to2.parity.v1 import legacy
 from v1_graph import layers as v1
 from v2_eager import layers as v2
@@ -31,7 +31,7 @@ IDS = np.array([[3, 0, 3], [1, 3, 0]])
 
 def layer(name, slug, args, factory=(), skip=(), **options):
     factory, skip = dict(factory), {**SKIP, **dict(skip)}
-    options.setdefault("sizes", [{"b": 3}])
+    options.setdefault("sizes", [{"b": 3}, {"b": 67}])
     return Layer(name, slug, args, factory=factory, skip=skip, **options)
 
 
@@ -66,6 +66,13 @@ CASES = [
         [normal("b", 5, 6, 2)],
         {"filters": 3, "size": (3, 2)},
         {"xla": ONCE},
+    ),
+    layer(
+        "make_conv2d",
+        "sixteen channels",
+        [normal(8, 9, 8, 16)],
+        {"filters": 8, "size": (3, 3)},
+        {"xla": ONCE, "dynamic": ONCE},
     ),
     layer(
         "make_conv2d",
@@ -106,6 +113,13 @@ CASES = [
         [normal("b", 5, 4, 2), 2, 2],
         sizes=[{"b": 2}],
         skip=SKIP,
+    ),
+    Op(
+        "pool_and_flatten",
+        "windows of three",
+        [normal("b", 7, 6, 2), 3, 2],
+        sizes=[{"b": 67}],
+        skip={**SKIP, "dynamic": ONCE, "xla": ONCE},
     ),
     Op(
         "pool_and_flatten",
@@ -162,6 +176,13 @@ CASES = [
         [IDS],
         factory={"classes": 5, "size": 2},
     ),
+    Layer(
+        "make_embedding",
+        "any number of rows",
+        [integers("b", "s", high=50)],
+        factory={"classes": 50, "size": 3},
+        sizes=[{"b": 67, "s": 5}],
+    ),
     layer(
         "make_batch_norm", "training", [normal("b", 3, 4, 2), True], {"momentum": 0.9}
     ),
@@ -193,6 +214,13 @@ CASES = [
             "xla": "its float32 is nobody else's",
         },
         exact=True,
+    ),
+    layer(
+        "make_batch_norm",
+        "fused training, of images",
+        [normal("b", 4, 3, 3), True],
+        {"fused": True, "momentum": 0.9},
+        float32=True,
     ),
     layer("make_layer_norm", "all of an image", [normal("b", 3, 4, 2)], (), CONTRIB),
     layer(

@@ -5,7 +5,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Op, Program, Raises, dyadic, normal, uniform
+from tf1to2.parity import FalseFriend, Op, Program, Raises, normal, uniform
 from v1_graph import numerical_stability as v1
 from v2_eager import numerical_stability as v2
 
@@ -13,8 +13,6 @@ F, INF, NAN = np.float32, np.inf, np.nan
 HALVES, FIRST, SECOND = F([0.5, 0.5]), F([1, 0]), F([0, 1])
 FAR = F([1000, 0])
 FOUR_LABELS, FOUR_LOGITS = F([1, 0, 1, 0]), F([1000, -1000, -1000, 1000])
-SIZES = [{"b": 5, "c": 3}, {"b": 2, "c": 16}]
-LENGTHS = [{"n": 7}, {"n": 16}]
 SHAPES = "Incompatible shapes|must be equal|Dimensions must"
 DTYPES = "cannot compute Mul|Tensor conversion requested|to have type|type float64"
 NO_GRADIENT = {"gradient": "nextafter has none"}
@@ -61,8 +59,7 @@ CASES = [
     Op(
         "times_and_back",
         "any size",
-        [dyadic("b", "c"), F([0.25])],  # other factors: a gradient of 0 but for noise
-        sizes=SIZES,
+        [normal("b", "c"), normal("c")],
     ),
     Op("softmax_naive", "the classic", [FAR], expect=[NAN, 0]),
     Op(
@@ -84,7 +81,7 @@ CASES = [
         [np.float64([[709, 0], [710, 0], [-746, -746]])],
         expect=[[1, 0], [NAN, 0], [NAN, NAN]],
     ),
-    Op("softmax_naive", "any size", [normal("b", "c")], sizes=SIZES),
+    Op("softmax_naive", "any size", [normal("b", "c")]),
     FalseFriend(
         "softmax",
         "a batch",
@@ -107,9 +104,9 @@ CASES = [
         skip={"xla": "the gradient of the masked class is -0.0 there"},
         expect=[0, 0.5, 0.5],
     ),
-    Op("softmax", "any size", [normal(2, "b", "c", scale=100)], sizes=SIZES),
+    Op("softmax", "any size", [normal(2, "b", "c", scale=100)]),
     Op("softmax_floored", "the classic", [FAR], expect=[1, 1.8048513878454153e-35]),
-    Op("softmax_floored", "any size", [normal("b", "c")], {"floor": -1.0}, sizes=SIZES),
+    Op("softmax_floored", "any size", [normal("b", "c")], {"floor": -1.0}),
     Op(
         "cross_entropy_naive",
         "the classic; right and certain",
@@ -120,7 +117,6 @@ CASES = [
         "cross_entropy_naive",
         "any size",
         [uniform("b", "c"), normal("b", "c")],
-        sizes=SIZES,
     ),
     FalseFriend(
         "cross_entropy",
@@ -143,7 +139,6 @@ CASES = [
         "cross_entropy",
         "any size",
         [uniform("b", "c"), normal("b", "c", scale=100)],
-        sizes=SIZES,
     ),
     Op(
         "cross_entropy_clipped",
@@ -157,7 +152,6 @@ CASES = [
         "any size",
         [uniform("b", "c"), uniform("b", "c", high=1.5)],
         {"floor": 0.125},
-        sizes=SIZES,
     ),
     Program(
         "cross_entropy_gradient",
@@ -172,7 +166,7 @@ CASES = [
         [FOUR_LABELS, FOUR_LOGITS],
         expect=[NAN, NAN, INF, INF],
     ),
-    Op("sigmoid_loss_naive", "any size", [uniform("n"), normal("n")], sizes=LENGTHS),
+    Op("sigmoid_loss_naive", "any size", [uniform("n"), normal("n")]),
     FalseFriend(
         "sigmoid_loss",
         "right, right, wrong, wrong",
@@ -185,7 +179,6 @@ CASES = [
         "sigmoid_loss",
         "any size",
         [uniform("n"), normal("n", scale=100)],
-        sizes=LENGTHS,
     ),
     FalseFriend(
         "log_sum_exp",
@@ -196,7 +189,7 @@ CASES = [
         because="exp(1000) is infinite and exp(-1000) is 0",
     ),
     Op("log_sum_exp", "all minus infinity", [F([-INF, -INF])], expect=-INF),
-    Op("log_sum_exp", "any size", [normal(2, "b", "c", scale=100)], sizes=SIZES),
+    Op("log_sum_exp", "any size", [normal(2, "b", "c", scale=100)]),
     FalseFriend(
         "softplus",
         "far",
@@ -206,7 +199,7 @@ CASES = [
         because="exp(1000) is infinite",
     ),
     # 1.15 took log(exp(x) + 1), not log1p: digits are lost below, in float64 too.
-    Op("softplus", "any size", [uniform("n", low=-12, high=12)], sizes=LENGTHS),
+    Op("softplus", "any size", [uniform("n", low=-12, high=12)]),
     FalseFriend(
         "growth",
         "tiny rate",
@@ -220,7 +213,6 @@ CASES = [
         "growth",
         "any size",
         [uniform("b", 1, low=-0.5), uniform("c", high=9)],
-        sizes=SIZES,
     ),
     Op(
         "log_or_zero",
@@ -228,7 +220,7 @@ CASES = [
         [F([1, 0, -0.0, -1, -INF, NAN, INF])],
         expect=[0, 0, 0, 0, 0, 0, INF],
     ),
-    Op("log_or_zero", "any size", [normal("n")], sizes=LENGTHS),
+    Op("log_or_zero", "any size", [normal("n")]),
     Raises(
         "softmax",
         "integers",

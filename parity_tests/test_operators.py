@@ -12,7 +12,6 @@ from tf1to2.parity import (
     Program,
     Raises,
     booleans,
-    dyadic,
     integers,
     normal,
     uniform,
@@ -192,7 +191,7 @@ CASES = [
         [np.float32([1, 2.5]), np.float32([3, -4])],
         expect={"before": [1, 2.5], "after": [0, 0]},
     ),
-    Op("augmented", "floats", [dyadic("n"), dyadic("n")]),
+    Op("augmented", "floats", [normal("n"), normal("n")]),
     Op("augmented", "integers", [SEVENS, TWOS]),
     Program(
         "add_to_variable",
@@ -310,7 +309,7 @@ CASES = [
         for case in [
             Op(name, "by hand", [ROWS], expect=[18, 22, 26], skip=COUNTED),
             Op(name, "one row", [ROWS[:1]], expect=[0, 1, 2], skip=COUNTED),
-            Op(name, "six rows", [dyadic(6, "c")], exact=True),
+            Op(name, "six rows", [normal(6, "c")]),
             Op(name, "500 rows", [COUNTS], expect=[124750, 249500], skip=LONG),
         ]
     ),

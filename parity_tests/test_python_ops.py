@@ -11,19 +11,21 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
-from tf1to2.parity import FalseFriend, Op, Program, Raises, normal, uniform
+from tf1to2.parity import FalseFriend, Op, Program, Raises, integers, normal, uniform
 from tf1to2.parity.v1 import legacy
 from v1_graph import python_ops as v1
 from v2_eager import python_ops as v2
 
 F = np.float32
 INVALID = tf.errors.InvalidArgumentError
-SMALL = [{"n": 7}]
 PYTHON = {"xla": "XLA compiles no Python"}
 SINGLY = {"generated": "the numbers are taken one by one"}
 TRACED = {"eager": "run eagerly, the lines around the ops run at every step"}
 SLOPES = {"gradient": "the answer is a gradient, and a step function"}
 BOXES = F([[0, 0, 4, 4], [0, 0, 4, 2], [2, 0, 6, 4], [0, 1, 4, 5], [9, 9, 10, 11]])
+CORNERS = np.random.RandomState(0).uniform(0, 9, [70, 2])
+SIDES = np.random.RandomState(1).uniform(1, 3, [70, 2])
+MANY_BOXES = np.hstack([CORNERS, CORNERS + SIDES]).astype("f")
 BATCHES = np.arange(2 * 4 * 7 * 10).reshape(2, 4, 7, 10, 1).astype(np.uint8)
 NUMBERS = np.array([[1, 2, 30, 4], [56, 7, 8, 9]])
 
@@ -43,13 +45,12 @@ def activation_by_name(x, hidden, output):
 CASES = [
     Op("relu", "four numbers", [F([-2, -0.5, 0, 3])], skip=PYTHON, expect=[0, 0, 0, 3]),
     Op("relu", "one number", [F(3)], skip=PYTHON, expect=3),
-    Op("relu", "any size", [normal("n", 3)], sizes=SMALL, skip={**PYTHON, **SINGLY}),
+    Op("relu", "any size", [normal("n", 3)], skip={**PYTHON, **SINGLY}),
     Op("quantize", "two bits", [F([0, 0.3, 0.6, 1]), 2], expect=[0, 1 / 3, 2 / 3, 1]),
     Op(
         "quantize",
         "any size",
         [uniform("n", 3), 4],
-        sizes=SMALL,
         skip=SINGLY,
     ),
     FalseFriend(
@@ -60,6 +61,7 @@ CASES = [
         naive=straight_through_trick,
         because="the sign is less than the spacing of floats there",
     ),
+    Op("binarize", "any size", [normal("n", 3)], skip=SINGLY),
     FalseFriend(
         "saliency",
         "guided",
@@ -80,15 +82,15 @@ CASES = [
     Op(
         "saliency",
         "any",
-        [normal(3, 4), normal(4, 6), normal(6, 3)],
+        [normal("n", 4), normal(4, 6), normal(6, 3)],
         skip={**SLOPES, "xla": "the guided case compiles"},
     ),
     Op("newton_root", "numbers", [F([0, 2, -10])], skip=PYTHON),
     Op(
         "newton_root",
         "few steps",
-        [normal(5), 0.25, 3],
-        skip={**PYTHON, "dynamic": "the other case takes any shape"},
+        [normal("n"), 0.25, 3],
+        skip={**PYTHON, **SINGLY, "dynamic": "the other case takes any shape"},
     ),
     Op(
         "keep_boxes",
@@ -104,10 +106,17 @@ CASES = [
         skip=PYTHON,
         expect=[BOXES[[4, 3]], [4, 3], [0, 0]],
     ),
+    Op("keep_boxes", "seventy", [MANY_BOXES, uniform(70)], skip=PYTHON),
     Op(
         "keep_boxes", "no box", [np.zeros([0, 4], "f"), np.zeros([0], "f")], skip=PYTHON
     ),
     Op("repeat_rows", "a promise kept", [F([[1, 2]]), [None, 2]], skip=PYTHON),
+    Op(
+        "repeat_rows",
+        "any rows",
+        [normal("n", 2), [None, 2]],
+        skip={**PYTHON, **SINGLY},
+    ),
     Op(
         "repeat_rows",
         "a promise broken, and believed",
@@ -172,6 +181,19 @@ CASES = [
         exact=True,
         skip=PYTHON,
         expect=[[1, 1, 1, 1, 1, 0], [1, 1, 1, 1, 1, 0]],
+    ),
+    Op(
+        "analytic_and_numeric",
+        "any numbers",
+        [uniform("n", low=0.5, high=10), F(2**-10)],
+        exact=True,
+        skip={**PYTHON, **SINGLY},
+    ),
+    Op(
+        "draw_labels",
+        "any images",
+        [integers("n", 7, 41, 1, high=256, dtype="uint8"), integers("n", high=10**6)],
+        skip={**PYTHON, **SINGLY},
     ),
     Op(
         "draw_labels",

@@ -503,6 +503,7 @@ CASES = [
     ),
     Op("stateless", "int32", [SEED], {"size": 5}, skip=OWN_STREAM),
     Op("stateless", "int64", [np.int64([-1, 2**40])], {"size": 5}, skip=OWN_STREAM),
+    Op("stateless", "a thousand", [SEED], {"size": 1000}, skip=OWN_STREAM),
     friend(
         "stateless",
         "an op with the same seeds",

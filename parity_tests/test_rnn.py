@@ -51,7 +51,7 @@ GRU = {
 
 def layer(name, slug, args, factory=(), skip=(), **options):
     factory, skip = dict(factory), {**SKIP, **dict(skip)}
-    options.setdefault("sizes", [{"b": 3}])
+    options.setdefault("sizes", [{"b": 3}, {"b": 67}])
     return Layer(name, slug, args, factory=factory, skip=skip, **options)
 
 
@@ -103,7 +103,7 @@ CASES = [
     layer(
         "make_basic_lstm",
         "of several lengths",
-        [normal("b", 5, 3), np.array([2, 4, 0], "i4")],
+        [normal("b", 5, 3), integers("b", high=6)],
         {"units": 4},
     ),
     layer(
@@ -143,21 +143,21 @@ CASES = [
     layer(
         "make_gru",
         "of several lengths",
-        [normal("b", 4, 3), np.array([1, 3, 4])],
+        [normal("b", 4, 3), integers("b", low=1, high=5, dtype="int64")],
         {"units": 4},
         {"dynamic": LOOP},
     ),
     layer(
         "make_stack",
         "of two, the second residual",
-        [normal("b", 4, 2), np.array([3, 2, 4], "i4")],
+        [normal("b", 4, 2), integers("b", low=1, high=5)],
         {"units": 3, "layers": 2},
         {"dynamic": LOOP, "xla": CELL},
     ),
     layer(
         "make_static_rnn",
         "of several lengths",
-        [normal("b", 5, 3), np.array([2, 4, 1], "i4")],
+        [normal("b", 5, 3), integers("b", low=1, high=6)],
         {"units": 4},
         {"xla": CELL},
     ),
@@ -171,7 +171,7 @@ CASES = [
     layer(
         "make_bidirectional",
         "of several lengths",
-        [normal("b", 4, 3), np.array([2, 4, 1], "i4")],
+        [normal("b", 4, 3), integers("b", low=1, high=5)],
         {"units": 3},
         {"dynamic": LOOP, "xla": CELL},
     ),

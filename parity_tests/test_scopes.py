@@ -111,6 +111,7 @@ CASES = [
         "any size",
         [normal("b", "h", 6, 3)],
         factory={"filters": 8},
+        sizes=[{"b": 7, "h": 5}, {"b": 8, "h": 16}, {"b": 67, "h": 4}],
     ),
     Layer(
         "make_convolution",
@@ -123,7 +124,7 @@ CASES = [
         "any size",
         [normal("b", "h", 5, 3), normal("b", 4, "w", 3)],
         factory={"filters": 4},
-        sizes=[{"b": 2, "h": 5, "w": 7}, {"b": 3, "h": 4, "w": 8}],
+        sizes=[{"b": 2, "h": 5, "w": 7}, {"b": 67, "h": 4, "w": 5}],
     ),
     Layer(
         "make_siamese",

@@ -47,10 +47,10 @@ NO_CONTRIB = {"graph": "tf.contrib ended with TensorFlow 1"}
 
 
 def line(dtype):
-    """Data to train and to test with, and a kernel: sums and products are exact."""
-    shapes = [(4, 3), (3, 3)], [(4, 2), (3, 2)]
-    data = [[dyadic(*shape, dtype=dtype) for shape in pair] for pair in shapes]
-    return [*data, dyadic(3, 2, dtype=dtype)]
+    """Data to train and to test with, and a kernel."""
+    shapes = [(70, 3), (30, 3)], [(70, 2), (30, 2)]
+    data = [[normal(*shape, dtype=dtype) for shape in pair] for pair in shapes]
+    return [*data, normal(3, 2, dtype=dtype)]
 
 
 def file_of(*events):

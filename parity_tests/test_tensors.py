@@ -11,7 +11,6 @@ from tf1to2.parity import (
     Program,
     Raises,
     booleans,
-    dyadic,
     integers,
     normal,
 )
@@ -27,6 +26,9 @@ PLACES = np.int64([[0, 1], [1, 0], [2, 2]])
 SQUARE = np.int64([3, 3])
 TEXT = {"xla": "strings do not compile"}
 LENGTHS = np.int32([2, 0, 3])
+RANDOM = np.random.RandomState(0)
+SCATTERED = np.argwhere(RANDOM.rand(64, 64) < 0.25)
+SEVENTY = RANDOM.multinomial(1000, np.full(70, 1 / 70)).astype("i")
 RAGGED = {"xla": "the shape of the result, or of a step towards it, is a value"}
 SPARSE = {"xla": "this sparse op does not compile"}
 
@@ -100,6 +102,7 @@ CASES = [
     ),
     Op("index_by_list", "one element of a matrix", [MATRIX, [1, 2]], expect=6),
     Op("index_by_list", "a row", [MATRIX, [-1]], expect=[4, 5, 6]),
+    Op("index_by_list", "any size", [normal("r", "c"), [-1]]),
     Raises(
         "index_by_list",
         "two positions of a vector",
@@ -335,6 +338,8 @@ CASES = [
         match="must match|do not form a valid RaggedTensor|Must have updates.shape",
     ),
     Op("row_sums", "any numbers", [normal(10), np.int32([1, 4, 5])], skip=RAGGED),
+    Op("row_sums", "seventy rows", [normal(1000), SEVENTY], skip=RAGGED),
+    Op("pad_rows", "seventy rows", [normal(1000), SEVENTY], skip=RAGGED),
     Op(
         "pad_rows",
         "an empty row",
@@ -360,6 +365,12 @@ CASES = [
         "put in order",
         [PLACES[::-1], normal(3), SQUARE],
         {"ordered": False},
+        skip=SPARSE,
+    ),
+    Op(
+        "to_dense",
+        "a thousand of 64 by 64",
+        [SCATTERED, normal(len(SCATTERED)), np.int64([64, 64])],
         skip=SPARSE,
     ),
     Raises(
@@ -388,7 +399,13 @@ CASES = [
         expect=[[2], [2], [9]],
     ),
     Op(
-        "multiply_sparse", "any width", [PLACES, dyadic(3), dyadic(3, "m")], skip=SPARSE
+        "multiply_sparse", "any width", [PLACES, normal(3), normal(3, "m")], skip=SPARSE
+    ),
+    Op(
+        "multiply_sparse",
+        "a thousand of 64 by 64",
+        [SCATTERED, normal(len(SCATTERED)), normal(64, 33)],
+        skip=SPARSE,
     ),
 ]
 PROOF = proof(v1, v2, CASES)

@@ -582,6 +582,12 @@ CASES = [
     ),
     Layer(
         "make_embedding",
+        "any size",
+        [integers("n", high=50), normal("n", 3)],
+        factory={"rows": 50, "units": 3},
+    ),
+    Layer(
+        "make_embedding",
         "frozen",
         [np.int32([2, 0, 2]), normal(3, 2)],
         factory={"rows": 3, "units": 2, "trainable": False, "name": "words"},

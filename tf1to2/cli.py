@@ -1,7 +1,7 @@
 """The command line: `tf1to2 COMMAND`, as `tf1to2 --help` lists them.
 
-Each command imports what it needs when it runs: TensorFlow for `verify`, `bench` and
-`convert-checkpoint`.
+Each command imports what it needs when it runs: TensorFlow for `verify`, `prove`,
+`mutate`, `bench` and `convert-checkpoint`.
 """
 
 import argparse
@@ -113,7 +113,7 @@ def _parser():
         "what",
         nargs="+",
         metavar="TOPIC[.NAME]",
-        help="or OLD.py NEW.py [NAME | OLD=NEW …]",
+        help="or a name of numerics, or OLD.py NEW.py [NAME | OLD=NEW …]",
     )
     diff.add_argument("--unified", action="store_true", help="plain diff -u")
     diff.add_argument(
@@ -150,6 +150,24 @@ def _parser():
         help="strict compares float32 bits with compat.v1 as well (%(default)s)",
     )
     verify.set_defaults(run=_verify)
+
+    from tf1to2 import prove as proving
+    from tf1to2.parity import arguments
+
+    prove = commands.add_parser("prove", help="prove your own port, leaf by leaf")
+    proving.add_arguments(prove)
+
+    record = commands.add_parser(
+        "record", help="have TensorFlow 1 answer for your own port's left page"
+    )
+    arguments.record(record)
+    record.set_defaults(run=proving.record)
+
+    mutate = commands.add_parser(
+        "mutate", help="break your own port in every small way: who notices?"
+    )
+    arguments.mutate(mutate)
+    mutate.set_defaults(run=proving.mutate)
     return parser
 
 
@@ -177,7 +195,7 @@ def _topics(_):
 
 def _diff(options):
     from tf1to2.topics import find
-    from tf1to2.view import sides, terminal
+    from tf1to2.view import library, sides, terminal
 
     first, *others = options.what
     if first.endswith(".py"):
@@ -189,6 +207,9 @@ def _diff(options):
         names = list(shown.names) if others[1:] else [None]
     elif others:
         raise CommandError("diff takes one topic or pair, or two files ending in .py")
+    elif numerics := library.of_numerics(first):
+        sys.stdout.write(terminal.alone(numerics, terminal.wants_colour()))
+        return 0
     else:
         topic, name = find(first)
         shown, names = sides.of_topic(topic, options.keras), [name]

@@ -4,11 +4,11 @@ What the functions take, and what they return, the right page says.
 """
 
 import functools
-import importlib
 import os
 import tempfile
 
 import numpy as np
+import tensorflow
 import tensorflow.compat.v1 as tf
 
 __all__ = [
@@ -29,9 +29,18 @@ __all__ = [
 ]
 
 
-def contrib(module):
-    """A module of `tf.contrib`, which 1.15 was the last version to have."""
-    return importlib.import_module("tensorflow.contrib." + module)
+# 1.15 was the last version to have contrib, and compat.v1 has not.
+CONTRIB = {
+    "AdaMax": lambda: tensorflow.contrib.opt.AdaMaxOptimizer,
+    "AdamW": lambda: tensorflow.contrib.opt.AdamWOptimizer,
+    "LazyAdam": lambda: tensorflow.contrib.opt.LazyAdamOptimizer,
+    "MomentumW": lambda: tensorflow.contrib.opt.MomentumWOptimizer,
+    "Nadam": lambda: tensorflow.contrib.opt.NadamOptimizer,
+    "contrib_variance_scaling": (
+        lambda: tensorflow.contrib.layers.variance_scaling_initializer
+    ),
+    "contrib_xavier": lambda: tensorflow.contrib.layers.xavier_initializer,
+}
 
 
 def optimize(optimizer, hyper, start, gradients, options=()):
@@ -58,12 +67,14 @@ def optimize(optimizer, hyper, start, gradients, options=()):
             hyper["learning_rate"] = tf.train.exponential_decay(
                 hyper["learning_rate"], global_step, *options["decay"]
             )
-        place = tf.train if hasattr(tf.train, optimizer + "Optimizer") else None
-        place = place or contrib("opt")
-        optimizer = getattr(place, optimizer + "Optimizer")(**hyper)
+        if optimizer in CONTRIB:
+            optimizer = CONTRIB[optimizer]()(**hyper)
+        else:
+            optimizer = getattr(tf.train, optimizer + "Optimizer")(**hyper)
         if "average" in options:
-            wrapper = contrib("opt").MovingAverageOptimizer
-            optimizer = wrapper(optimizer, options["average"])
+            optimizer = tensorflow.contrib.opt.MovingAverageOptimizer(
+                optimizer, options["average"]
+            )
         # --- step
         feeds, pairs = {}, []
 
@@ -83,7 +94,12 @@ def optimize(optimizer, hyper, start, gradients, options=()):
             pairs.append((gradient, variable))
         if "decayed" in options:
             more["decay_var_list"] = [variables[name] for name in options["decayed"]]
-        step = optimizer.apply_gradients(pairs, global_step, **more)
+        if "minimized" in options:
+            loss = tf.add_n([tf.reduce_sum(g * v) for g, v in pairs])
+            var_list = list(variables.values())
+            step = optimizer.minimize(loss, global_step, var_list, **more)
+        else:
+            step = optimizer.apply_gradients(pairs, global_step, **more)
         # --- run
         sess.run(tf.global_variables_initializer())
         for i in range(len(next(iter(feeds.values())))):
@@ -127,9 +143,8 @@ def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(graph_seed)
-        if initializer.startswith("contrib_"):
-            name = initializer[len("contrib_") :] + "_initializer"
-            make = getattr(contrib("layers"), name)
+        if initializer in CONTRIB:
+            make = CONTRIB[initializer]()
         else:
             make = getattr(tf.initializers, initializer)
         draw = make(seed=op_seed, **options)
@@ -212,7 +227,8 @@ def contrib_normalized(batches, options):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         x = tf.placeholder(batches[0].dtype, (None,) + batches[0].shape[1:])
-        make = functools.partial(contrib("layers").batch_norm, x, scope="BatchNorm")
+        norm = tensorflow.contrib.layers.batch_norm
+        make = functools.partial(norm, x, scope="BatchNorm")
         y = make(**options)
         with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
             y = tf.identity(y)

@@ -1,4 +1,7 @@
-"""Learning rates: tensors that depend on a global step → functions of the step."""
+"""Learning rates: tensors that depend on a global step → functions of the step.
+
+What is left to `v2_eager.numerics.schedules` is documented there.
+"""
 
 import math
 
@@ -48,18 +51,7 @@ def elapsed(global_step, decay_steps, dtype, staircase):
 def natural_exp_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Multiplies the rate by exp(-decay_rate) every `decay_steps` steps.
-
-    Args:
-        learning_rate: the initial rate, a float number or tensor.
-        global_step: tensor of steps taken, of any shape and number dtype.
-        decay_steps: number of steps.
-        decay_rate: negated exponent, a float number or tensor.
-        staircase: whether the rate falls at once, after whole `decay_steps` only.
-
-    Returns:
-        Tensor of the shape of `global_step` and the dtype of `learning_rate`.
-    """
+    """Multiplies the rate by exp(-decay_rate) every `decay_steps` steps."""
     return schedules.natural_exp_decay(
         learning_rate, global_step, decay_steps, decay_rate, staircase
     )
@@ -174,19 +166,7 @@ def cosine_decay_restarts(
 def linear_cosine_decay(
     learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001
 ):
-    """Multiplies a straight line and a cosine wave.
-
-    Args:
-        learning_rate: the initial rate, a float number or tensor.
-        global_step: tensor of steps taken, of any shape and number dtype.
-        decay_steps: number of steps, after which the rate stays.
-        num_periods: how many whole waves there are.
-        alpha: share of the rate that is added to the line.
-        beta: share of the rate that is added in the end.
-
-    Returns:
-        Tensor of the shape of `global_step` and the dtype of `learning_rate`.
-    """
+    """Multiplies a straight line and a cosine wave."""
     return schedules.linear_cosine_decay(
         learning_rate, global_step, decay_steps, num_periods, alpha, beta
     )

@@ -1,4 +1,7 @@
-"""Losses: weighted, reduced and collected by the graph → functions, and a list."""
+"""Losses: weighted, reduced and collected by the graph → functions, and a list.
+
+What the functions take, return and raise, `v2_eager.numerics.losses` says.
+"""
 
 import tensorflow as tf
 
@@ -21,151 +24,59 @@ __all__ = [
     "collected_losses",
 ]
 
-
 BY_NONZERO_WEIGHTS = numerics.Reduction.SUM_BY_NONZERO_WEIGHTS
 
 
 def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Multiplies losses by weights, in float32, and reduces them to one number.
-
-    Args:
-        losses: tensor of any shape.
-        weights: a number, or a tensor of the rank of `losses` whose sizes are 1 or
-            those of `losses`.
-        reduction: "none", "weighted_sum", "weighted_sum_over_batch_size" (divided by
-            the number of losses), "weighted_mean" (by the sum of the weights) or
-            "weighted_sum_by_nonzero_weights". Nothing divided by nothing is 0.
-
-    Returns:
-        Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
-
-    Raises:
-        ValueError: no such reduction, or weights of another rank.
-    """
+    """Multiplies losses by weights, in float32, and reduces them to one number."""
     return numerics.compute_weighted_loss(losses, weights, reduction)
 
 
 def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages |predictions - labels|.
-
-    Args:
-        labels, predictions: tensors of one shape.
-        weights, reduction: see `compute_weighted_loss`.
-
-    Returns:
-        float32 scalar; for "none" a tensor like `predictions`.
-    """
+    """Averages |predictions - labels|."""
     return numerics.absolute_difference(labels, predictions, weights, reduction)
 
 
 def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages the squared difference of predictions and labels.
-
-    Args:
-        labels, predictions: tensors of one shape.
-        weights, reduction: see `compute_weighted_loss`.
-
-    Returns:
-        float32 scalar; for "none" a tensor like `predictions`.
-
-    Raises:
-        ValueError: shapes that are known to differ, such as [n] and [n, 1].
-    """
+    """Averages the squared difference of predictions and labels."""
     return numerics.mean_squared_error(labels, predictions, weights, reduction)
 
 
 def huber_loss(
     labels, predictions, weights=1.0, delta=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the Huber loss: squared/2 near 0, and a line beyond delta.
-
-    Args:
-        labels, predictions: tensors of one shape.
-        weights, reduction: see `compute_weighted_loss`.
-        delta: where the parabola goes over into its tangent.
-
-    Returns:
-        float32 scalar; for "none" a tensor like `predictions`.
-    """
+    """Averages the Huber loss: squared/2 near 0, and a line beyond delta."""
     return numerics.huber_loss(labels, predictions, weights, delta, reduction)
 
 
 def mean_pairwise_squared_error(labels, predictions, weights=1.0):
-    """Averages the squared differences between the errors of an example.
-
-    Args:
-        labels: [batch, ...] tensor.
-        predictions: tensor of the same shape.
-        weights: a number, or a [batch, 1, ...] tensor of the rank of `labels`.
-
-    Returns:
-        float32 scalar: per example the mean over all pairs of elements, summed over
-        the batch; there is no reduction to choose.
-    """
+    """Averages the squared differences between the errors of an example."""
     return numerics.mean_pairwise_squared_error(labels, predictions, weights)
 
 
 def cosine_distance(
     labels, predictions, axis, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages 1 - labels · predictions, both of unit length already.
-
-    Args:
-        labels, predictions: tensors of one shape.
-        axis: along which a vector lies.
-        weights, reduction: see `compute_weighted_loss`.
-
-    Returns:
-        float32 scalar; for "none" like `predictions`, of size 1 along `axis`.
-    """
+    """Averages 1 - labels · predictions, both of unit length already."""
     return numerics.cosine_distance(labels, predictions, axis, weights, reduction)
 
 
 def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
-    """Averages max(0, 1 - y * logits) with y = 2 * labels - 1.
-
-    Args:
-        labels: tensor of 0 and 1, not -1 and 1.
-        logits: tensor of the same shape.
-        weights, reduction: see `compute_weighted_loss`.
-
-    Returns:
-        float32 scalar; for "none" a tensor like `logits`.
-    """
+    """Averages max(0, 1 - y * logits) with y = 2 * labels - 1."""
     return numerics.hinge_loss(labels, logits, weights, reduction)
 
 
 def log_loss(
     labels, predictions, weights=1.0, epsilon=1e-7, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of probabilities, with epsilon in the logarithm.
-
-    Args:
-        labels: tensor of 0 and 1, or between.
-        predictions: tensor of the same shape, probabilities.
-        weights, reduction: see `compute_weighted_loss`.
-        epsilon: added to probabilities, which are not clipped.
-
-    Returns:
-        float32 scalar; for "none" a tensor like `predictions`.
-    """
+    """Averages the cross-entropy of probabilities, with epsilon in the logarithm."""
     return numerics.log_loss(labels, predictions, weights, epsilon, reduction)
 
 
 def sigmoid_cross_entropy(
     labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of independent labels.
-
-    Args:
-        labels: tensor of probabilities of any shape and number dtype.
-        logits: float tensor of the same shape.
-        weights, reduction: see `compute_weighted_loss`.
-        label_smoothing: how far labels are moved towards 1/2, from 0 to 1.
-
-    Returns:
-        Scalar of the dtype of `logits`; for "none" a tensor like it.
-    """
+    """Averages the cross-entropy of independent labels."""
     return numerics.sigmoid_cross_entropy(
         labels, logits, weights, label_smoothing, reduction
     )
@@ -174,17 +85,7 @@ def sigmoid_cross_entropy(
 def softmax_cross_entropy(
     labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of one-hot labels.
-
-    Args:
-        labels: [..., classes] tensor of any number dtype.
-        logits: float tensor of the same shape.
-        weights, reduction: see `compute_weighted_loss` of [...] losses.
-        label_smoothing: share of the labels that is spread over all classes evenly.
-
-    Returns:
-        Scalar of the dtype of `logits`; for "none" [...] tensor.
-    """
+    """Averages the cross-entropy of one-hot labels."""
     return numerics.softmax_cross_entropy(
         labels, logits, weights, label_smoothing, reduction
     )
@@ -193,16 +94,7 @@ def softmax_cross_entropy(
 def sparse_softmax_cross_entropy(
     labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of class numbers.
-
-    Args:
-        labels: [...] or [..., 1] integer tensor of numbers less than `classes`.
-        logits: [..., classes] float tensor.
-        weights, reduction: see `compute_weighted_loss` of [...] losses; also [..., 1].
-
-    Returns:
-        Scalar of the dtype of `logits`; for "none" [...] tensor.
-    """
+    """Averages the cross-entropy of class numbers."""
     return numerics.sparse_softmax_cross_entropy(labels, logits, weights, reduction)
 
 

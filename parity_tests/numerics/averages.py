@@ -16,6 +16,15 @@ DESCRIPTORS = {
         Program(
             "averaged", "by counts", [MODEL, MOVING, 0.99], {"counts": list(range(20))}
         ),
+        Program(
+            "averaged",
+            "halves",
+            [
+                {name: np.asarray(x, "f2") for name, x in MODEL.items()},
+                {name: np.asarray(x, "f2") for name, x in MOVING.items()},
+                0.9,
+            ],
+        ),
         Raises.alike(
             "averaged",
             "integers",

@@ -1,16 +1,14 @@
 """Batch normalization of `tf.layers` and of contrib: matrices, images, halves."""
 
-from parity_tests.numerics import ALONE, CONTRIB, Inputs
+from parity_tests.numerics import ALONE, CONTRIB, NARROW, Inputs
 from tf1to2.parity import Layer, Program, normal
 
 RANDOM = Inputs("batch norms")
 MATRIX, IMAGES = normal("b", 16), normal("b", 3, 3, 4)
 WITHOUT = {"graph": ALONE, "generated": ALONE, "dynamic": "proven in the topic layers"}
-FUSED = {key: "the fused kernel knows no float64" for key in ("recipe", "xla")}
-HALF = {key: "it computes in halves" for key in ("recipe", "xla")}
 
 
-def norm(slug, x, training=True, update=True, dtype=None, skip=(), **options):
+def norm(slug, x, training=True, update=True, dtype=None, narrow=False, **options):
     return Layer(
         "make_batch_norm",
         slug,
@@ -18,7 +16,8 @@ def norm(slug, x, training=True, update=True, dtype=None, skip=(), **options):
         {"training": training},
         factory={"options": options, "update": update, "dtype": dtype},
         sizes=[{"b": 64}],
-        skip={**WITHOUT, **dict(skip)},
+        float32=narrow,
+        skip={**WITHOUT, **(NARROW if narrow else {})},
     )
 
 
@@ -29,10 +28,13 @@ BATCHES = {
 }
 
 
-def contrib(slug, x, recipe=False, **options):
-    skip = CONTRIB if recipe else {**CONTRIB, "recipe": FUSED["recipe"]}
+def contrib(slug, x, float32=True, **options):
     args = [BATCHES[x], options]
-    return Program("contrib_normalized", f"{x}, {slug}", args, skip=skip)
+    return Program(
+        *("contrib_normalized", f"{x}, {slug}", args),
+        float32=float32,
+        skip=CONTRIB,
+    )
 
 
 DESCRIPTORS = {
@@ -42,23 +44,23 @@ DESCRIPTORS = {
         norm("no gamma", MATRIX, scale=False),
         norm("no beta, no updates", MATRIX, update=False, center=False),
         norm("images, not fused", IMAGES, fused=False, momentum=0.9),
-        norm("images", IMAGES, skip=FUSED, momentum=0.9),
-        norm("images, in inference", IMAGES, False, skip=FUSED),
+        norm("images", IMAGES, narrow=True, momentum=0.9),
+        norm("images, in inference", IMAGES, False, narrow=True),
         norm(
             "images, no gamma and a small epsilon",
             IMAGES,
-            skip=FUSED,
+            narrow=True,
             scale=False,
             epsilon=1e-6,
         ),
-        norm("a matrix of float16", MATRIX, dtype="float16", skip=HALF),
-        norm("images of float16", IMAGES, dtype="float16", skip=HALF),
+        norm("a matrix of float16", MATRIX, dtype="float16", narrow=True),
+        norm("images of float16", IMAGES, dtype="float16", narrow=True),
     ],
     "ContribBatchNorm": [
         contrib("by default", "matrices"),
         contrib("by default", "images"),
-        contrib("not fused", "images", recipe=True, fused=False),
-        contrib("by default", "sequences", recipe=True),
+        contrib("not fused", "images", float32=False, fused=False),
+        contrib("by default", "sequences", float32=False),
         contrib(
             "as slim's nets have it",
             "images",
@@ -72,7 +74,7 @@ DESCRIPTORS = {
         contrib(
             "updated in place",
             "sequences",
-            recipe=True,
+            float32=False,
             updates_collections=None,
             decay=0.9,
         ),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from parity_tests.numerics import FLOAT32, Inputs
+from parity_tests.numerics import NARROW, Inputs
 from tf1to2.parity import Op, Raises
 from v2_eager.numerics.losses import Reduction
 
@@ -17,7 +17,7 @@ ROW_WEIGHTS = WEIGHTS[:, 0]
 
 def loss(kind, labels, predictions, weights=WEIGHTS, slug="weighted", **options):
     args, kwargs = [labels, predictions, weights], {"kind": kind, "options": options}
-    return Op("loss", f"{kind}, {slug}", args, kwargs, skip=FLOAT32)
+    return Op("loss", f"{kind}, {slug}", args, kwargs, float32=True, skip=NARROW)
 
 
 def halves(kind, labels, predictions, weights=WEIGHTS, **options):
@@ -74,6 +74,30 @@ DESCRIPTORS = {
     ),
 }
 MORE = [
+    loss(
+        "sparse_softmax_cross_entropy",
+        CLASSES[:, None],
+        OUTPUTS,
+        WEIGHTS,
+        "columns of labels and weights",
+    ),
+    loss("huber_loss", LABELS, OUTPUTS, np.float32(0.3), "one weight for all"),
+    loss("mean_squared_error", LABELS, OUTPUTS, np.float32(0), "no weight at all"),
+    loss(
+        "absolute_difference",
+        RANDOM.normal(16, 4, 3),
+        RANDOM.normal(16, 4, 3),
+        RANDOM.weights(16, 1, 3),
+        "three dimensions",
+    ),
+    loss(
+        "cosine_distance",
+        RANDOM.normal(16, 4, 3),
+        RANDOM.normal(16, 4, 3),
+        RANDOM.weights(16, 1, 3),
+        "along the middle",
+        axis=1,
+    ),
     Raises.alike(
         "loss",
         "no such reduction",

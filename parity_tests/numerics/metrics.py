@@ -1,10 +1,11 @@
 """Metrics: batches of 64, 100 and 1 rows, weighted."""
 
+import tensorflow as tf
+
 from parity_tests.numerics import Inputs
 from tf1to2.parity import Program, Raises
 
 RANDOM = Inputs("metrics")
-SUMS = {"recipe": "its sums are float32 whatever it is given"}
 
 
 def yes(n):
@@ -29,7 +30,9 @@ def batches(*makers):
 
 def metric(name, makers, slug="weighted", more=("weights",), **options):
     args = [name, options, batches(*makers)]
-    return Program("streamed", f"{name}, {slug}", args, {"more": list(more)}, skip=SUMS)
+    return Program(
+        "streamed", f"{name}, {slug}", args, {"more": list(more)}, float32=True
+    )
 
 
 column, shares, weights = RANDOM.normal, RANDOM.uniform, RANDOM.weights
@@ -48,7 +51,7 @@ def mean_tensor():
     rows = [(RANDOM.normal(64, 4), RANDOM.weights(64, 1)) for _ in range(3)]
     args = ["mean_tensor", {}, rows]
     return Program(
-        "streamed", "mean_tensor, weighted", args, {"more": ["weights"]}, skip=SUMS
+        "streamed", "mean_tensor, weighted", args, {"more": ["weights"]}, float32=True
     )
 
 
@@ -145,13 +148,62 @@ DESCRIPTORS = {
         metric("average_precision_at_k", [classes, scores, weights], k=3)
     ],
 }
+
+
+def refused(slug, name, makers, error, match, **options):
+    args = [name, options, batches(*makers)]
+    return Raises.alike("streamed", slug, args, error, match, of="program")
+
+
+def columns(n):
+    return RANDOM.integers(5, n, 1)
+
+
+def several(n):
+    return RANDOM.integers(5, n, 2)
+
+
+def above(n):
+    return 0.5 + RANDOM.uniform(n)
+
+
+INVALID = tf.errors.InvalidArgumentError
+UNIT = r"must be in the range \[0, 1\]"
 MORE = [
-    Raises.alike(
-        "streamed",
+    metric("accuracy", [columns, classes, weights], "a column of labels"),
+    metric("accuracy", [classes, columns, weights], "a column of predictions"),
+    metric(
+        "mean_absolute_error",
+        [vectors, vectors, lambda n: RANDOM.weights(n, 1)],
+        "a weight for each row",
+    ),
+    metric("recall_at_k", [several, scores, weights], "two labels", k=2),
+    metric("recall_at_k", [several, scores], "two labels, of 3", (), k=2, class_id=3),
+    metric("average_precision_at_k", [several, scores, weights], "two labels", k=4),
+    metric("mean_iou", [classes, classes], "some classes never", (), num_classes=9),
+    refused(
         "a specificity above 1",
-        ["sensitivity_at_specificity", {"specificity": 1.5}, batches(yes, shares)],
+        "sensitivity_at_specificity",
+        [yes, shares],
         ValueError,
-        r"`specificity` must be in the range \[0, 1\]",
-        of="program",
+        "`specificity` " + UNIT,
+        specificity=1.5,
+    ),
+    refused(
+        "a sensitivity below 0",
+        "specificity_at_sensitivity",
+        [yes, shares],
+        ValueError,
+        "`sensitivity` " + UNIT,
+        sensitivity=-0.5,
+    ),
+    refused("scores above 1", "auc", [yes, above], INVALID, "predictions must be in"),
+    refused(
+        "a number that is no class",
+        "mean_iou",
+        [classes, classes],
+        INVALID,
+        "`(labels|predictions)` out of bound|assertion failed",
+        num_classes=3,
     ),
 ]

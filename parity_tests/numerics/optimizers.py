@@ -62,19 +62,18 @@ NO_KERNEL = {
     ("RMSProp", "bfloat16, sparse"),
     ("AdaMax", "bfloat16, dense"),
 }
-HALF = {"recipe": "it computes in halves whatever it is given"}
-NO_FLOAT64 = {"recipe": "1.15.5 took no float64 variable beside a Python rate"}
 
 
-def optimized(slug, name, gradients=DENSE, start=START, hyper=None, skip=(), **options):
+def optimized(
+    slug, name, gradients=DENSE, start=START, hyper=None, float32=False, **options
+):
     hyper = OPTIMIZERS[name][""] if hyper is None else hyper
-    skip = dict(skip)
-    if name in CONTRIBS or "average" in options:
-        skip.update(CONTRIB)
-    if name in PROXIMAL:
-        skip.update(NO_FLOAT64)
+    skip = CONTRIB if name in CONTRIBS or "average" in options else {}
+    float32 |= name in PROXIMAL  # 1.15.5 took no float64 variable beside a Python rate
     args = [name, hyper, start, gradients]
-    return Program("optimize", slug, args, {"options": options}, skip=skip)
+    return Program(
+        "optimize", slug, args, {"options": options}, float32=float32, skip=skip
+    )
 
 
 def refused(slug, name, match, error, gradients, start=START, hyper=None, **options):
@@ -101,7 +100,7 @@ def cases(name):
         for slug, *arrays in (("dense", DENSE, START), ("sparse", ROWS, TABLE)):
             if not {(name, ""), (name, f"{dtype}, {slug}")} & NO_KERNEL:
                 slug = f"{name}, {dtype}, {slug}"
-                found.append(optimized(slug, name, *arrays, skip=HALF, dtype=dtype))
+                found.append(optimized(slug, name, *arrays, float32=True, dtype=dtype))
     return found
 
 
@@ -112,6 +111,12 @@ DESCRIPTORS = {
     "DecoupledWeightDecay": [
         optimized("weights that do not all decay", "AdamW", decayed=["w"]),
         optimized(
+            "weights that all decay, minimized, whatever was asked for",
+            "MomentumW",
+            decayed=["b"],
+            minimized=True,
+        ),
+        optimized(
             "a table whose weights do not decay",
             "MomentumW",
             {**ROWS, "b": DENSE["b"][:6]},
@@ -120,7 +125,14 @@ DESCRIPTORS = {
         ),
     ],
     "MovingAverage": [
-        optimized("averages in the place of variables", "Momentum", average=0.9)
+        optimized("averages in the place of variables", "Momentum", average=0.9),
+        optimized("averages, minimized", "Adam", average=0.9, minimized=True),
+        optimized(
+            "averages of what has a gradient",
+            "Momentum",
+            {"w": DENSE["w"], "b": None},
+            average=0.99,
+        ),
     ],
 }
 MORE = [
@@ -153,6 +165,10 @@ MORE = [
             {"w": None, "b": DENSE["b"]},
         )
         for name in ("GradientDescent", "Adam", "Ftrl", "AdamW")
+    ],
+    *[
+        optimized(f"{name}, minimized", name, minimized=True)
+        for name in ("GradientDescent", "Adam", "AdamW")
     ],
     optimized(
         "a table beside a matrix, and what has no gradient",

@@ -1,22 +1,22 @@
 """Cells, wrappers and loops: 64 sequences of up to five steps."""
 
-from parity_tests.numerics import ALONE, Inputs
+from parity_tests.numerics import ALONE, NARROW, Inputs
 from tf1to2.parity import Layer, Program, normal
 
 RANDOM = Inputs("rnn")
 SEQUENCES, LENGTHS = normal("b", 5, 7), 1 + RANDOM.integers(5, 64)
 WITHOUT = {"graph": ALONE, "generated": ALONE, "dynamic": "proven in the topic rnn"}
-HALF = {key: "it computes in halves" for key in ("recipe", "xla")}
 
 
-def reader(slug, cell, loop="unroll", lengths=True, x=SEQUENCES, skip=()):
+def reader(slug, cell, loop="unroll", lengths=True, x=SEQUENCES, narrow=False):
     return Layer(
         "make_reader",
         slug,
         [x, LENGTHS] if lengths else [x],
         factory={"cell": cell, "loop": loop},
         sizes=[{"b": 64}],
-        skip={**WITHOUT, **dict(skip)},
+        float32=narrow,
+        skip={**WITHOUT, **(NARROW if narrow else {})},
     )
 
 
@@ -45,7 +45,7 @@ LSTMS = [
         "BasicLSTMCell, float16",
         cell("BasicLSTMCell"),
         x=normal("b", 5, 7, dtype="float16"),
-        skip=HALF,
+        narrow=True,
     ),
 ]
 DESCRIPTORS = {

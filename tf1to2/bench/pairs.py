@@ -39,7 +39,7 @@ def sizes(case):
     if case.sizes and structure.arrays(case.args):
         return {"as proven": case.sizes[-1]}  # arrays that go with these sizes
     if case.sizes:  # the letters hang together, save the first, which is the batch
-        (batch, size), *others = case.sizes[-1].items()
+        (batch, size), *others = case.sizes[0].items()
         grown = zip(SIZES, (1, 2**4, 2**8), strict=True)
         return {label: {batch: size * by, **dict(others)} for label, by in grown}
     return {label: _binding(case, count) for label, count in SIZES.items()}

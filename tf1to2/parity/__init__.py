@@ -9,6 +9,7 @@ import importlib
 
 _HOMES = {
     "cases": ("FalseFriend", "Layer", "Op", "Program", "Raises"),
+    "pair": ("Pair",),
     "proof": ("Proof",),
     "distances": ("Naive",),
     "pages": ("Page",),

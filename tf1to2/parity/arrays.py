@@ -5,13 +5,17 @@ the harness chooses the number of rows: several sizes, an unknown one, any at al
 """
 
 import dataclasses
+import math
 
 import numpy as np
 
 from tf1to2.parity import structure
 
-SIZES = ((7, 5, 3, 2), (8, 16, 4, 6), (33, 13, 9, 10))
+SIZES = ((7, 5, 3, 2), (8, 16, 4, 6), (67, 33, 9, 10))
 """What the first, second … letter of a case stands for: multiples of 8 and others."""
+
+LONG = 1031
+"""What the first letter stands for in the last row, where 67 of them are too few."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,9 +26,11 @@ class Spec:
     draw: object
     dtype: str
 
+    def shape(self, sizes):
+        return tuple(sizes[d] if isinstance(d, str) else d for d in self.dims)
+
     def array(self, rng, sizes):
-        shape = tuple(sizes[d] if isinstance(d, str) else d for d in self.dims)
-        return np.asarray(self.draw(rng, shape)).astype(self.dtype)
+        return np.asarray(self.draw(rng, self.shape(sizes))).astype(self.dtype)
 
 
 def normal(*dims, scale=1.0, dtype="float32"):
@@ -61,6 +67,26 @@ def letters(tree):
     """The letters of the specs in `tree`, in order of appearance."""
     dims = [d for _, spec in specs(tree) for d in spec.dims if isinstance(d, str)]
     return list(dict.fromkeys(dims))
+
+
+def real(shape):
+    """Whether an array of `shape` has the size of real code: 64 rows, 1,000 numbers."""
+    return math.prod(shape) >= 1000 or (len(shape) > 1 and shape[0] >= 64)
+
+
+def bindings(tree):
+    """The usual sizes of the letters in `tree`: three, the last that of real code.
+
+    Returns:
+        List of {letter: size}; one empty dict where there are no letters.
+    """
+    names = letters(tree)
+    if not names:
+        return [{}]
+    found = [dict(zip(names, row)) for row in SIZES]
+    if not any(real(spec.shape(found[-1])) for _, spec in specs(tree)):
+        found[-1][names[0]] = LONG
+    return found
 
 
 def drawn(tree, sizes, *names):

@@ -20,7 +20,7 @@ RUNGS = {
     "layer": ("graph", "eager", "function", "dynamic", "xla", "gradient"),
     "program": ("graph", "eager", "function"),
 }
-BESIDES = ("generated", "recipe", "keras")
+BESIDES = ("generated", "keras")
 DIFFERENCES = ("values", "shape", "structure", "raises")
 
 
@@ -39,10 +39,10 @@ class Case:
         sizes: list of {letter: size}, in place of the usual three.
         exact: compare with the recording in the given dtype, not by the float64 recipe:
             for cases about float32 itself, and for arithmetic that never rounds.
-        skip: {way or rung: reason} of what cannot be asked of this case. "recipe" is
-            for pages that compute in float32 or less whatever they are given, so that
-            wider inputs widen nothing: raw float32 is compared alone, and "xla", which
-            rounds as nobody else, must be skipped, too.
+        float32: the page computes in float32 whatever comes in, so that nothing can be
+            widened: like `exact`, and in no way and setting need the bits be those of
+            the recording where the table of float32 says that kernels differ.
+        skip: {way or rung: reason} of what cannot be asked of this case.
         factory: of a layer, the keywords that make it.
         traces: of a program, how often each of its `tf.function`s may trace; 2 where
             the first call makes variables, 0 where all run in other processes.
@@ -56,6 +56,7 @@ class Case:
     expect: object = None
     sizes: list | None = None
     exact: bool = False
+    float32: bool = False
     skip: dict = dataclasses.field(default_factory=dict)
     factory: dict = dataclasses.field(default_factory=dict)
     traces: int = 1
@@ -70,8 +71,6 @@ class Case:
                     self, ", ".join(RUNGS[self.kind])
                 )
             )
-        if "recipe" in self.skip and "xla" in self.ways:
-            raise ValueError(f"{self}: without the recipe, skip xla, too")
 
     def __str__(self):
         return f"{self.name}, {self.slug}"
@@ -91,11 +90,7 @@ class Case:
 
     def bindings(self):
         """The sizes that this case is run at, as dicts from letter to number."""
-        if self.sizes:
-            return self.sizes
-        if not self.letters:
-            return [{}]
-        return [dict(zip(self.letters, sizes)) for sizes in arrays.SIZES]
+        return self.sizes or arrays.bindings(self.args)
 
     def request(self, sizes, dynamic=False, seed=0):
         """What both runners are asked: see `v1.run`."""

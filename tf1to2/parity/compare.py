@@ -23,6 +23,7 @@ class Bound:
         measured: the largest distance that was measured.
         reason: why the bits differ, in a sentence.
         before: the TensorFlow release, as (2, 17), that mended it: none other differs.
+        settings: "strict" or "default", where it is seen in these alone.
     """
 
     pair: str
@@ -34,6 +35,7 @@ class Bound:
     measured: int
     reason: str
     before: tuple = ()
+    settings: str = ""
 
     def holds(self, version):
         """Whether it is claimed of a TensorFlow: of "2.16.2" if `before` (2, 17)."""

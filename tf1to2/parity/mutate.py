@@ -31,8 +31,10 @@ import tempfile
 import time
 import unittest
 
-from tf1to2.parity import settings
+from tf1to2.errors import CommandError
+from tf1to2.parity import arguments, settings
 from tf1to2.parity.mutations import mutants
+from tf1to2.parity.pages import Page
 
 SECONDS = 300
 """What a change may take; more is a hang."""
@@ -80,14 +82,16 @@ def noticed(where, name, first=None):
     return not unittest.TextTestRunner(io.StringIO()).run(suite).wasSuccessful()
 
 
-def _begin(folder, path, root, text):
+def _begin(folder, path, root, entries, text):
     """Lets this process, and those it starts, see `text` in the place of a module."""
     top = root / path.relative_to(root).parts[0]
     if top.is_dir():
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(top, pathlib.Path(folder, top.name), ignore=skipped)
     pathlib.Path(folder, path.relative_to(root)).write_text(text, "utf-8")
-    sys.path.insert(0, folder)
+    # What the test and the page would put before it is there already.
+    Page.copies.append(os.path.realpath(folder))
+    sys.path[:0] = [folder, *(e for e in entries if e not in sys.path)]
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
     )
@@ -97,15 +101,19 @@ def _begin(folder, path, root, text):
     os.dup2(nowhere, 2)
 
 
-def _try(folder, path, root, text, where, name, first):
-    _begin(folder, path, root, text)
+def _try(folder, path, root, entries, text, where, name, first):
+    _begin(folder, path, root, entries, text)
     settings.apply()
     status = NOTICED if noticed(where, name, first) else UNNOTICED
     os._exit(status)  # no thread of TensorFlow's, and no other process, is waited for
 
 
-def modules_of(page):
-    """Paths of a page: of a package, all its modules, `__init__.py` first."""
+def modules_of(page, whole=False):
+    """Paths of a page: of a package, all its modules, `__init__.py` first; the `whole`
+    of it is with what it imports from its root."""
+    if whole:
+        own = [path for path in page.sources.values() if page.root in path.parents]
+        return sorted(own, key=lambda path: path != page.path)
     package = page.path.name == "__init__.py"
     others = sorted(page.path.parent.rglob("*.py")) if package else []
     return [page.path, *(path for path in others if path != page.path)]
@@ -121,16 +129,18 @@ def _describe(where, name, pipe):
     """Tells of a proof: its name, the modules of its page, the folder that they lie
     under, and a hash of what a result depends on."""
     settings.apply()
-    from tf1to2.errors import CommandError
     from tf1to2.parity import pages, providers
 
     try:
         provider = providers.provider(where)
         ((proof, _),) = providers.select(provider, [name])
         test = importlib.import_module(provider.module(proof.name))
-        modules, cases = modules_of(proof.right), cases_beside(test, proof.name)
+        modules = modules_of(proof.right, proof.whole)
+        cases = cases_beside(test, proof.name)
         code = proof.right.code[:16] + "".join(pages.code_hash(c)[:16] for c in cases)
-        pipe.send((proof.name, modules, proof.right.root, code))
+        beside = str(pathlib.Path(test.__file__).resolve().parent)
+        entries = [*proof.right.path_entries, beside]
+        pipe.send((proof.name, modules, proof.right.root, entries, code))
     except CommandError as error:
         pipe.send(error)
 
@@ -145,7 +155,8 @@ class Pool:
     def __init__(self, where, name, jobs):
         os.environ.update(settings.ENVIRONMENTS[settings.current()])
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-        import tensorflow  # noqa: F401
+        with settings.silence():
+            import tensorflow  # noqa: F401
 
         self.context = multiprocessing.get_context("fork")
         self.where, self.jobs, self.running = where, jobs, {}
@@ -156,11 +167,11 @@ class Pool:
         try:
             found = receiver.recv()
         except EOFError:
-            raise SystemExit(f"error: {name} of {where} does not load") from None
+            raise CommandError(f"{name} of {where} does not load") from None
         process.join()
         if isinstance(found, Exception):
             raise found
-        self.name, self.modules, self.root, self.code = found
+        self.name, self.modules, self.root, self.entries, self.code = found
 
     def results(self, texts):
         """Yields (key, "noticed", "unnoticed" or "hangs") as processes end.
@@ -196,7 +207,8 @@ class Pool:
 
     def _start(self, key, path, text, first):
         folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        args = (folder.name, path, self.root, text, self.where, self.name, first)
+        page = path, self.root, self.entries, text
+        args = folder.name, *page, self.where, self.name, first
         process = self.context.Process(target=_try, args=args)
         process.start()
         self.running[key] = process, folder, time.monotonic()
@@ -213,7 +225,7 @@ class Pool:
         for path in self.modules:
             source = path.read_text("utf-8")
             page = path == self.modules[0]
-            where = "" if page else f"{path.relative_to(self.modules[0].parent)}, "
+            where = "" if page else f"{os.path.relpath(path, self.modules[0].parent)}, "
             for line, what, tree in mutants(source):
                 text, count = f"{where}line {line}: {what}", 2
                 while text in found:
@@ -226,12 +238,14 @@ class Pool:
 def _names(where):
     """The names of all proofs, asked of another process: this one must run nothing."""
     program = (
-        "from tf1to2.parity import providers, settings; settings.apply();"
+        "from tf1to2.parity import providers;"
         f"print(*providers.provider({where!r}).names())"
     )
     run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, text=True
     )
+    if run.returncode:
+        raise CommandError(run.stderr.strip().rpartition("\n")[2].partition(": ")[2])
     return run.stdout.split()
 
 
@@ -286,35 +300,38 @@ def score(report):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("provider", help="a module, or the path of a file")
-    parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
-    parser.add_argument("--jobs", type=int, default=2, help="at a time (%(default)s)")
-    parser.add_argument("--sample", type=int, help="try that many, chosen at random")
-    parser.add_argument("--only", default="", help="those whose description has this")
-    parser.add_argument("--results", metavar="FILE", help="JSON, kept and added to")
-    options = parser.parse_intermixed_args(argv)
-    from tf1to2.errors import CommandError
+    arguments.mutate(parser)
+    try:
+        return run(parser.parse_intermixed_args(argv))
+    except CommandError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BROKEN
 
+
+def run(options):
+    """Tries the changes of what the options name.
+
+    Returns:
+        0, or 1 where a change was not noticed.
+
+    Raises:
+        CommandError: no such proof, or one that fails as it is.
+    """
     path = pathlib.Path(options.results) if options.results else None
     kept = json.loads(path.read_text("utf-8")) if path and path.exists() else {}
     status = 0
     for name in options.names or _names(options.provider):
-        try:
-            report = mutate(
-                options.provider,
-                name,
-                kept.get(name),
-                jobs=options.jobs,
-                sample=options.sample,
-                only=options.only,
-                tell=lambda text: print(text, flush=True),
-            )
-        except CommandError as error:
-            print(f"error: {error}", file=sys.stderr)
-            return BROKEN
+        report = mutate(
+            options.provider,
+            name,
+            kept.get(name),
+            jobs=options.jobs,
+            sample=options.sample,
+            only=options.only,
+            tell=lambda text: print(text, flush=True),
+        )
         if not report["control"]:
-            print(f"error: {name} fails as it is: no result counts", file=sys.stderr)
-            return BROKEN
+            raise CommandError(f"{name} fails as it is: no result counts")
         if path:
             kept[name] = report
             text = json.dumps(kept, indent=1, sort_keys=True) + "\n"

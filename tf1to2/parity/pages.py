@@ -9,19 +9,28 @@ import os
 import pathlib
 import sys
 
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+PROJECT = (".git", "pyproject.toml", "setup.cfg", "setup.py")
 INSTALLED = {"site-packages", "dist-packages"}
 
 
 class Page:
     """One side of a proof.
 
+    `Page.copies` are folders that this process sees in the place of a root.
+
     Args:
         module: an imported module, the dotted name of one, or the path of its file. A
             name is looked up in `root` without an import of what it names.
         root: the folder that its top-level name lies in; found out unless given.
+        folders: other folders that its imports are looked up in.
+        docstrings: whether they count as code.
     """
 
-    def __init__(self, module, root=None):
+    copies = []
+
+    def __init__(self, module, root=None, folders=(), docstrings=True):
+        self.folders, self.docstrings = [pathlib.Path(f) for f in folders], docstrings
         self._imported = None if isinstance(module, (str, os.PathLike)) else module
         if self._imported is not None:
             self.name = module.__name__
@@ -34,7 +43,7 @@ class Page:
         else:
             self.name = str(module)
             folders = [root] if root else [p or "." for p in sys.path]
-            found = (_module_file(pathlib.Path(f), self.name) for f in folders)
+            found = (file_of(pathlib.Path(f), self.name) for f in folders)
             self.path = next(filter(None, found), None)
         if self._imported is None and (self.path is None or not self.path.exists()):
             raise FileNotFoundError(f"there is no page {module}")
@@ -51,13 +60,25 @@ class Page:
         """The module, imported: only a left page that runs today may be asked."""
         if self._imported is not None:
             return self._imported
-        if str(self.root) not in sys.path:
-            sys.path.insert(0, str(self.root))
+        for folder in reversed(self.path_entries):
+            if folder not in sys.path:
+                sys.path.insert(0, folder)
+        loaded = getattr(sys.modules.get(self.name), "__file__", None)
+        if loaded and self.path:
+            folders = [*map(pathlib.Path, Page.copies), self.root]
+            same = [folder / self.path.relative_to(self.root) for folder in folders]
+            if pathlib.Path(loaded).resolve() not in same:
+                raise ImportError(f"{self.name} is {loaded} already, not {self.path}")
         return importlib.import_module(self.name)
+
+    @property
+    def path_entries(self):
+        """What the search path must have for the page to be imported."""
+        return list(dict.fromkeys(map(str, [self.root, *self.folders])))
 
     @functools.cached_property
     def sources(self):
-        """{name: path} of the page and of all modules under its root that it imports.
+        """{name: path} of the page and of all modules that it imports from its folders.
 
         Imports are read off the sources: nothing runs, and what a function imports
         counts as well. This package is no part of a page.
@@ -72,7 +93,7 @@ class Page:
                 (n, file)
                 for n in sorted(imports(name, path))
                 if n not in found and self._may_own(n)
-                if (file := _module_file(self.root, n))
+                if (file := self._file(n))
             ]
         return dict(sorted(found.items()))
 
@@ -83,14 +104,63 @@ class Page:
             return top == self.name.partition(".")[0]
         return top != "tf1to2"
 
+    def _file(self, name):
+        folders = [self.root, *self.folders]
+        return next(filter(None, (file_of(f, name) for f in folders)), None)
+
+    @functools.cached_property
+    def hashes(self):
+        """{name: hash of its code} of all `sources`."""
+        return {n: code_hash(p, self.docstrings) for n, p in self.sources.items()}
+
     @functools.cached_property
     def code(self):
         """Hash of the code of all `sources`."""
-        text = "".join(f"{name} {code_hash(p)}\n" for name, p in self.sources.items())
+        text = "".join(f"{name} {code}\n" for name, code in self.hashes.items())
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _module_file(root, name):
+def folders_of(folder):
+    """The folder of the test and those above, up to that of the project."""
+    above = [folder, *folder.parents]
+    tops = [i for i, f in enumerate(above) if any((f / n).exists() for n in PROJECT)]
+    return above[: tops[0] + 1] if tops else above[:1]
+
+
+def page_of(module, folders):
+    """The `Page` of a user's module.
+
+    Args:
+        module: its dotted name, or the path of its file as seen from the first folder.
+        folders: what `folders_of` says of the folder of the test.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    text = str(module)
+    if text.endswith(".py"):
+        path = (folders[0] / text).resolve()
+        root = root_of(path, folders)
+        return Page(path, root, [path.parent, *folders], docstrings=False)
+    for folder in folders:
+        if file_of(folder, text):
+            return Page(text, folder, folders, docstrings=False)
+    return Page(text, folders=folders, docstrings=False)
+
+
+def root_of(path, folders):
+    """The folder that the top of a file's dotted name lies in."""
+    if (path.parent / "__init__.py").exists():
+        return next(f for f in path.parents if not (f / "__init__.py").exists())
+    for folder in folders:
+        if folder in path.parents:
+            parts = path.relative_to(folder).with_suffix("").parts
+            if all(part.isidentifier() for part in parts):
+                return folder
+    return path.parent
+
+
+def file_of(root, name):
     """The file of the module `name` under `root`, or None."""
     base = root.joinpath(*name.split("."))
     for path in (base.with_name(base.name + ".py"), base / "__init__.py"):
@@ -120,13 +190,17 @@ def imports(name, path):
     return {n for n in found | parents if n}
 
 
-def code_hash(path):
+def code_hash(path, docstrings=True):
     """Hash of what a source file does: comments, blank lines, layout do not count."""
     source = pathlib.Path(path).read_bytes()
     try:
         tree = ast.parse(source)
     except SyntaxError:  # of another Python: any change counts
         return hashlib.sha256(source.replace(b"\r\n", b"\n")).hexdigest()
+    if not docstrings:
+        for node in ast.walk(tree):
+            if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+                node.body = node.body[1:]
     return hashlib.sha256(_spelled(tree).encode()).hexdigest()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tf1to2.parity import structure
 from tf1to2.parity.cases import Case, Raises
-from tf1to2.parity.compare import Bound, Mismatch, Tally, compare, difference
+from tf1to2.parity.compare import Bound, Mismatch, Tally, compare, difference, same_bits
 from tf1to2.parity.distances import WAY as KERAS
 from tf1to2.parity.distances import Distances, Naive
 from tf1to2.parity.float32 import float32_table
@@ -68,6 +68,13 @@ class Proof:
     Raises:
         ValueError: two cases have one name, or a bound names nothing.
     """
+
+    recorded_in = "default"
+    """The settings in which TensorFlow 1 is asked by the float64 recipe."""
+    whole = False
+    """Whether `mutate` breaks what the right page imports, too."""
+    races = False
+    """Whether TensorFlow 1 is asked twice, to see whether the left page races."""
 
     def __init__(
         self,
@@ -166,8 +173,8 @@ class Proof:
         return [
             Entry(
                 case,
-                _key(case, sizes),
-                _recipe(case, case.request(sizes)),
+                entry_key(case, sizes),
+                self.widened(case, case.request(sizes)),
                 None if isinstance(case, Raises) else case.request(sizes),
             )
             for case in self.cases
@@ -197,7 +204,7 @@ class Proof:
         if way == "xla":  # compiled anew for every size: the largest will do
             bindings = bindings[-1:]
         given = [case.request(sizes, way == "dynamic") for sizes in bindings]
-        widened = [_recipe(case, request) for request in given]
+        widened = [self.widened(case, request) for request in given]
         answers = None
         if self.strict and way not in ("graph", "xla"):
             if "graph" not in case.skip:
@@ -210,8 +217,6 @@ class Proof:
             if way == self.float32_way(case):
                 answers = answers or self._today(way, given)
                 tallies["1.15.5 float32"] = self._agree_float32(case, way, answers)
-        if "recipe" in case.skip:
-            return tallies or self._prove_float32_alone(case, way, given)
         if way == "graph":
             answers = [self._legacy(case, i, "recipe") for i in range(len(given))]
         elif answers is None or any(w is not g for w, g in zip(widened, given)):
@@ -221,22 +226,20 @@ class Proof:
         if not case.exact:
             answers = [structure.narrow(answer) for answer in answers]
         expected = [self._recorded_answer(case, sizes) for sizes in bindings]
-        tallies["1.15.5"] = self._agree(
-            case, way, "1.15.5", bindings, expected, answers
-        )
+        agree = self._agree_by_table if case.float32 else self._agree
+        tallies["1.15.5"] = agree(case, way, "1.15.5", bindings, expected, answers)
         if case.expect is not None:
             for answer in answers:
                 self._compare_expected(case, answer)
         return tallies
 
-    def _prove_float32_alone(self, case, way, given):
-        """What `prove` has left for a case without the float64 recipe."""
-        if way == "graph":
-            answers = [self._legacy(case, i, "given") for i in range(len(given))]
-            side = "compat.v1 to 1.15.5"
-        else:  # in the default settings, which bound and do not measure
-            answers, side = self._today(way, given), "1.15.5 float32"
-        return {side: self._agree_float32(case, way, answers)}
+    def widened(self, case, request):
+        """`request` for the float64 recipe; itself where there is nothing to widen."""
+        fed = structure.arrays(request["args"]).values()
+        narrow = case.exact or case.float32 or isinstance(case, Raises)
+        if narrow or all(a.dtype != "f4" for a in fed):
+            return request
+        return {**request, "args": structure.widen(request["args"])}
 
     @staticmethod
     def float32_way(case):
@@ -247,7 +250,7 @@ class Proof:
     def recorded_float32(self, case):
         """What the genuine TensorFlow 1.15 answered to `case` as given, by size."""
         return [
-            self.recording.answer_float32(_key(case, sizes), case.request(sizes))
+            self.recording.answer_float32(entry_key(case, sizes), case.request(sizes))
             for sizes in case.bindings()
         ]
 
@@ -267,12 +270,7 @@ class Proof:
         pair = f"{self.name}.{case.name}"
         try:
             return self.float32.compare(
-                pair,
-                case.slug,
-                expected,
-                answers,
-                ("1.15.5", way),
-                self.strict and way != "graph",  # rows are about the right page
+                pair, case.slug, expected, answers, ("1.15.5", way)
             )
         except Mismatch as mismatch:
             message = f"{self.name}.{case}, float32 as given: {mismatch}"
@@ -282,7 +280,7 @@ class Proof:
         """What the left page answers today, cached: several ways ask for it."""
         if form == "recipe":
             request = case.request(case.bindings()[number])
-            if _recipe(case, request) is request:  # nothing is widened
+            if self.widened(case, request) is request:  # nothing is widened
                 form = "given"
         return self._answered(case, number, form)
 
@@ -290,7 +288,9 @@ class Proof:
         from tf1to2.parity import v1
 
         request = case.request(case.bindings()[number], form == "dynamic")
-        return v1.run(self.v1, _recipe(case, request) if form == "recipe" else request)
+        if form == "recipe":
+            request = self.widened(case, request)
+        return v1.run(self.v1, request)
 
     def _today(self, way, requests):
         from tf1to2.parity import v2
@@ -302,24 +302,51 @@ class Proof:
         return v2.run(self.v2, renamed, way)
 
     def _recorded_answer(self, case, sizes):
-        request = _recipe(case, case.request(sizes))
-        return self.recording.answer(_key(case, sizes), request)
+        request = self.widened(case, case.request(sizes))
+        return self.recording.answer(entry_key(case, sizes), request)
 
     def _agree(self, case, way, side, bindings, expected, answers):
         """The tally of all sizes; see `compare`."""
-        total = Tally()
+        total, bounds, met = Tally(), self._bounds_of(case, way, side), set()
         for sizes, left, right in zip(bindings, expected, answers, strict=True):
-            total += self._compare(case, way, sizes, side, left, right)
+            apart = {p: b for p, b in bounds.items() if not _alike(left, right, p)}
+            total += self._compare(case, way, sizes, side, left, right, apart)
+            met.update(apart)
+        if met != set(bounds):  # each is seen at one size, at least
+            unmet = ", ".join(sorted(set(bounds) - met))
+            raise Mismatch(f"{self.name}.{case}: {unmet}: identical: remove its bound")
         return total
 
-    def _compare(self, case, way, sizes, side, expected, actual):
+    def _agree_by_table(self, case, way, side, bindings, expected, answers):
+        """As `_agree`, by the table of float32 as on another machine; bounds hold."""
+        bounds = self._bounds_of(case, way, side)
+        apart = [[_without(bounds, x) for x in all_] for all_ in (expected, answers)]
+        pair = f"{self.name}.{case.name}"
+        try:
+            total = self.float32.compare(
+                pair, case.slug, *apart, (side, way), elsewhere=True
+            )
+        except Mismatch as mismatch:
+            raise Mismatch(f"{self.name}.{case}: {mismatch}") from None
+        if bounds:
+            apart = [[_only(bounds, x) for x in all_] for all_ in (expected, answers)]
+            total += self._agree(case, way, side, bindings, *apart)
+        return total
+
+    def _bounds_of(self, case, way, side):
         where = f"{self.name}.{case.name}", case.slug, way, side
-        bounds = {
+        settings = "", "strict" if self.strict else "default"
+        return {
             bound.leaf: bound
             for bound in self.bounds
             if (bound.pair, bound.case, bound.way, bound.side) == where
+            and bound.settings in settings
             and bound.holds(_tensorflow())
         }
+
+    def _compare(self, case, way, sizes, side, expected, actual, bounds=None):
+        if bounds is None:
+            bounds = self._bounds_of(case, way, side)
         try:
             return compare(expected, actual, (side, way), bounds)
         except Mismatch as mismatch:
@@ -364,7 +391,7 @@ class Proof:
             request = case.request(sizes, seed=seed)
             narrow = dict
             if not self.strict:
-                request, narrow = _recipe(case, request), structure.narrow
+                request, narrow = self.widened(case, request), structure.narrow
             expected = narrow(v1.run(self.v1, request))
             for way in ("eager", "function"):
                 (actual,) = self._today(way, [request])
@@ -388,7 +415,7 @@ class Proof:
 
         request = case.request(sizes)
         if "graph" in case.skip:  # the recording stands for the left page
-            request = _recipe(case, request)
+            request = self.widened(case, request)
             left = self._recorded_answer(case, sizes)
         else:
             left = v1.run(self.v1, request)
@@ -428,7 +455,7 @@ class Proof:
         genuine = case.genuine or case.graph
         recorded = left = None
         if way == "graph" or "graph" in case.skip:
-            recorded = self.recording.answer(_key(case, {}), request)
+            recorded = self.recording.answer(entry_key(case, {}), request)
             self._compare_error(case, "TensorFlow 1.15.5", genuine, recorded)
         if "graph" not in case.skip and (way == "graph" or case.works("graph")):
             left = self._legacy_response(case)
@@ -494,16 +521,23 @@ def _tensorflow():
     return tf.__version__
 
 
-def _recipe(case, request):
-    """`request` for the float64 recipe; itself where there is nothing to widen."""
-    fed = structure.arrays(request["args"]).values()
-    narrow = case.exact or isinstance(case, Raises) or "recipe" in case.skip
-    if narrow or all(a.dtype != "f4" for a in fed):
-        return request
-    return {**request, "args": structure.widen(request["args"])}
+def _alike(left, right, path):
+    """Whether two answers have the leaf `path`, and the same bits in it."""
+    leaves = [side[path] for side in (left, right) if path in side]
+    same = len(leaves) == 2 and leaves[0].shape == leaves[1].shape
+    return same and bool(same_bits(*leaves).all())
 
 
-def _key(case, sizes):
+def _only(paths, answer):
+    return {path: leaf for path, leaf in answer.items() if path in paths}
+
+
+def _without(paths, answer):
+    return {path: leaf for path, leaf in answer.items() if path not in paths}
+
+
+def entry_key(case, sizes):
+    """The name of a case at one size in a recording."""
     text = ",".join("%s=%d" % item for item in sorted(sizes.items()))
     return f"{case}/{text}" if text else str(case)
 

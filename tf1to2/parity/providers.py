@@ -38,8 +38,11 @@ class Module:
         self._name = module.__name__
         if len(self._proofs) < len({id(proof) for proof in found}):
             raise CommandError(f"{where}: two proofs have one name: give them name=")
+        paths = [proof.recording.path for proof in self._proofs.values()]
+        if len(set(paths)) < len(paths):
+            raise CommandError(f"{where}: two pairs record in one file: recording=…")
         if not found:
-            raise CommandError(f"{where} has no proof: no Proof among its globals")
+            raise CommandError(f"{where} has no proof: no Pair among its globals")
 
     def names(self):
         return list(self._proofs)
@@ -68,8 +71,9 @@ def provider(where):
             sys.path.insert(0, str(path.parent))
     try:
         module = importlib.import_module(name)
-    except ImportError as error:
-        raise CommandError(f"{where} cannot be imported: {error}") from error
+    except Exception as error:  # whatever a user's file raises is one line
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        raise CommandError(f"{where} cannot be imported: {text}") from error
     found = getattr(module, "PROVIDER", None)
     return found or Module(module, where)
 
@@ -90,6 +94,8 @@ def select(provider, wanted):
     known = provider.names()
     chosen = []
     for text in wanted or known:
+        if len(known) == 1 and text in provider.load(*known).pairs:
+            text = f"{known[0]}.{text}"
         # A proof's own name may have dots: the longest that fits is meant.
         fits = [n for n in known if text == n or text.startswith(n + ".")]
         if not fits:

@@ -7,73 +7,109 @@ A provider is a module or a file with proofs: parity_tests, test_port.py.
 """
 
 import argparse
+import importlib.metadata
+import platform
 import sys
 
 from tf1to2.errors import CommandError
-from tf1to2.parity import providers, structure
+from tf1to2.parity import arguments, providers, structure
 from tf1to2.parity.cases import Raises
 from tf1to2.parity.compare import Mismatch, compare
-from tf1to2.parity.recordings import NoGenuineTensorFlow, ask, genuine_python
+from tf1to2.parity.leaves import measure
+from tf1to2.parity.recordings import (
+    NoGenuineTensorFlow,
+    ask,
+    cpu_features,
+    genuine_python,
+)
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("provider", help="a module, or the path of a file")
-    parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    parser.add_argument(
-        "--environment", default=".venv-tf1", help="virtual environment (%(default)s)"
-    )
-    options = parser.parse_args(argv)
+    arguments.record(parser)
     try:
-        provider = providers.provider(options.provider)
-        proofs = [proof for proof, _ in providers.select(provider, options.names)]
-        python = genuine_python(options.environment)
-    except (CommandError, NoGenuineTensorFlow) as error:
+        return run(parser.parse_args(argv))
+    except CommandError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+
+
+def run(options):
+    """Records, or checks, what the options name.
+
+    Returns:
+        0, or 1 where something differs.
+
+    Raises:
+        CommandError: no proof, no TensorFlow 1.
+    """
+    provider = providers.provider(options.provider)
+    chosen = providers.select(provider, options.names)
+    proofs = list(dict.fromkeys(proof for proof, _ in chosen))
     failed = False
-    for proof in proofs:
-        try:
-            print(f"{proof.name}: {record(proof, python, options.check)}", flush=True)
-        except AssertionError as error:
-            print(f"{proof.name}: {error}", flush=True)
-            failed = True
-        except NoGenuineTensorFlow as error:
-            print(f"error: {error}", file=sys.stderr)
-            return 2
+    try:
+        python = genuine_python(options.environment, options.python)
+        for proof in proofs:
+            try:
+                done = record(proof, python, options.check)
+            except AssertionError as error:
+                done, failed = error, True
+            print(f"{proof.name}: {done}", flush=True)
+    except NoGenuineTensorFlow as error:
+        raise CommandError(str(error)) from error
     return int(failed)
 
 
 def record(proof, python, check=False):
-    """Asks the genuine TensorFlow 1.15 for all answers of a proof.
+    """Asks TensorFlow 1 for all answers of a proof.
 
     Args:
         proof: a `Proof`.
-        python: the interpreter that has TensorFlow 1.15.
+        python: the interpreter that has it, 1.15 or another.
         check: whether to compare with the recording, and to write nothing.
 
     Returns:
         What was done, in words.
 
     Raises:
-        Mismatch: a page breaks on 1.15, or answers otherwise than recorded.
+        Mismatch: a page breaks there, answers otherwise than recorded, or, of a `Pair`,
+            otherwise when it is run again.
     """
     entries = proof.recorded()
     asked = [entry.request for entry in entries]
-    answers, versions = ask(python, proof.left, asked)
+    answers, versions = ask(python, proof.left, asked, proof.recorded_in)
     for entry, answer in zip(entries, answers):
         entry.answer = answer if entry.case.exact else structure.narrow(answer)
     compared = [entry for entry in entries if entry.given is not None]
-    answers, _ = ask(python, proof.left, [e.given for e in compared], "strict")
+    given = [entry.given for entry in compared]
+    answers, _ = ask(python, proof.left, given, "strict")
     for entry, answer in zip(compared, answers):
         entry.answer_float32 = answer
     _refuse_unexpected(entries)
+    races = {}
+    if proof.races:
+        again, watched = ask(python, proof.left, given, "watched")
+        _refuse_races(compared, again)
+        told = zip(compared, watched.unordered)
+        races = {entry.key: sentences for entry, sentences in told if sentences}
     if check:
         _check(proof.recording, entries)
         return f"{len(entries)} recordings hold on TensorFlow {versions[0]}"
-    proof.recording.write(entries, versions)
-    return f"recorded {len(entries)} answers"
+    proof.recording.write(entries, versions, today=_today(), races=races)
+    lines = [f"recorded {len(entries)} answers of TensorFlow {versions[0]}"]
+    for key, sentences in races.items():
+        lines += [f"  {key} races with itself: {text}" for text in sentences]
+    return "\n".join(lines)
+
+
+def _today():
+    """As `float32.here`, without an import of TensorFlow; "" where it is missing."""
+    try:
+        version = importlib.metadata.version("tensorflow")
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+    machine = f"{platform.system()} {platform.machine()}"
+    return f"TensorFlow {version}, {machine}, {' '.join(cpu_features())}"
 
 
 def _refuse_unexpected(entries):
@@ -84,6 +120,22 @@ def _refuse_unexpected(entries):
                 raise Mismatch(
                     f"{entry.key} raised {answer['raised']}: {answer['message']}"
                 )
+
+
+def _refuse_races(entries, again):
+    """A leaf that depends on what runs first proves nothing."""
+    racing = [
+        f"  {entry.key}: {leaf.path}: {leaf.told}"
+        for entry, answer in zip(entries, again)
+        for leaf in measure(entry.answer_float32, answer, ("one run", "another"))
+        if leaf.told
+    ]
+    if racing:
+        raise Mismatch(
+            "the left page races with itself: nothing is recorded. Order what these "
+            "read and write (tf.control_dependencies), fetch them in runs of their "
+            "own, or return something else:\n" + "\n".join(racing)
+        )
 
 
 def _check(recording, entries):

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import typing
 import zipfile
 
 import numpy as np
@@ -41,16 +42,18 @@ class Recording:
     Args:
         path: the .npz file, which need not exist until an answer is asked for.
         page: the left page, a `Page` or an imported module.
+        how: the command that makes it anew.
     """
 
-    def __init__(self, path, page):
+    def __init__(self, path, page, how="make record"):
         self.path = pathlib.Path(path)
         self.page = page if isinstance(page, Page) else Page(page)
+        self.how = how
 
     @functools.cached_property
     def _store(self):
         if not self.path.exists():
-            raise StaleRecording(f"no recording {self.path}: run make record")
+            raise StaleRecording(f"no recording {self.path}: run {self.how}")
         with np.load(self.path) as store:
             return dict(store)
 
@@ -76,10 +79,7 @@ class Recording:
         """
         entry = self.about["entries"].get(key)
         if entry is None or entry["fingerprint"] != self.fingerprint(request):
-            raise StaleRecording(
-                f"{key} of {self.page.name} has changed since it was recorded: "
-                "run make record"
-            )
+            raise self._stale(key)
         return dict(self._answers[entry["number"]])
 
     def answer_float32(self, key, request):
@@ -90,12 +90,19 @@ class Recording:
         """
         entry = self.about["entries"].get(key, {})
         if entry.get("float32") != self.fingerprint(request):
-            raise StaleRecording(
-                f"{key} of {self.page.name} has changed since it was recorded: "
-                "run make record"
-            )
+            raise self._stale(key)
         same = self._answers[entry["number"]] if entry["same"] else {}
         return {**same, **self._answers.get(entry["number"] + "f", {})}
+
+    def _stale(self, key):
+        recorded, today = self.about.get("sources", {}), self.page.hashes
+        changed = [n for n in {**recorded, **today} if recorded.get(n) != today.get(n)]
+        if not recorded or not changed:
+            changed = [f"{key} of {self.page.name}"]
+        have = "have" if len(changed) > 1 else "has"
+        return StaleRecording(
+            f"{', '.join(changed)} {have} changed since it was recorded: run {self.how}"
+        )
 
     def fingerprint(self, request):
         """Hash of the page's code, with what it imports, and of the request."""
@@ -107,16 +114,18 @@ class Recording:
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:16]
 
-    def write(self, entries, versions):
+    def write(self, entries, versions, **notes):
         """Writes the file anew.
 
         Args:
             entries: list of `Entry`.
             versions: the TensorFlow and NumPy versions that answered.
+            notes: what else `about` shall tell.
         """
         about = {
             "page": self.page.name,
             "code": self.page.code,
+            "sources": self.page.hashes,
             "tensorflow": versions[0],
             "numpy": versions[1],
             "cpu": cpu(),
@@ -125,6 +134,7 @@ class Recording:
             "date": datetime.date.today().isoformat(),
             "settings": "one thread; float32 inputs widened to float64; "
             "as given: no graph rewriting, no contraction kernel",
+            **notes,
             "entries": {},
         }
         store = {}
@@ -152,6 +162,22 @@ class Recording:
         with zipfile.ZipFile(temporary, "a") as archive:  # readable without NumPy
             archive.writestr("about.json", json.dumps(about, indent=1))
         os.replace(temporary, self.path)
+        for read in ("_store", "about", "_answers"):
+            self.__dict__.pop(read, None)
+
+
+class Versions(typing.NamedTuple):
+    """What answered.
+
+    Attributes:
+        tensorflow: its version.
+        numpy: its version.
+        unordered: for each request, if it was watched, what `races` says of it.
+    """
+
+    tensorflow: str
+    numpy: str
+    unordered: list
 
 
 @dataclasses.dataclass
@@ -223,11 +249,25 @@ def find_python37():
     )
 
 
-def genuine_python(environment):
-    """An interpreter with TensorFlow 1.15: `TF1_PYTHON`, if that has it, or the one of
-    an environment that is made if missing."""
+def genuine_python(environment, python=None):
+    """An interpreter with TensorFlow 1.
+
+    Args:
+        environment: folder of a virtual environment with 1.15.5, which is made if
+            neither `python` nor `TF1_PYTHON` is given and it is missing.
+        python: the path of an interpreter, of any TensorFlow 1.
+
+    Raises:
+        NoGenuineTensorFlow: there is none, or `python` has none.
+    """
+    if python:
+        version = tensorflow_of(python)
+        if not version.startswith("1."):
+            found = f"has TensorFlow {version}" if version else "has no TensorFlow"
+            raise NoGenuineTensorFlow(f"{python} {found}: name one that has 1.x")
+        return python
     given = os.environ.get("TF1_PYTHON")
-    if given and _has_genuine_tensorflow(given):
+    if given and tensorflow_of(given).startswith("1.15."):
         return given
     environment = pathlib.Path(environment)
     python = environment / "bin" / "python"
@@ -256,13 +296,14 @@ def genuine_python(environment):
     return str(python)
 
 
-def _has_genuine_tensorflow(python):
+def tensorflow_of(python):
+    """The version of an interpreter's TensorFlow; empty if it has none."""
     program = "import tensorflow; print(tensorflow.__version__)"
     try:
         probe = subprocess.run([python, "-c", program], capture_output=True, text=True)
     except OSError:
-        return False
-    return probe.stdout.startswith("1.15.")
+        return ""
+    return probe.stdout.strip()
 
 
 def ask(python, page, requests, settings="default"):
@@ -273,10 +314,11 @@ def ask(python, page, requests, settings="default"):
         page: the left page, a `Page`, which is imported there.
         requests: list of requests, as `v1.run` takes them.
         settings: "default", or "strict": no graph rewriting and no contraction kernel,
-            the settings in which float32 is compared.
+            the settings in which float32 is compared; "watched" is "strict" with many
+            threads that start operations, of which each runs in one.
 
     Returns:
-        (list of {path: array}, [TensorFlow version, NumPy version]).
+        (list of {path: array}, `Versions`).
 
     Raises:
         NoGenuineTensorFlow: the interpreter broke down.
@@ -290,7 +332,7 @@ def ask(python, page, requests, settings="default"):
         "PYTHONDONTWRITEBYTECODE": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "TF_NUM_INTRAOP_THREADS": "1",
-        "TF_NUM_INTEROP_THREADS": "1",
+        "TF_NUM_INTEROP_THREADS": "8" if settings == "watched" else "1",
         # As today's side has it: float32 that is compared as given needs one kernel.
         "TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL": "false",
     }
@@ -308,7 +350,8 @@ def ask(python, page, requests, settings="default"):
             raise NoGenuineTensorFlow(f"{python} broke down: exit status {status}")
         with np.load(answered) as store:
             leaves = dict(store)
-    versions = leaves.pop("versions").tolist()
+    unordered = json.loads(str(leaves.pop("unordered")))
+    versions = Versions(*leaves.pop("versions").tolist(), unordered)
     answers = [{} for _ in requests]
     for name, leaf in leaves.items():
         number, _, path = name.partition(":")
@@ -322,7 +365,14 @@ def _path(page, folder):
     The packages that are installed beside this one are not for Python 3.7.
     """
     here = pathlib.Path(__file__).resolve().parent
-    for name in ("../__init__.py", "__init__.py", "structure.py", "v1.py"):
+    for name in (
+        "../__init__.py",
+        "__init__.py",
+        "structure.py",
+        "v1.py",
+        "races.py",
+        "widening.py",
+    ):
         copy = pathlib.Path(folder, "tf1to2", "parity", name)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(here / name, copy)
@@ -332,5 +382,5 @@ def _path(page, folder):
             copy = pathlib.Path(folder, path.relative_to(root))
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
-        root = folder
-    return os.pathsep.join([folder, str(root)])
+        return os.pathsep.join([folder, folder])
+    return os.pathsep.join([folder, *page.path_entries])

@@ -7,6 +7,7 @@ after rounding to float32 (the float64 recipe).
 """
 
 import contextlib
+import functools
 import os
 import sys
 import warnings
@@ -33,7 +34,7 @@ def current():
 
 
 def apply():
-    """Puts the current settings in force and starts TensorFlow, quietly.
+    """Puts the current settings in force and starts TensorFlow, quietly and once.
 
     Raises:
         RuntimeError: TensorFlow was imported before, with other settings.
@@ -47,7 +48,12 @@ def apply():
         )
     os.environ.update(wanted)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with _silence(), warnings.catch_warnings():
+    _start()
+
+
+@functools.cache
+def _start():
+    with silence(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what others import is not on trial
         import tensorflow as tf
 
@@ -63,7 +69,7 @@ def apply():
 
 
 @contextlib.contextmanager
-def _silence():
+def silence():
     """Drops what native code writes to the standard error stream meanwhile."""
     sys.stderr.flush()
     kept = os.dup(2)

@@ -6,13 +6,18 @@ TensorFlow 1.15, as a script of its own: `python3.7 v1.py REQUESTS ANSWERS SETTI
 
 import contextlib
 import importlib
+import json
 import re
 import sys
 
 import numpy as np
-import tensorflow.compat.v1 as tf
 
-from tf1to2.parity import structure
+try:
+    import tensorflow.compat.v1 as tf
+except ImportError:  # before 1.13
+    import tensorflow as tf
+
+from tf1to2.parity import races, structure, widening
 
 SEED = 20260101
 """The graph seed in force around every page, on both sides."""
@@ -68,7 +73,7 @@ def run(module, request):
         {path: array}. An op answers with `outputs` and `gradients`, a layer also with
         the `variables` it made, their initial values and its `state` after the call.
     """
-    with legacy():
+    with widening.widened(request.get("widen")), legacy():
         page = getattr(module, request["name"])
         if request["kind"] == "program":
             outputs = page(*request["args"], **request["kwargs"])
@@ -235,23 +240,31 @@ def main(requests_path, answers_path, settings):
     Args:
         requests_path: what `recordings.ask` wrote.
         answers_path: where it looks for the answers.
-        settings: "default", or "strict" for graphs that are not rewritten.
+        settings: as `recordings.ask` takes them.
     """
-    if settings == "strict":
+    if settings != "default":
         rewrite_no_graphs()
     tf.logging.set_verbosity(tf.logging.ERROR)
     with np.load(requests_path) as store:
         arrays = dict(store)
     requests = structure.unpack(str(arrays.pop("requests")), arrays)
     answers = {}
+    unordered = []
     for number, (name, request) in enumerate(requests):
         module = importlib.import_module(name)
-        for path, leaf in respond(module, request).items():
+        if settings == "watched":
+            with races.watched() as found:
+                answer = respond(module, request)
+            unordered.append(found)
+        else:
+            answer = respond(module, request)
+        for path, leaf in answer.items():
             if path == "message":
                 leaf = np.asarray(sentence(str(leaf)))
             answers["%d:%s" % (number, path)] = leaf
         if sys.stdout.isatty():
             print("\r%d of %d" % (number + 1, len(requests)), end="", flush=True)
+    answers["unordered"] = np.asarray(json.dumps(unordered))
     answers["versions"] = np.asarray([tf.__version__, np.__version__])
     np.savez(answers_path, **answers)
 

@@ -7,7 +7,7 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.parity import structure
+from tf1to2.parity import structure, widening
 from tf1to2.parity.v1 import SEED, cotangent, dtype_of
 
 WAYS = ("eager", "function", "dynamic", "xla")
@@ -34,7 +34,7 @@ def run(module, requests, way):
         Untraced: a program was asked for the way "function" and has none.
     """
     kind = requests[0]["kind"]
-    with _no_traces_left():
+    with widening.widened(requests[0].get("widen")), _no_traces_left():
         if kind == "program":
             return [_run_program(module, request, way) for request in requests]
         if kind == "layer":
@@ -117,7 +117,8 @@ class _Call:
             outputs = self.page(*args, **self.request["kwargs"])
         tree = {"outputs": outputs}
         if self.request["gradient"]:
-            tree["gradients"] = _gradients(tape, outputs, {**floats, **self.trainable})
+            sources = {**floats, **self.trainable}
+            tree["gradients"] = _gradients(tape, outputs, sources)
         # What is no tensor is known while tracing and leaves by the side door.
         leaves = dict(structure.flatten(tree))
         self.statics = {path: x for path, x in leaves.items() if not tf.is_tensor(x)}
@@ -168,32 +169,37 @@ def _run_layer(module, request, way):
     # Tracing makes the variables without running the layer: its state stays initial.
     specs = [tf.TensorSpec(a.shape, dtype_of(a)) for a in fed(request).values()]
     tf.function(create).get_concrete_function(specs)
-    variables = _named(module, layer)
-    trainable = {name: v for name, v in variables.items() if v.trainable}
-    initial = {name: v.numpy() for name, v in variables.items()}
+    variables, trainable = _owned(module, layer, request, way)
+    initial = {name: v.numpy() for name, v in variables}
 
     def reset():
-        for name, variable in variables.items():
+        for name, variable in variables:
             variable.assign(structure.distinct(name, variable.shape))
 
-    result = _Call(call, request, way, trainable)(request, reset)
+    result = _Call(call, request, way, dict(trainable))(request, reset)
     tree = {
         **result,
-        "variables": list(variables),
-        "trainable": list(trainable),
+        "variables": [name for name, _ in variables],
+        "trainable": [name for name, _ in trainable],
         "initial": initial,
-        "state": {name: v.numpy() for name, v in variables.items()},
+        "state": {name: v.numpy() for name, v in variables},
     }
     return structure.answer(tree)
 
 
-def _named(module, layer):
-    """{name: variable} of a layer, sorted; by old names where the page tells them."""
-    if hasattr(module, "old_names"):
-        named = {name + ":0": v for name, v in module.old_names(layer).items()}
+def _owned(module, layer, request, way):
+    """[(name on the left, variable)] of a layer, sorted; likewise of what it trains.
+
+    A Keras page tells the names by `old_names(layer)`, of others the request does.
+    """
+    if way == "keras":
+        named = [(name + ":0", v) for name, v in module.old_names(layer).items()]
+        both = named, [(name, v) for name, v in named if v.trainable]
     else:
-        named = {v.name: v for v in layer.variables}
-    return dict(sorted(named.items()))
+        old = _old_names(request)
+        owned = layer.variables, layer.trainable_variables
+        both = ([(old(v.name), v) for v in variables] for variables in owned)
+    return [sorted(named, key=lambda item: item[0]) for named in both]
 
 
 def _by_keyword(layer):
@@ -206,6 +212,38 @@ def _by_keyword(layer):
         return layer(*tensors, **others, **kwargs)
 
     return call
+
+
+def _old_names(request):
+    """A function from the name of a variable to the one that the left page has for it.
+
+    `variables` of the request is {old: new}; both may end in `*`, which stands for the
+    same rest of the name.
+    """
+    known = request.get("variables", {})
+
+    def old_name(name):
+        base, colon, number = name.partition(":")
+        for old, new in known.items():
+            if new == base:
+                return old + colon + number
+            if new.endswith("*") and base.startswith(new[:-1]):
+                return old[:-1] + base[len(new) - 1 :] + colon + number
+        return name
+
+    return old_name
+
+
+def _renamed(tree, old):
+    """`tree` with the keys of its dicts renamed."""
+    if isinstance(tree, dict):
+        return {
+            old(k) if isinstance(k, str) else k: _renamed(x, old)
+            for k, x in tree.items()
+        }
+    if type(tree) in (list, tuple):
+        return type(tree)(_renamed(item, old) for item in tree)
+    return tree
 
 
 def _run_program(module, request, way):
@@ -231,6 +269,8 @@ def _run_program(module, request, way):
             "no tf.function was called: skip this way and give the reason, "
             'skip={"function": "…"}'
         )
+    if request.get("variables"):
+        outputs = _renamed(outputs, _old_names(request))
     return structure.answer({"outputs": outputs})
 
 

@@ -8,10 +8,9 @@ import textwrap
 from tf1to2 import probes, topics
 from tf1to2.errors import CommandError
 from tf1to2.scan import catalog, facts, links, names, pasted, suggest
-from tf1to2.view import sides, terminal
+from tf1to2.view import library, sides, terminal
 from tf1to2.view.page import WAYS
 
-READABLE = 88  # columns of a paragraph
 ALSO, SEVERAL = 4, 8  # names that are told
 
 
@@ -33,11 +32,16 @@ def render(text, width=terminal.WIDTH, colour=False):
     if pasted.is_message(text):
         return _of_error(text, width, colour)
     symbol = _symbol(text.strip())
+    if text.strip().removeprefix("v2_eager.").startswith("numerics."):
+        symbol = ""
+    if found := not suggest.exists(symbol) and library.find(text.strip()):
+        return _of_numerics(*found, width, colour)
     if not suggest.exists(symbol):
         members = suggest.members(text.strip().removesuffix("()"))
         if members:
             return _several(members, width, colour)
         near = suggest.near(text.strip() if "." in text else symbol)
+        near = [*near, *library.near(text.strip())]
         hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
         raise CommandError(f"TensorFlow 1.15 has no {text.strip()}; {hint}")
     return _of_name(symbol, width, colour)
@@ -65,7 +69,11 @@ def _of_name(symbol, width, colour):
         entry = catalog.Entry(symbol, "module", "same", pair=links.pair(symbol))
     proven = links.proofs(symbol)
     probe = () if proven else _probe(symbol, width)
-    lines = [*_verdict(symbol, entry, width), *probe, ""]
+    takes = [
+        f"  tf1to2 take {name}"
+        for name in library.stands_for({symbol, *facts.aliases(symbol)})
+    ]
+    lines = [*_verdict(symbol, entry, width), *probe, *takes, ""]
     if not entry.topic:
         return "\n".join(lines)
     topic, name = _found(entry.pair)
@@ -86,6 +94,17 @@ def _of_name(symbol, width, colour):
     return "\n".join([*lines, "", _sides(topic, name, width, colour)])
 
 
+def _of_numerics(name, definition, width, colour):
+    """A name of `numerics`: what it was, who needs it, and its code."""
+    users = library.users(definition)
+    more = f" and {len(users) - ALSO} more" if len(users) > ALSO else ""
+    lines = _wrapped(f"{name}: {definition.first_line}", width, "")
+    if users:
+        lines += _wrapped(f"needed by {', '.join(users[:ALSO])}{more}", width)
+    lines.append(f"  tf1to2 take {name}")
+    return "\n".join([*lines, "", terminal.alone(definition, colour)])
+
+
 def _sides(topic, name, width, colour):
     return terminal.side_by_side(sides.of_topic(topic), name, width, colour)
 
@@ -96,7 +115,7 @@ def _verdict(symbol, entry, width):
     lines = [f"{symbol}: {entry.verdict}", *_wrapped(message, width)]
     if entry.replacement not in entry.message:
         lines += _wrapped(f"write: {entry.replacement}", width)
-    short = min(width, READABLE) - len("    ,")
+    short = min(width, terminal.READABLE) - len("    ,")
     others = [n for n in facts.aliases(symbol) if n != symbol and len(n) <= short]
     others = sorted(others, key=suggest.plain_first)[:ALSO]
     return [*lines, *(_wrapped(f"also: {', '.join(others)}", width) if others else ())]
@@ -141,7 +160,7 @@ def _wrapped(text, width, indent="  ", **options):
     """Lines of a paragraph: a terminal's width, and never too wide to read."""
     return textwrap.wrap(
         text,
-        min(width, READABLE),
+        min(width, terminal.READABLE),
         initial_indent=indent,
         subsequent_indent=indent + "  ",
         break_long_words="max_lines" in options,  # code may have no spaces
@@ -157,8 +176,8 @@ def _overview(topic, width):
     lines = _wrapped(f"see {topic.name}: {topic.lesson}", width, "")
     for name in topic.pairs:
         line = f"  {name:{longest}}  {topic.summaries[name]}"
-        if len(line) > min(width, READABLE):
-            line = line[: min(width, READABLE) - 1].rpartition(" ")[0] + " …"
+        if len(line) > min(width, terminal.READABLE):
+            line = line[: min(width, terminal.READABLE) - 1].rpartition(" ")[0] + " …"
         lines.append(line)
     return [*lines, f"tf1to2 diff {topic.name}.NAME shows one of them"]
 

@@ -8,7 +8,7 @@ import unittest
 import pytest
 from parameterized import parameterized
 
-from tf1to2.view import page
+from tf1to2.view import library, page
 
 pytestmark = pytest.mark.browser
 SIZES = [("a phone", 360), ("a desk", 1400)]
@@ -112,4 +112,46 @@ class BrowserTest(unittest.TestCase):
         self.page.evaluate("location.hash = '#scopes.make_siamese'")
         self.page.wait_for_function(
             "document.getElementById('scopes.make_siamese').checkVisibility()"
+        )
+
+    def test_what_belongs_together_stands_in_one_row(self):
+        """Step markers stand on both sides; the rows between them differ in number."""
+        self.open("#execution_order")
+        rows = self.page.evaluate(
+            """[...document.querySelectorAll('.sides')].map(sides =>
+              ['l', 'r'].map(side => [...sides.querySelectorAll(`code.${side} > span`)]
+                .filter(line => line.textContent.trim().startsWith('# --- '))
+                .map(line => [line.textContent.trim(),
+                              Math.round(line.getBoundingClientRect().top)])))"""
+        )
+        rows = [(left, right) for left, right in rows if left and right]
+        self.assertGreater(len(rows), 100)
+        for left, right in rows:
+            for name, top in right:
+                beside = [t for n, t in left if n == name]
+                self.assertTrue(not beside or top in beside, (left, right))
+
+    def test_a_side_is_copied_whole(self):
+        self.open()
+        copied = self.page.evaluate(
+            """async () => {
+              let text;
+              navigator.clipboard.writeText = async (t) => { text = t; };
+              const pair = document.getElementById('execution_order.ordered_sum');
+              pair.querySelector('button[data-copy=r]').click();
+              await null;
+              return text;
+            }"""
+        )
+        source = library.pairs()["execution_order.ordered_sum"][1].text
+        self.assertEqual(copied.rstrip(), source)
+
+    def test_what_a_pair_needs_is_a_click_away(self):
+        self.open("#basics.fit_polynomial")
+        self.page.click("[id='basics.fit_polynomial'] .needs a >> text=Adam")
+        self.page.wait_for_function(
+            "location.hash === '#numerics.optimizers.adam/Adam'"
+        )
+        self.assertTrue(
+            self.page.is_visible("[id='numerics.optimizers.adam/Adam'] pre")
         )

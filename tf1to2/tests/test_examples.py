@@ -1,11 +1,15 @@
 """The legacy program and its ported twin, which must print the same numbers."""
 
+import json
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
 
 from tf1to2.scan import findings
+from tf1to2.view import take
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
@@ -39,3 +43,33 @@ class ExamplesTest(unittest.TestCase):
             check=True,
         )
         self.assertEqual(out.stdout, (EXAMPLES / "legacy" / "printed.txt").read_text())
+
+    def test_the_port_is_proven(self):
+        """A user's repository in small; nothing is written beside it."""
+        out = subprocess.run(
+            [sys.executable, "-m", "tf1to2", "prove", "test_port.py", "--format=json"],
+            cwd=EXAMPLES / "port",
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(out.returncode, 0, out.stdout[-2000:] + out.stderr[-2000:])
+        leaves = [x for case in json.loads(out.stdout)["cases"] for x in case["leaves"]]
+        self.assertGreater(len(leaves), 150)
+        for leaf in leaves:
+            with self.subTest(leaf=leaf["leaf"]):
+                self.assertEqual(leaf["float64"], "identical")
+
+    def test_the_port_is_clean_and_short_to_prove(self):
+        port = EXAMPLES / "port"
+        sources = [str(port / name) for name in ("ported", "test_port.py")]
+        self.assertEqual(findings.scan(sources).findings, [])
+        self.assertGreater(len(findings.scan([str(port / "legacy")]).findings), 100)
+        text = (port / "test_port.py").read_text("utf-8")
+        self.assertLessEqual(text.count("\n"), 30)
+
+    def test_the_numerics_of_the_port_are_what_take_writes(self):
+        chapter = (EXAMPLES.parent / "guide" / "port.md").read_text("utf-8")
+        names = re.search(r"(?m)^\$ tf1to2 take (.*) --output-file", chapter)[1].split()
+        taken = (EXAMPLES / "port/ported/legacy_numerics.py").read_text("utf-8")
+        self.assertEqual(taken, take.taken(names))

@@ -122,6 +122,16 @@ class TableTest(unittest.TestCase):
         with self.assertRaises(Mismatch):
             self.compare(self.away(units), case)
 
+    @parameterized.expand([("identical", 0), ("nearer", 1), ("as_far", 8)])
+    def test_a_row_may_be_asked_to_hold_from_above(self, _, units):
+        table, right = Table(self.path), [{"outputs": np.float32(self.away(units))}]
+        table.compare(*CASE, self.LEFT, right, ("then", "now"), elsewhere=True)
+
+    def test_and_then_does(self):
+        table, right = Table(self.path), [{"outputs": np.float32(self.away(17))}]
+        with self.assertRaisesRegex(Mismatch, "more than twice"):
+            table.compare(*CASE, self.LEFT, right, ("then", "now"), elsewhere=True)
+
     def test_a_row_on_no_leaf_fails_anywhere(self):
         self.elsewhere()
         with self.assertRaisesRegex(Mismatch, "no leaf"):

@@ -5,6 +5,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -242,6 +243,81 @@ class SessionsTest(unittest.TestCase):
     @pytest.mark.slow
     def test_it_proves_that(self, first):
         self.check(first)
+
+
+CHAPTER = dict(blocks("guide/port.md", "console"))
+LONG = ("prove", "mutate", "convert-checkpoint", "pytest")
+
+
+def played(text, folder, environment):
+    """[(command, lines that it does not print)] of a session; see `unprinted`.
+
+    Args:
+        text: of the session; a line that ends in "…" begins as one that is printed.
+        folder: where its commands run, one after the other.
+        environment: of the commands.
+    """
+    missing = []
+    for part in re.split(r"(?m)^\$ ", text)[1:]:
+        command, _, shown = part.partition("\n")
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env={"COLUMNS": str(max(map(len, text.split("\n"))) + 1), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+        )
+        printed = [" ".join(line.split()) for line in done.stdout.splitlines()]
+        for line in (" ".join(line.split()) for line in shown.splitlines()):
+            start = line.removesuffix("…")
+            rule = "─" in line  # as long as the widest line
+            if (
+                line
+                and not rule
+                and not any(
+                    x == line or start != line and x.startswith(start) for x in printed
+                )
+            ):
+                missing.append((command, line, done.stdout[-2000:]))
+    return missing
+
+
+class ChapterTest(unittest.TestCase):
+    """The sessions of guide/port.md, each in a copy of examples/port."""
+
+    def check(self, first):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = os.path.join(folder, "port")
+            shutil.copytree(
+                ROOT / "examples/port", copy, ignore=shutil.ignore_patterns("__py*")
+            )
+            path = [os.path.dirname(sys.executable), os.environ["PATH"]]
+            environment = {
+                **{k: v for k, v in os.environ.items() if not k.startswith("TF1TO2_")},
+                "PATH": os.pathsep.join(path),
+                "PYTHONPATH": str(ROOT),
+                "TF_CPP_MIN_LOG_LEVEL": "3",
+            }
+            environment.pop("COLUMNS", None)
+            self.assertEqual(played(CHAPTER[first], copy, environment), [])
+
+    @parameterized.expand(
+        [(s,) for s, text in CHAPTER.items() if not any(w in text for w in LONG)]
+    )
+    def test_it_prints_that(self, first):
+        self.check(first)
+
+    @parameterized.expand(
+        [(s,) for s, text in CHAPTER.items() if any(w in text for w in LONG)]
+    )
+    @pytest.mark.slow
+    def test_it_proves_that(self, first):
+        self.check(first)
+
+    def test_what_is_not_printed_is_told(self):
+        told = played("$ echo one; echo two\none\ntw…\nthree\n", ROOT, os.environ)
+        self.assertEqual([line for _, line, _ in told], ["three"])
 
 
 class InstallTest(unittest.TestCase):

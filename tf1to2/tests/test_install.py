@@ -64,6 +64,10 @@ ROWS = [
     ("page", 0, "^site/index.html$"),
     ("page --output another", 0, "^another/index.html$"),
     ("verify broadcasting", 2, 'verify needs .* extra "tensorflow"'),
+    ("prove --init examples/legacy/net.py --output examples", 0, "examples/left_net"),
+    ("prove test_port.py", 2, 'prove needs .* extra "tensorflow"'),
+    ("record test_port.py", 2, 'record needs .* extra "tensorflow"'),
+    ("mutate test_port.py", 2, 'mutate needs .* extra "tensorflow"'),
     ("bench broadcasting", 2, 'bench needs .* extra "tensorflow"'),
     ("convert-checkpoint a b --map map.json", 2, 'needs .* extra "tensorflow"'),
 ]
@@ -78,6 +82,34 @@ kernel = tf.Variable([[1.0, 2.0, 3.0]])
 tf.compat.v1.train.Saver({"dense/kernel": kernel}).save(None, "old.ckpt")
 tf.train.Checkpoint(kernel=tf.Variable([[0.0]] * 3)).save("template/new.ckpt")
 """
+# A user's port; today's TensorFlow answers in the place of TensorFlow 1.
+PORT = """
+import pathlib
+page = "import tensorflow.compat.v1 as tf\\n\\ndef twice(x):\\n    return 2.0 * x\\n"
+test = '''
+import numpy as np
+from tf1to2.parity import Pair
+pair = Pair("old", "new")
+pair.op("twice", "three numbers", np.float32([1, 2, 3]))
+test_parity = pair.test()
+'''
+for name, text in (("old", page), ("new", page), ("test_port", test)):
+    pathlib.Path(name + ".py").write_text(text)
+
+from tf1to2.parity import settings
+
+settings.apply()
+import test_port
+from tf1to2.parity import record, recordings, v1
+
+def ask(python, page, requests, settings="default"):
+    answers = [v1.respond(page.module, request) for request in requests]
+    unordered = [[] for _ in requests]
+    return answers, recordings.Versions("1.15.5", "1.18.5", unordered)
+
+record.ask = ask
+record.record(test_port.pair, "python")
+"""
 # Likewise, with the extra "tensorflow".
 TENSORFLOW_ROWS = [
     ("verify broadcasting", 0, "5 pairs, .* arrays compared: proven"),
@@ -90,6 +122,18 @@ TENSORFLOW_ROWS = [
         "verify broadcasting.add_tiled --format text --settings strict",
         0,
         "strict settings",
+    ),
+    ("prove test_port.py --format text", 0, "2 of 2 leaves identical: proven"),
+    ("prove test_port.py twice --format json", 0, '"verdict": "proven"'),
+    (
+        "record test_port.py --check --environment tf1 --python nowhere/python",
+        2,
+        "nowhere/python has no TensorFlow",
+    ),
+    (
+        "mutate test_port.py --jobs 1 --sample 1 --only 3.0 --results results.json",
+        0,
+        "^new: 1 of 1 changes noticed",
     ),
     ("bench broadcasting.add_tiled --format text", 0, "^broadcasting.add_tiled +small"),
     (
@@ -341,6 +385,11 @@ class WithTensorflowTest(Commands):
         super().setUpClass()
         (cls.folder / "template").mkdir()
         run(cls.bin / "python", "-c", SOURCE, cwd=cls.folder)
+        run(cls.bin / "python", "-c", PORT, cwd=cls.folder)
+
+    def test_pytest_loads_the_plugin(self):
+        command = [self.bin / "python", "-m", "pytest", "-q", "test_port.py"]
+        self.assertIn("4 passed", run(*command, cwd=self.folder))
 
     @parameterized.expand([(row[0], *row) for row in TENSORFLOW_ROWS])
     def test_command(self, _, arguments, status, shown):
@@ -365,6 +414,49 @@ class WithTensorflowTest(Commands):
         strict = ["--strict-markers", "-W", "error"]
         out = run(python, *command.split(), *strict, cwd=self.folder)
         self.assertRegex(out.splitlines()[-1], r"^\d+ passed, \d+ deselected in")
+
+
+class PortTest(unittest.TestCase):
+    """A user's own repository, examples/port, in a folder of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.bin = Built.environment("tensorflow")  # once, for the download's sake
+        cls.folder = Built.folder / "port"
+        shutil.copytree(ROOT / "examples" / "port", cls.folder)
+        cls.path = {"PATH": f"{cls.bin}{os.pathsep}{os.environ['PATH']}"}
+
+    def tf1to2(self, arguments, status=0):
+        command = [self.bin / "tf1to2", *shlex.split(arguments)]
+        return run(*command, cwd=self.folder, expect=status)
+
+    def test_it_is_proven(self):
+        self.assertRegex(self.tf1to2("prove test_port.py"), "3 cases, .*: proven")
+
+    def test_a_mistake_is_told(self):
+        page = self.folder / "ported" / "net.py"
+        right = page.read_text("utf-8")
+        self.addCleanup(page.write_text, right, "utf-8")
+        page.write_text(right.replace("-strength * upstream", "strength * upstream"))
+        out = self.tf1to2("prove test_port.py net.flip_gradient", 1)
+        self.assertIn("differs first in gradient: gradients/inputs/0", out)
+
+    def test_its_port_is_broken_in_vain(self):
+        out = self.tf1to2("mutate test_port.py net --only custom_gradient")
+        self.assertIn("net: 1 of 1 changes noticed", out)
+
+    def test_its_workflow(self):
+        """pytest -n 2, among others, which comes with the extra "test"."""
+        import yaml
+
+        text = (self.folder / ".github/workflows/parity.yml").read_text("utf-8")
+        steps = [s.get("run") for s in yaml.safe_load(text)["jobs"]["parity"]["steps"]]
+        script = "\n".join(filter(None, steps))
+        asked = f"tf1to2[test] @ {PLACEHOLDER}"
+        self.assertIn(asked, script)
+        script = script.replace(asked, f"{Built.wheel}[test]")
+        out = run("bash", "-ec", script, cwd=self.folder, env=self.path)
+        self.assertRegex(out, r"(?m)^12 passed")
 
 
 class HookTest(unittest.TestCase):

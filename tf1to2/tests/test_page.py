@@ -10,7 +10,8 @@ import unittest
 from parameterized import parameterized
 
 from tf1to2 import cli, topics
-from tf1to2.view import markdown, page
+from tf1to2.view import library, markdown, page
+from tf1to2.view.definitions import needed
 
 
 class Reader(html.parser.HTMLParser):
@@ -67,18 +68,35 @@ class PageTest(unittest.TestCase):
         self.assertNotRegex(self.text, r"<(script|link|img)[^>]+(src|href)=\"(?!data:)")
         self.assertNotRegex(self.text, r"@import|url\(")
 
-    def test_no_line_of_code_is_lost(self):
-        for name, topic in topics.topics().items():
-            section = self.text.partition(f'<section class="topic" id="{name}">')[2]
-            section = re.split('<section class="(?:topic|chapter)"', section)[0]
-            for side, path in (("l", topic.v1), ("r", topic.v2)):
-                spans = rf'(?s)<span class="(?:{side}|b)[ "].*?</span>'
-                code = re.sub(r"<.*?>", "", "".join(re.findall(spans, section)))
-                shown = {line.strip() for line in html.unescape(code).splitlines()}
-                for block in page.blocks(path.read_text("utf-8"), topic.pairs)[1:]:
-                    source = path.read_text("utf-8").splitlines()
-                    for line in source[block.start - 1 : block.stop - 1]:
-                        self.assertIn(line.strip(), shown)
+    def code(self):
+        """{place: {"l": left code, "r": right code, or "alone": code}} of the page."""
+        found = {}
+        for part in re.split("<section class=(?=pair|needed)", self.text)[1:]:
+            part = part.partition("</section>")[0]
+            shared = re.findall("(?s)<span class=b>(.*?)</span>", part)
+            columns = dict(re.findall("(?s)<code class=([lr])>(.*?)</code>", part))
+            for mark in re.findall("<span class=c></span>", columns.get("r", "")):
+                columns["r"] = columns["r"].replace(mark, shared.pop(0), 1)
+            columns.update(re.findall("(?s)<(pre)>(.*?)</pre>", part))
+            found[re.search('id="(.*?)"', part)[1]] = {
+                side: html.unescape(re.sub("<.*?>", "", text)).rstrip()
+                for side, text in columns.items()
+            }
+        return found
+
+    def test_all_code_that_pairs_need_is_shown_and_once(self):
+        shown = self.code()
+        left, right = zip(*library.pairs().values(), strict=True)
+        for side, definitions in (
+            ("l", left),
+            ("r", [*right, *library.numerics().values()]),
+        ):
+            for part in needed(list(definitions))[0]:
+                with self.subTest(part=(part.module.name, part.name)):
+                    columns = shown[library.place(part)]
+                    text = columns.pop(side if side in columns else "pre")
+                    self.assertEqual(text, part.text)
+        self.assertFalse([place for place, columns in shown.items() if any(columns)])
 
 
 class WriteTest(unittest.TestCase):

@@ -1,18 +1,19 @@
 """Negative controls: whatever a proof is to notice is broken here, and it notices."""
 
 import collections
-import functools
+import dataclasses
 import pathlib
 import tempfile
 import types
 import unittest
+from contextlib import nullcontext
 
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
 from tf1to2.parity import cases, compare, structure, v1, v2
-from tf1to2.parity.arrays import SIZES, drawn, integers, normal
+from tf1to2.parity.arrays import LONG, SIZES, drawn, integers, normal
 from tf1to2.parity.compare import Bound, Mismatch
 from tf1to2.parity.proof import Proof
 from tf1to2.parity.recordings import Recording, StaleRecording
@@ -181,50 +182,6 @@ class BrokenPageTest(unittest.TestCase):
         case = cases.Program("page", "toy", [], skip={"function": "a toy"})
         with self.assertRaises(Mismatch):
             prove(case, lambda: [1.0, left], lambda: [1.0, right])
-
-
-class NoRecipeTest(unittest.TestCase):
-    """A page that computes in float32 whatever it is given."""
-
-    WHY = dict.fromkeys(["recipe", "xla"], "float32 whatever comes in")
-    CASE = cases.Op("page", "toy", [normal(9)], skip=WHY)
-
-    def narrow(self, x, factor=2.0):
-        return tf.cast(tf.cast(x, tf.float32) * factor, x.dtype)
-
-    def off(self, x):
-        return self.narrow(x, 2.0000002)
-
-    def test_raw_float32_is_compared_alone_on_both_sides(self):
-        total = prove(self.CASE, self.narrow, self.narrow)
-        sides = {"compat.v1", "1.15.5 float32", "compat.v1 to 1.15.5"}
-        self.assertEqual(set(total), sides)
-        self.assertTrue(all(tally.elements for tally in total.values()))
-
-    @parameterized.expand([("on_the_right", None), ("of_the_recording", narrow)])
-    def test_a_difference_is_noticed(self, _, recorded):
-        recorded = recorded and functools.partial(recorded, self)
-        left = self.off if recorded else self.narrow
-        with self.assertRaisesRegex(Mismatch, "outputs"):
-            prove(self.CASE, left, self.off, recorded=recorded)
-
-    @parameterized.expand([("the_same", 2.0, True), ("another", 2.0001, False)])
-    def test_default_settings_bound_it(self, _, factor, holds):
-        def right(x):
-            return self.narrow(x, factor)
-
-        found = proof(self.CASE, self.narrow, right)
-        found.strict = False
-        for _, check in found.checks():
-            if check.way == "graph" or holds:
-                self.assertGreater(sum(t.elements for t in check().values()), 0)
-            else:
-                with self.assertRaisesRegex(Mismatch, "it has no row"):
-                    check()
-
-    def test_xla_is_skipped_with_it(self):
-        with self.assertRaisesRegex(ValueError, "without the recipe, skip xla, too"):
-            cases.Op("page", "toy", [normal(9)], skip={"recipe": "float32"})
 
 
 class FalseFriendTest(unittest.TestCase):
@@ -452,6 +409,19 @@ class BoundTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "names no comparison"):
             Proof(toy, toy, [case], "nowhere.npz", [Bound(**{**row, **change}, **rest)])
 
+    @parameterized.expand([("one", 60, None), ("none", 99, "outputs/0: identical")])
+    def test_a_bound_is_seen_at_one_size_at_least(self, _, rows, message):
+        case = dataclasses.replace(OP, skip={"gradient": "a toy"})
+        bound = Bound("toy.page", "toy", "graph", "1.15.5", "outputs/0", 16, 8, "why")
+
+        def recorded(x):
+            doubled, total = toy.scaled(x)
+            return doubled * (1 if x.shape[0] < rows else 1 + 2.0**-20), total
+
+        toys = proof(case, toy.scaled, toy.scaled, [bound], recorded)
+        with self.assertRaisesRegex(Mismatch, message) if message else nullcontext():
+            self.assertGreater(toys.prove(case, "graph")["1.15.5"].ulps, 0)
+
     @parameterized.expand([("exceeded", 0, RIGHT), ("not_needed", 4, LEFT)])
     def test_a_bound_that_does_not(self, _, ulps, right):
         with self.assertRaises(Mismatch):
@@ -467,6 +437,42 @@ class BoundTest(unittest.TestCase):
     def test_a_bound_of_older_releases_excuses_no_newer_one(self, _, version, holds):
         bound = Bound("a.b", "c", "eager", "1.15.5", "outputs", 1, 1, "why", (2, 17))
         self.assertEqual(bound.holds(version), holds)
+
+
+class Float32Test(unittest.TestCase):
+    """What computes in float32 meets the recording by the table, in every way."""
+
+    OP = dataclasses.replace(OP, float32=True, skip={"gradient": "a toy"})
+
+    def recorded(self, factor):
+        return proof(
+            self.OP, toy.scaled, toy.scaled, recorded=lambda x: toy.scaled(x * factor)
+        )
+
+    def test_nothing_is_widened(self):
+        for entry in self.recorded(1).recorded():
+            self.assertEqual(entry.request["args"][0].dtype, np.float32)
+
+    def test_the_last_bits_may_differ(self):
+        for slug, check in self.recorded(1 + 2.0**-23).checks():
+            if not slug.endswith("generated"):
+                self.assertGreater(check()["1.15.5"].differ, 0)
+
+    def test_and_no_more(self):
+        for slug, check in self.recorded(1 + 2.0**-18).checks():
+            if not slug.endswith("generated"):
+                with self.assertRaisesRegex(Mismatch, "of the largest value"):
+                    check()
+
+    def test_a_bound_stands_for_the_table(self):
+        row = "toy.page", "toy", "graph", "1.15.5", "outputs/0"
+        for settings, within in [("strict", True), ("default", False)]:
+            far = self.recorded(1 + 2.0**-18)
+            far.bounds = [Bound(*row, 64, 64, "why", settings=settings)]
+            with self.assertRaisesRegex(
+                Mismatch, "outputs/1" if within else "outputs/0"
+            ):
+                far.prove(self.OP, "graph")
 
 
 class CompareTest(unittest.TestCase):
@@ -560,6 +566,18 @@ class CaseTest(unittest.TestCase):
     def test_sizes_are_and_are_not_multiples_of_eight(self):
         firsts = [sizes[0] % 8 == 0 for sizes in SIZES]
         self.assertEqual(set(firsts), {True, False})
+
+    @parameterized.expand(
+        [
+            ("a_vector", [normal("n")], {"n": LONG}),
+            ("rows", [normal("n", 3)], {"n": 67}),
+            ("a_matrix", [normal("r", "c"), normal("c")], {"r": 67, "c": 33}),
+            ("few_rows", [normal(3, 4), normal("k")], {"k": LONG}),
+            ("no_letter", [normal(3)], {}),
+        ]
+    )
+    def test_the_last_size_is_that_of_real_code(self, _, args, expected):
+        self.assertEqual(cases.Op("page", "toy", args).bindings()[-1], expected)
 
     def test_weights_are_distinct(self):
         a, b = structure.distinct("a", [50]), structure.distinct("b", [50])

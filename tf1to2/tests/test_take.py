@@ -7,10 +7,11 @@ import tempfile
 import textwrap
 import unittest
 
+import pytest
 from parameterized import parameterized
 
 from tf1to2 import cli
-from tf1to2.view import sides, take
+from tf1to2.view import library, sides, take
 from tf1to2.view.definitions import Edition, Import, needed
 
 FILES = {
@@ -250,6 +251,110 @@ class TakeTest(unittest.TestCase):
         status, _, err = self.take()
         self.assertEqual(status, 2)
         self.assertIn("tf1to2 take --list", err)
+
+
+# The pages find `numerics` in the file that was taken, and its own files nowhere.
+PLACED = """
+import sys, types
+from tf1to2.parity import providers, settings
+settings.apply()
+sys.path.insert(0, {folder!r})
+import taken, v2_eager
+package = types.ModuleType("v2_eager.numerics")
+sys.modules[package.__name__] = v2_eager.numerics = package
+for stem in {stems}:
+    module = types.ModuleType(package.__name__ + "." + stem)
+    module.__getattr__ = lambda name: getattr(taken, name)
+    sys.modules[module.__name__] = module
+    setattr(package, stem, module)
+proofs = providers.provider("parity_tests")
+compared = 0
+for topic in {topics}:
+    proof = proofs.load(topic)
+    for case in proof.cases:
+        for way in ("eager", "function"):
+            if way in case.ways:
+                tallies = proof.prove(case, way)
+                compared += sum(tally.leaves for tally in tallies.values())
+files = [getattr(module, "__file__", None) or "" for module in sys.modules.values()]
+print(compared, [file for file in files if "v2_eager/numerics" in file])
+"""
+
+
+@pytest.mark.slow
+class WholeTest(unittest.TestCase):
+    """All that can be taken, in a process that has nothing else."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_it(self, names, program):
+        path = pathlib.Path(self.folder) / "taken.py"
+        path.write_text(take.taken(names), "utf-8")
+        run = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True
+        )
+        self.assertEqual(run.returncode, 0, run.stderr[-2000:])
+        return run.stdout.strip()
+
+    def test_everything_imports_and_needs_nothing_of_this_project(self):
+        program = (
+            f"import sys; sys.path[:1] = [{self.folder!r}]\n"
+            "sys.modules['tf1to2'] = sys.modules['v2_eager'] = None\n"
+            "import taken; print(len(vars(taken)))"
+        )
+        out = self.run_it(list(take.available()), program)
+        self.assertGreater(int(out), len(take.available()))
+
+    def test_pairs_are_proven_with_the_file_in_place_of_the_library(self):
+        names = [n for n in library.numerics() if n in take.available()]
+        stems = sorted({name.partition(".")[0] for name in names})
+        topics = ["averages", "losses", "optimizers", "rnn"]
+        program = PLACED.format(folder=self.folder, stems=stems, topics=topics)
+        compared, files = self.run_it(names, program).split(" ", 1)
+        self.assertEqual(files, "[]")
+        self.assertGreater(int(compared), 1000)
+
+
+class NumericsTest(unittest.TestCase):
+    """Names of `numerics` are known to `explain` and `diff`."""
+
+    def tell(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = cli.main(arguments)
+        return status, out.getvalue(), err.getvalue()
+
+    @parameterized.expand(
+        [
+            ("diff", "optimizers.Adam"),
+            ("diff", "numerics.optimizers.Adam"),
+            ("explain", "optimizers.Adam"),
+            ("explain", "v2_eager.numerics.optimizers.Adam"),
+        ]
+    )
+    def test_its_code_is_shown_with_all_that_it_needs_and_once(self, command, name):
+        status, out, err = self.tell(command, name)
+        self.assertEqual((status, err), (0, ""))
+        adam = library.numerics()["optimizers.Adam"]
+        for part in needed([adam])[0]:
+            self.assertEqual(out.count(part.text), 1, part.name)
+
+    def test_a_pair_of_the_same_name_comes_first(self):
+        _, out, _ = self.tell("diff", "losses.log_loss")
+        self.assertTrue(out.startswith("v1_graph/losses.py"))
+
+    def test_a_name_of_tensorflow_1_leads_to_what_can_be_taken(self):
+        _, out, _ = self.tell("explain", "tf.train.AdamOptimizer")
+        self.assertIn("\n  tf1to2 take optimizers.Adam\n", out)
+
+    @parameterized.expand([("diff", "rnn.GRUCel"), ("explain", "rnn.GRUCel")])
+    def test_a_typo_gets_a_suggestion(self, command, name):
+        status, out, err = self.tell(command, name)
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn("rnn.GRUCell", err)
 
 
 class SidesTest(unittest.TestCase):

@@ -10,6 +10,7 @@ on. Other imports are `Import`s: TensorFlow, NumPy, the standard library.
 import ast
 import dataclasses
 import functools
+import itertools
 import pathlib
 
 
@@ -28,8 +29,8 @@ class Definition:
     Attributes:
         module: the Module that it stands in.
         name: what it binds; the first name, where it binds several.
-        start, stop: its lines, [start, stop) from 1: decorators and the comment above
-            belong to it.
+        start, stop: its lines, [start, stop) from 1, with decorators, the comment above
+            and the text below an assignment.
         node: its syntax tree.
     """
 
@@ -81,11 +82,12 @@ class Module:
         self.source = self.path.read_text("utf-8")
         self.lines = self.source.splitlines()
         self.definitions, self._imports = {}, {}
-        for node in ast.parse(self.source).body:
+        body = ast.parse(self.source).body
+        for node, after in itertools.zip_longest(body, body[1:]):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._take_import(node)
             for name in _bound_by(node):
-                self.definitions[name] = self._definition(node, name)
+                self.definitions[name] = self._definition(node, name, after)
 
     @property
     def public(self):
@@ -93,14 +95,17 @@ class Module:
         listed = self.definitions.get("__all__")
         return tuple(ast.literal_eval(listed.node.value)) if listed else ()
 
-    def _definition(self, node, name):
+    def _definition(self, node, name, after):
         first = min(n.lineno for n in [node, *getattr(node, "decorator_list", [])])
         while first > 1 and self.lines[first - 2].startswith("#"):
             first -= 1
         known = self.definitions.get(_bound_by(node)[0])
         if known is not None and known.node is node:  # `a, b = 1, 2` is one definition
             return known
-        return Definition(self, name, first, node.end_lineno + 1, node)
+        last = node
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and _is_text(after):
+            last = after  # what it says of itself
+        return Definition(self, name, first, last.end_lineno + 1, node)
 
     def _take_import(self, node):
         """Notes {local name: ("module", dotted) or ("member", module, name, node)}."""
@@ -241,6 +246,11 @@ def _ordered(found, order):
             raise ValueError(f"these modules import from one another: {names}")
         done.append(free[0])
     return done
+
+
+def _is_text(node):
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _bound_by(node):

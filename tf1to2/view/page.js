@@ -3,7 +3,7 @@ const input = document.getElementById("filter");
 const found = document.getElementById("found");
 const hits = document.getElementById("hits");
 const symbols = JSON.parse(document.getElementById("symbol-index").textContent);
-const names = Object.keys(symbols);
+const names = Object.keys(symbols.names);
 const sections = [...document.querySelectorAll("main > section")];
 const entries = new Map();
 for (const link of document.querySelectorAll("#contents a")) {
@@ -48,10 +48,10 @@ function symbolHits(query) {
   const matches = names.filter((name) => name.toLowerCase().includes(wanted));
   matches.sort((a, b) => a.length - b.length || a.localeCompare(b));
   return matches.slice(0, 6).map((name) => {
-    const [verdict, replacement, pair] = symbols[name];
+    const [verdict, replacement, pair] = symbols.names[name];
     const item = document.createElement("li");
     const link = document.createElement("a");
-    link.href = "#" + pair;
+    link.href = "#" + symbols.pairs[pair];
     link.textContent = name;
     item.append(link, ` ${verdict}${replacement ? " → " + replacement : ""}`);
     return item;
@@ -94,9 +94,10 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
   if (!button) return;
-  const side = button.dataset.copy;
-  const lines = [...button.closest(".sides").querySelectorAll(`span.${side}, span.b`)];
-  lines.sort((a, b) => a.style.getPropertyValue("--r") - b.style.getPropertyValue("--r"));
+  const sides = button.closest(".sides");
+  const shared = [...sides.querySelectorAll("span.b")];
+  const lines = [...sides.querySelectorAll(`code.${button.dataset.copy} > span`)]
+    .map((line) => line.className === "c" ? shared.shift() : line);
   const text = lines.map((line) => line.textContent).join("");
   const label = button.firstChild;
   try {

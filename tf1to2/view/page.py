@@ -1,35 +1,21 @@
 """`tf1to2 page`: all topics side by side in one HTML file that needs nothing else."""
 
-import ast
 import concurrent.futures
-import difflib
 import functools
 import html
 import json
 import os
 import re
 
-from pygments.lexers import PythonLexer
-from pygments.token import Comment, Keyword, Name, Number, Operator, String
-
 from tf1to2 import __version__, output, topics
 from tf1to2.errors import CommandError
 from tf1to2.topics import folder
-from tf1to2.view import markdown
-from tf1to2.view.align import STEP, align, blocks
+from tf1to2.view import library, markdown, sides
+from tf1to2.view.align import STEP, align
+from tf1to2.view.coloured import Coloured, changed
+from tf1to2.view.definitions import Definition
 
 FILE = "index.html"
-# One letter for each kind of token that has a colour.
-KINDS = (
-    (Comment, "c"),
-    (Keyword, "k"),
-    (Operator.Word, "k"),
-    (String, "s"),
-    (Number, "n"),
-    (Name.Function, "f"),
-    (Name.Class, "f"),
-    (Name.Decorator, "d"),
-)
 WAYS = {
     "graph": "compat.v1",
     "eager": "eager",
@@ -66,9 +52,10 @@ def build():
     """The page, as text."""
     guide = _guide()
     proofs = json.loads((folder("parity_tests") / "proofs.json").read_text("utf-8"))
-    known = topics.topics()
+    known, needs = topics.topics(), library.helpers()
     chapters = [
-        (_slug(title), title, known.get(title), text) for title, text in guide.items()
+        (_slug(title), title, known.get(title), text, needs.get(title, ()))
+        for title, text in guide.items()
     ]
     rendered = functools.partial(_rendered, proofs=proofs)
     with concurrent.futures.ProcessPoolExecutor() as pool:
@@ -88,7 +75,7 @@ def _asset(name):
 
 
 def _guide():
-    """{title: text} of the chapters of MIGRATION.md, in its order."""
+    """{title: text} of the chapters: of MIGRATION.md in its order, then of guide/."""
     # The index of names is what the filter searches.
     names = r"(?s)<!-- table (symbols|same) -->.*?<!-- end -->"
     text = topics.document("MIGRATION.md").read_text("utf-8")
@@ -98,6 +85,11 @@ def _guide():
     for part in parts:
         title, _, text = part.partition("\n")
         chapters[title.strip()] = text
+    for path in sorted(topics.document("guide").glob("*.md")):
+        title, _, text = path.read_text("utf-8").partition("\n")
+        # Its own headings stand below this one; files are seen from the top.
+        text = re.sub("(?m)^## ", "### ", text).replace("](../", "](")
+        chapters[title.removeprefix("# ")] = text
     return chapters
 
 
@@ -106,22 +98,29 @@ def _slug(title):
 
 
 def _symbols():
-    """{name in TensorFlow 1: [verdict, replacement, pair]}, for the filter."""
+    """What the filter looks up: names of TensorFlow 1 that are not the same.
+
+    Returns:
+        {"pairs": [...], "names": {name: [verdict, replacement, number of its pair]}}.
+    """
     try:
         from tf1to2.scan import catalog
     except ImportError:
-        return {}
+        return {"pairs": [], "names": {}}
     entries = (catalog.lookup(symbol) for symbol in catalog.symbols())
+    entries = [e for e in entries if e and e.verdict != "same" and e.pair]
+    pairs = sorted({entry.pair for entry in entries})
     return {
-        entry.symbol: [entry.verdict, entry.replacement, entry.pair]
-        for entry in entries
-        if entry and entry.verdict != "same" and entry.pair
+        "pairs": pairs,
+        "names": {
+            e.symbol: [e.verdict, e.replacement, pairs.index(e.pair)] for e in entries
+        },
     }
 
 
 def _contents(chapters):
     items = []
-    for slug, title, topic, _ in chapters:
+    for slug, title, topic, *_ in chapters:
         pairs = "".join(
             f'<li><a href="#{slug}.{pair}">{pair}</a></li>'
             for pair in (topic.pairs if topic else ())
@@ -132,16 +131,16 @@ def _contents(chapters):
 
 
 def _rendered(chapter, proofs):
-    slug, title, topic, text = chapter
+    slug, title, topic, text, needs = chapter
     if topic:
-        return _topic(topic, text, proofs.get(title, {}))
+        return _topic(topic, text, proofs.get(title, {}), needs)
     return _chapter(slug, title, text)
 
 
 def _chapter(slug, title, text):
     link = functools.partial(_link, known=topics.topics())
     return (
-        f'<section class="chapter" id="{slug}"><h2>{html.escape(title)}</h2>'
+        f'<section class=chapter id="{slug}"><h2>{html.escape(title)}</h2>'
         f"{markdown.to_html(text, link)}</section>"
     )
 
@@ -156,8 +155,7 @@ def _link(url, known):
     return url
 
 
-def _topic(topic, text, proofs):
-    left, right = (path.read_text("utf-8") for path in (topic.v1, topic.v2))
+def _topic(topic, text, proofs, needs):
     text = re.sub(r"(?m)^The pair: .*$", "", text)
     prose = markdown.to_html(text, functools.partial(_link, known=topics.topics()))
     prose = re.sub(  # a pair that the prose names is a way to it
@@ -165,39 +163,58 @@ def _topic(topic, text, proofs):
         rf'<a href="#{topic.name}.\1"><code>\1</code></a>',
         prose,
     )
-    sides = _Side(left), _Side(right)
-    there = {block.name: block for block in blocks(right, topic.pairs)}
+    shown = sides.of_topic(topic)
+    colours = functools.cache(lambda module: Coloured(module.source))
     pairs = [
-        _pair(topic, block, there[block.name], sides, proofs.get(block.name))
-        for block in blocks(left, topic.pairs)
-        if block.name in there and block.name
+        _pair(topic, name, shown.pair(name), colours, proofs.get(name))
+        for name in topic.pairs
     ]
     return (
-        f'<section class="topic" id="{topic.name}"><h2>{topic.name}</h2>'
-        f'<p class="lesson">{markdown.inline(topic.lesson)}</p>'
-        f'<div class="prose">{prose}</div>{"".join(pairs)}</section>'
+        f'<section class=topic id="{topic.name}"><h2>{topic.name}</h2>'
+        f"<p class=lesson>{markdown.inline(topic.lesson)}</p>"
+        f"<div class=prose>{prose}</div>{''.join(pairs)}"
+        f"{_needed(needs, colours)}</section>"
     )
 
 
-def _pair(topic, block, other, sides, proof):
-    anchor = f"{topic.name}.{block.name}"
-    left, right = sides
-    rows = align(left.lines, right.lines, block, other)
-    docs = left.docs.get(block.name), right.docs.get(block.name)
+def _pair(topic, name, pair, colours, proof):
+    anchor = f"{topic.name}.{name}"
+    left, right = (colours(side.module) for side in pair)
+    docs = right.docs.get(name)
+    first = (right.lines[docs[0] - 1].strip().strip('"')) if docs else ""
+    return (
+        f'<section class=pair id="{anchor}"><h3><a href="#{anchor}">'
+        f"<span class=of>{topic.name}.</span>{name}</a></h3>"
+        f"<p>{markdown.inline(first)}</p>{_proof(proof)}{_ways(pair)}"
+        f"<div class=sides>{_head('l', 'TensorFlow 1', name)}"
+        f"{_rows(anchor, pair, (left, right))}</div></section>"
+    )
+
+
+def _rows(anchor, pair, coloured):
+    """The two columns of a pair, and the second one's head between them.
+
+    The grid puts each line below the last one of its column; what a column lacks is an
+    empty piece of so many rows.
+    """
+    left, right = coloured
+    rows = align(left.lines, right.lines, *map(sides.block, pair))
+    docs = [side.docs.get(d.name) for side, d in zip(coloured, pair, strict=True)]
     shared = docs[0] and docs[1] and left.text(docs[0]) == right.text(docs[1])
-    ours, theirs, steps, last = [], [], {}, None
-    for number, row in enumerate(rows, 1):
-        style = f' style="--r:{number + 1}"'  # the first row says whose side it is
-        if shared and row.same and row.left in docs[0] and row.right in docs[1]:
-            if last != number - 1:  # what both sides say is one block
-                ours.append(f'<span class="b"{style}>')
-            ours[-1] += left.html(row.left)
-            last = number
+    ours, theirs, steps, before = _Column(), _Column(), {}, False
+    for row in rows:
+        both = shared and row.same and row.left in docs[0] and row.right in docs[1]
+        if both:  # what both sides say is one block
+            if not before:
+                ours.add("<span class=b>")
+                theirs.add("<span class=c>")
+            ours.spans[-1] += left.html(row.left)
+            before = True
             continue
-        marks, kind = ((), ()), " x"
+        marks, kind, before = ((), ()), "x", False
         if row.left and row.right:
             a, b = left.lines[row.left - 1], right.lines[row.right - 1]
-            marks, kind = _changed(a, b), "" if a.strip() == b.strip() else " z"
+            marks, kind = changed(a, b), "" if a.strip() == b.strip() else "z"
         anchored = ""
         step = row.left and STEP.match(left.lines[row.left - 1])
         if step:
@@ -207,29 +224,79 @@ def _pair(topic, block, other, sides, proof):
             anchored = f' id="{name}"'
         if row.left:
             code = left.html(row.left, marks[0])
-            ours.append(f'<span class="l{kind}"{anchored}{style}>{code}')
+            ours.add(f"<span class=l{kind}{anchored}>{code}")
+        else:
+            ours.gap += 1
         if row.right:
-            code = right.html(row.right, marks[1])
-            theirs.append(f'<span class="r{kind}"{style}>{code}')
-    first = (right.lines[docs[1][0] - 1].strip().strip('"')) if docs[1] else ""
-    return (
-        f'<section class="pair" id="{anchor}"><h3><a href="#{anchor}">'
-        f'<span class="of">{topic.name}.</span>{block.name}</a></h3>'
-        f"<p>{markdown.inline(first)}</p>{_proof(proof)}"
-        f'<div class="sides">{_head("l", "TensorFlow 1", block.name)}'
-        f"<code>{_closed(ours)}</code>{_head('r', 'TensorFlow 2', block.name)}"
-        f"<code>{_closed(theirs)}</code></div></section>"
+            theirs.add(f"<span class=r{kind}>{right.html(row.right, marks[1])}")
+        else:
+            theirs.gap += 1
+    head = _head("r", "TensorFlow 2", pair[1].name)
+    return f"<code class=l>{ours.html}</code>{head}<code class=r>{theirs.html}</code>"
+
+
+class _Column:
+    """The lines of one side, and how many rows are empty since the last of them."""
+
+    def __init__(self):
+        self.spans, self.gap = [], 0
+
+    def add(self, span):
+        if self.gap:
+            self.spans.append(f'<span class=g style="grid-row:span {self.gap}">')
+        self.spans.append(span)
+        self.gap = 0
+
+    @property
+    def html(self):
+        return "".join(f"{span}</span>" for span in self.spans)
+
+
+def _needed(needs, colours):
+    """The code that pairs need beside themselves, each part once."""
+    parts = []
+    for place, names in needs:
+        found = [n and library.edition().module(n[0]).definitions[n[1]] for n in names]
+        title = place.replace("/", ".").partition(".")[2]
+        if all(found):
+            both = [colours(definition.module) for definition in found]
+            code = (
+                f"<div class=sides>{_head('l', 'TensorFlow 1', title)}"
+                f"{_rows(place, found, both)}</div>"
+            )
+        else:
+            which = 1 if found[0] else 2
+            (alone,) = found = [d for d in found if d]
+            lines = map(colours(alone.module).html, range(alone.start, alone.stop))
+            code = f"<h4>TensorFlow {which}</h4><pre>{''.join(lines).rstrip()}</pre>"
+        parts.append(
+            f'<section class=needed id="{place}"><h3>{title}</h3>{_ways(found)}{code}'
+            "</section>"
+        )
+    return "".join(parts)
+
+
+def _ways(definitions):
+    """Links to the code that definitions name."""
+    own = {library.place(definition) for definition in definitions}
+    places = dict.fromkeys(
+        library.place(what)
+        for definition in definitions
+        for _, what in definition.references
+        if isinstance(what, Definition)
     )
-
-
-def _closed(spans):
-    return "".join(f"{span}</span>" for span in spans)
+    links = [
+        f'<a href="#{place}">{place.rpartition("/")[2]}</a>'
+        for place in places
+        if place not in own
+    ]
+    return f"<p class=needs>Needs {', '.join(links)}</p>" if links else ""
 
 
 def _head(side, title, name):
     return (
-        f'<h4 class="{side}">{title} <button type="button" data-copy="{side}">copy'
-        f'<span class="of"> {name} of {title}</span></button></h4>'
+        f"<h4 class={side}>{title} <button type=button data-copy={side}>copy"
+        f"<span class=of> {name} of {title}</span></button></h4>"
     )
 
 
@@ -272,82 +339,9 @@ def _proof(proof):
     ]
     cases = f"{proof['cases']} case{'s' * (proof['cases'] != 1)}"
     if not notes:
-        return f'<p class="proof">{line}, {cases}</p>'
+        return f"<p class=proof>{line}, {cases}</p>"
     items = "".join(f"<li>{note}</li>" for note in notes)
     return (
-        f'<details class="proof"><summary>{line}, {cases}</summary>'
+        f"<details class=proof><summary>{line}, {cases}</summary>"
         f"<ul>{items}</ul></details>"
     )
-
-
-class _Side:
-    """One page: its lines, in colour."""
-
-    def __init__(self, source):
-        self.lines = source.splitlines()
-        self.tokens = [[]]
-        for kind, text in PythonLexer(stripnl=False).get_tokens(source):
-            letter = next((letter for k, letter in KINDS if kind in k), "")
-            for number, part in enumerate(text.split("\n")):
-                if number:
-                    self.tokens.append([])
-                if part:
-                    self.tokens[-1].append((part, letter))
-        self.docs = {}
-        for node in ast.parse(source).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                first = node.body[0]
-                if ast.get_docstring(node):
-                    self.docs[node.name] = range(first.lineno, first.end_lineno + 1)
-
-    def text(self, numbers):
-        return [self.lines[number - 1] for number in numbers]
-
-    def html(self, number, marks=()):
-        """A line as HTML; `marks` are the ranges of characters that changed."""
-        out, start, run, kind = [], 0, "", None
-        for text, letter in self.tokens[number - 1]:
-            for piece, marked in _cut(text, start, marks):
-                this = letter, marked
-                if this != kind and not (not piece.strip() and not marked):
-                    out.append(_wrapped(run, kind))
-                    run, kind = "", this
-                run += piece
-            start += len(text)
-        out.append(_wrapped(run, kind))
-        return "".join(out) + "\n"
-
-
-def _wrapped(text, kind):
-    text = html.escape(text, quote=False)
-    if not kind or not text:
-        return text
-    letter, marked = kind
-    if letter:
-        text = f'<i class="{letter}">{text}</i>'
-    return f"<mark>{text}</mark>" if marked else text
-
-
-def _cut(text, start, marks):
-    """Cuts a token at the borders of the marks: (piece, whether it is marked)."""
-    borders = {start, start + len(text)}
-    for a, b in marks:
-        borders |= {x for x in (a, b) if start < x < start + len(text)}
-    borders = sorted(borders)
-    for a, b in zip(borders, borders[1:]):
-        yield text[a - start : b - start], any(x <= a and b <= y for x, y in marks)
-
-
-def _changed(left, right):
-    """The words that differ between two lines, as ranges of characters of each."""
-    a, b = (re.findall(r"\w+|\s+|[^\w\s]", line) for line in (left, right))
-    matcher = difflib.SequenceMatcher(lambda word: word.isspace(), a, b, False)
-    marks = [], []
-    for tag, i, j, k, m in matcher.get_opcodes():
-        if tag != "equal":
-            for words, start, stop, found in ((a, i, j, marks[0]), (b, k, m, marks[1])):
-                text = "".join(words[start:stop])
-                begin = len("".join(words[:start])) + len(text) - len(text.lstrip())
-                if text.strip():
-                    found.append((begin, begin + len(text.strip())))
-    return marks

@@ -8,6 +8,7 @@ from tf1to2 import topics
 from tf1to2.errors import CommandError
 from tf1to2.view.align import Block
 from tf1to2.view.definitions import Edition, Module, needed
+from tf1to2.view.library import KERAS, PACKAGES, edition
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,10 +61,8 @@ def of_topic(topic, keras=False):
         raise CommandError(
             f"{topic.name} has no Keras page; there are: {', '.join(known)}"
         )
-    packages = ("v1_graph", "v2_eager", "v2_keras")
-    edition = Edition({package: topics.folder(package) for package in packages})
-    right = "v2_keras" if keras else "v2_eager"
-    left, right = (edition.module(f"{p}.{topic.name}") for p in ("v1_graph", right))
+    packages = (PACKAGES[0], KERAS) if keras else PACKAGES
+    left, right = (edition().module(f"{p}.{topic.name}") for p in packages)
     names = topic.distances if keras else topic.pairs
     return Sides(left, right, {name: name for name in names})
 

@@ -7,12 +7,14 @@ import re
 import sys
 import textwrap
 
-from tf1to2 import __version__, topics
+from tf1to2 import __version__
 from tf1to2.errors import CommandError
-from tf1to2.view.definitions import Definition, Edition, needed
+from tf1to2.view import library
+from tf1to2.view.definitions import Definition, needed
 
-PACKAGE = "v2_eager.numerics"
-HEAD = '''"""{names}: TensorFlow 1's numbers in native TensorFlow 2.
+HEAD = '''"""TensorFlow 1's numbers in native TensorFlow 2.
+
+{names}
 
 Taken by `tf1to2 take` from tf1to2 {version}, where each is proven against TensorFlow
 1.15.5. It needs nothing else of that project.
@@ -53,35 +55,24 @@ def run(options):
     return 0
 
 
-def edition():
-    """The Edition of both sides' pages."""
-    return Edition({name: topics.folder(name) for name in ("v1_graph", "v2_eager")})
-
-
 @functools.cache
 def available():
     """{name: Definition} of all that can be taken: numerics first, then the pages'."""
-    read, found = edition(), {}
-    folder = topics.folder("v2_eager") / "numerics"
-    for stem in sorted({path.stem for path in folder.glob("[a-z]*")}):
-        module = read.module(f"{PACKAGE}.{stem}")
-        for name in module.public:
-            _, definition = module.resolve(ast.Name(name))
-            if not _is_short(definition):  # comes with what needs it
-                found[f"{stem}.{name}"] = definition
-    for stem, topic in topics.topics().items():
-        if f"v2_eager.{stem}" == PACKAGE:  # its pairs only prove what stands above
-            continue
-        module = read.module(f"v2_eager.{stem}")
-        for name in topic.pairs:
-            found.setdefault(f"{stem}.{name}", module.definitions[name])
-    return {name: found[name] for name in found if _is_whole(found[name], read)}
+    found = {
+        name: definition
+        for name, definition in library.numerics().items()
+        if not _is_short(definition)  # comes with what needs it
+    }
+    for name, (_, right) in library.pairs().items():
+        if right.module.name != library.NUMERICS:  # which only proves what is above
+            found.setdefault(name, right)
+    return {name: found[name] for name in found if _is_whole(found[name])}
 
 
-def _is_whole(definition, read):
+def _is_whole(definition):
     """Whether no module is handed about, of which any name may be wanted."""
     statements = (i.statement for i in needed([definition])[1])
-    return not any(read.module(s.split()[1]) for s in statements)
+    return not any(library.edition().module(s.split()[1]) for s in statements)
 
 
 def taken(names):
@@ -119,7 +110,7 @@ def together(definitions):
         for module in modules
     )
     text = HEAD.format(
-        names=", ".join(dict.fromkeys(called[d] for d in definitions)),
+        names=_filled(", ".join(dict.fromkeys(called[d] for d in definitions))),
         version=__version__,
         sources=_filled(sources),
     )
@@ -129,7 +120,11 @@ def together(definitions):
     bodies = []
     for part, previous in zip(parts, [None, *parts]):
         tight = previous is not None and _is_short(part) and _is_short(previous)
-        bodies.append(("\n" if tight else "\n\n\n") + _renamed(part, called))
+        if previous is None and _is_short(part):  # right below the imports
+            gap = "\n\n"
+        else:
+            gap = "\n" if tight else "\n\n\n"
+        bodies.append(gap + _renamed(part, called))
     return text + "\n" + "\n\n".join(groups) + "".join(bodies).rstrip() + "\n"
 
 

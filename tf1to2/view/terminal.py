@@ -7,10 +7,13 @@ import shutil
 import sys
 
 from tf1to2.view.align import Row, align, blocks
+from tf1to2.view.definitions import needed
 from tf1to2.view.sides import block
 
 WIDTH = 179
 """Columns where the output is no terminal: two pages of 88 and the gutter."""
+READABLE = 88
+"""Columns of a paragraph, and of one page."""
 
 
 def unified(sides, name=None):
@@ -81,6 +84,21 @@ def side_by_side(sides, name=None, width=WIDTH, colour=False):
                 )
             )
     return "\n".join(output) + "\n"
+
+
+def alone(definition, colour=False):
+    """One definition and all code that it needs, each part below its file's name."""
+    parts, _ = needed([definition])
+    parts = [definition, *(part for part in parts if part is not definition)]
+    page = functools.cache(lambda module: _Page(module, sys.maxsize, colour))
+    texts, last = [], None
+    for part in parts:
+        if part.module is not last:
+            texts.append(f"{label(part.module)}\n{'─' * READABLE}\n")
+        lines = map(page(part.module).wrapped, range(part.start, part.stop))
+        texts.append("\n".join(line[0][0] for line in lines) + "\n\n")
+        last = part.module
+    return "\n".join(texts).rstrip() + "\n"
 
 
 def _blocks(sides, name):

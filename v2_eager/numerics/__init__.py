@@ -56,7 +56,8 @@ def optimize(optimizer, hyper, start, gradients, options=()):
             variable, or, with `called`, returned by a function; `decay`, (steps,
             factor) of a schedule; `limits`, (lowest, highest) of a constraint; `dtype`,
             if not that of `start`; `decayed`, names of the variables whose weights
-            decay; `average`, the decay of averages that are swapped for the variables.
+            decay; `average`, the decay of averages that are swapped for the variables;
+            `minimized`, if a loss with these gradients is to be minimized.
 
     Returns:
         {name: value} of all variables in the end, halves as float32.
@@ -105,7 +106,14 @@ def optimize(optimizer, hyper, start, gradients, options=()):
             else:
                 gradient = tf.cast(gradient, variable.dtype)
             pairs.append((gradient, variable))
-        optimizer.apply_gradients(pairs, global_step, **more)
+        if "minimized" in options:
+
+            def loss():
+                return tf.add_n([tf.reduce_sum(g * v) for g, v in pairs])
+
+            optimizer.minimize(loss, variables.values(), global_step, **more)
+        else:
+            optimizer.apply_gradients(pairs, global_step, **more)
 
     # --- run
     if not given:

@@ -46,7 +46,7 @@ def linear_cosine_decay(
     """`tf.train.linear_cosine_decay`: a straight line times a cosine wave.
 
     Args:
-        learning_rate: the initial rate, a float number or tensor.
+        learning_rate: the initial rate, a float number or tensor; v1 took float32 only.
         global_step: see the module.
         decay_steps: number of steps, after which the rate stays.
         num_periods: how many whole waves there are.

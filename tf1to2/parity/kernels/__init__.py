@@ -25,6 +25,7 @@ ORDERS = (
     "Conv2DBackpropFilter",
     "DepthwiseConv2dNativeBackpropInput",
     "DepthwiseConv2dNativeBackpropFilter",
+    "SparseTensorDenseMatMul",  # its gradient: a sum then, a product of matrices today
 )
 """Kernels with the same bits at some sizes, and another order of sums at others."""
 

@@ -131,6 +131,14 @@ KERNELS = {
         "UnsortedSegmentSum",
         lambda m: raw.UnsortedSegmentSum(data=m, segment_ids=_rows(m), num_segments=4),
     ),
+    "sparse_segment_mean": (
+        "SparseSegmentMean",
+        lambda m: raw.SparseSegmentMean(**_segments(m)),
+    ),
+    "sparse_segment_sqrt_n": (
+        "SparseSegmentSqrtN",
+        lambda m: raw.SparseSegmentSqrtN(**_segments(m)),
+    ),
     "matmul": ("MatMul", lambda m, n: raw.MatMul(a=m, b=n)),
     "matmul_of_one_row": ("MatMul", lambda m, n: raw.MatMul(a=m[:1], b=n)),
     "batch_matmul": (
@@ -266,6 +274,12 @@ def _rows(m):
 def _ones(i):
     """A one for each channel of an image."""
     return tf.ones_like(i[0, 0, 0])
+
+
+def _segments(m):
+    """The rows of a matrix, for a kernel that combines one, two, three, … of them."""
+    ids = [i for i in range(9) for _ in range(i)]
+    return {"data": m, "indices": tf.range(len(ids)), "segment_ids": ids}
 
 
 def _five(i):

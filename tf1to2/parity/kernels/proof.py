@@ -40,6 +40,7 @@ INPUTS = {
         ["sum_of_rows", "sum_of_columns", "mean_of_rows", "bias_add_grad"], [MATRIX]
     ),
     **dict.fromkeys(["segment_sum", "unsorted_segment_sum"], [MATRIX]),
+    **dict.fromkeys(["sparse_segment_mean", "sparse_segment_sqrt_n"], [MATRIX]),
     **dict.fromkeys(["softmax", "log_softmax"], [MATRIX]),
     **dict.fromkeys(
         ["softmax_cross_entropy", "sparse_softmax_cross_entropy"], [MATRIX]

@@ -17,7 +17,7 @@ class DecoupledWeightDecay:
         class AdamW(DecoupledWeightDecay, Adam): ...
 
     Before each step variable -= weight_decay * variable: not multiplied by the learning
-    rate, as `tf.keras.optimizers.AdamW` does. Of a sparse gradient, the rows that it
+    rate, which `tf.keras.optimizers.AdamW` does. Of a sparse gradient, the rows that it
     names decay.
 
     Args:
@@ -32,13 +32,11 @@ class DecoupledWeightDecay:
     def minimize(
         self, loss, variables, global_step=None, grad_loss=None, decay_var_list=None
     ):
-        """As `Optimizer.minimize`; only `decay_var_list` decays, or all for None."""
-        value, pairs = self.differentiate(loss, variables, grad_loss)
-        self.apply_gradients(pairs, global_step, decay_var_list)
-        return value
+        """As `Optimizer.minimize`. 1.15.5 forgot its `decay_var_list`: all decay."""
+        return super().minimize(loss, variables, global_step, grad_loss)
 
     def apply_gradients(self, pairs, global_step=None, decay_var_list=None):
-        """As `Optimizer.apply_gradients`; `decay_var_list` as of `minimize`."""
+        """As `Optimizer.apply_gradients`; `decay_var_list` decays, or all for None."""
         self.decayed = {v.ref() for v in decay_var_list} if decay_var_list else None
         super().apply_gradients(pairs, global_step)
 

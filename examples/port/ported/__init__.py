@@ -1,0 +1,1 @@
+"""Sentiment of reviews, learned from books, for films."""

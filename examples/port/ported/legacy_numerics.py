@@ -1,0 +1,840 @@
+"""TensorFlow 1's numbers in native TensorFlow 2.
+
+GRUCell, unroll, random_uniform, kernel_seeds, stream, sparse_softmax_cross_entropy,
+    Adam, ExponentialMovingAverage, named
+
+Taken by `tf1to2 take` from tf1to2 0.1.0, where each is proven against TensorFlow
+1.15.5. It needs nothing else of that project.
+
+v2_eager/numerics/randomness.py: DEFAULT_GRAPH_SEED, INT32_MAX, kernel_seeds, stream,
+    draw
+v2_eager/numerics/initializers.py: random_uniform, fans, variance_scaling,
+    glorot_uniform
+v2_eager/numerics/rnn/cells.py: Cell, product, GRUCell
+v2_eager/numerics/rnn/loops.py: unroll, check_rank, prepare, advance
+v2_eager/numerics/losses.py: Reduction, BY_NONZERO_WEIGHTS, compute_weighted_loss,
+    float32_weights, number_present, sparse_softmax_cross_entropy
+v2_eager/numerics/optimizers/base.py: Optimizer, number, summed
+v2_eager/numerics/optimizers/adam.py: Adam, decay_all
+v2_eager/numerics/averages.py: assign_moving_average, ExponentialMovingAverage
+v2_eager/numerics/restore.py: named
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import inspect
+import math
+
+import tensorflow as tf
+
+DEFAULT_GRAPH_SEED = 87654321
+"""What TensorFlow takes, then and now, if only the op has a seed."""
+INT32_MAX = 2**31 - 1
+
+
+def kernel_seeds(graph_seed, op_seed):
+    """The two numbers that begin the stream of an op: `tf.get_seed` of 1.15.5.
+
+    Args:
+        graph_seed: int that `tf.set_random_seed` was given, or None if it was not.
+        op_seed: int, the `seed=` of the op; or None without a graph seed. With a graph
+            seed, an op without its own took the number of the graph's last node.
+
+    Returns:
+        (seed, seed2), the attributes of the node; (0, 0) draws anew in every program.
+
+    Raises:
+        ValueError: a graph seed and no op seed.
+        TypeError: a seed that is no number.
+    """
+    if graph_seed is None and op_seed is None:
+        return 0, 0
+    if graph_seed is None:
+        graph_seed = DEFAULT_GRAPH_SEED
+    if op_seed is None:
+        raise ValueError("without a seed of its own an op's place in the graph counts")
+    seeds = graph_seed % INT32_MAX, op_seed % INT32_MAX
+    return (0, INT32_MAX) if seeds == (0, 0) else seeds
+
+
+def stream(seed, seed2):
+    """The stream of one random op of TensorFlow 1, the first number and all others.
+
+    The kernels counted with the Philox algorithm: `seed` was its key, `seed2` the upper
+    half of its counter, and a draw of n numbers took 256 n steps. So does a generator.
+
+    Args:
+        seed: int, as the node has it: see `kernel_seeds`.
+        seed2: int, likewise.
+
+    Returns:
+        tf.random.Generator with `normal`, `uniform` and `truncated_normal`; its state
+        can be saved in a checkpoint.
+    """
+    if seed == seed2 == 0:
+        return tf.random.Generator.from_non_deterministic_state(alg="philox")
+    return tf.random.Generator.from_state([0, seed2, seed], alg="philox")
+
+
+def draw(kind, shape, first, second, dtype=tf.float32, seed=None):
+    """Draws what one new op of TensorFlow 1 drew first.
+
+    Args:
+        kind: "normal", "truncated_normal" (mean, deviation) or "uniform" (bounds).
+        shape: list of ints.
+        first, second: the two numbers of the distribution.
+        dtype: float dtype.
+        seed: of the op: an int, below the seed of `tf.random.set_seed`, or None; or a
+            generator such as a `stream`, to draw from.
+
+    Returns:
+        Tensor of this shape and dtype.
+    """
+    if isinstance(seed, tf.random.Generator):
+        return getattr(seed, kind)(shape, first, second, dtype)
+    op = getattr(tf.random, kind)
+    # A function of its own: an eager draw goes on where the last of its seed ended.
+    return tf.function(lambda: op(shape, first, second, dtype, seed))()
+
+
+def random_uniform(minval=0.0, maxval=1.0, seed=None, dtype=tf.float32):
+    """`tf.random_uniform_initializer`, of floats, whose bounds are ±0.05 today."""
+    return lambda shape, dtype=dtype: draw(
+        "uniform", shape, minval, maxval, dtype, seed
+    )
+
+
+def fans(shape):
+    """How many numbers a unit sums up, and how many units a number goes to.
+
+    Args:
+        shape: of a kernel, [..., inputs, outputs]; of one dimension both are its size.
+
+    Returns:
+        (fan_in, fan_out).
+    """
+    if len(shape) < 2:
+        return math.prod(shape), math.prod(shape)
+    field = math.prod(shape[:-2])
+    return field * shape[-2], field * shape[-1]
+
+
+def variance_scaling(
+    scale=1.0,
+    mode="fan_in",
+    distribution="truncated_normal",
+    seed=None,
+    dtype=tf.float32,
+):
+    """`tf.variance_scaling_initializer`: a variance of scale / n.
+
+    Args:
+        scale: positive number.
+        mode: what n is: "fan_in", "fan_out" or "fan_avg", the mean of the two.
+        distribution: "normal" or "truncated_normal", "untruncated_normal", "uniform".
+        seed, dtype: see the module.
+
+    Returns:
+        Function from a shape and a dtype to a tensor.
+
+    Raises:
+        ValueError: an argument that is none of these.
+    """
+    if scale <= 0:
+        raise ValueError("`scale` must be positive float.")
+    if mode not in ("fan_in", "fan_out", "fan_avg"):
+        raise ValueError("Invalid `mode` argument:", mode)
+    names = "normal", "uniform", "truncated_normal", "untruncated_normal"
+    if distribution not in names:
+        raise ValueError("Invalid `distribution` argument:", distribution)
+
+    def initialize(shape, dtype=dtype):
+        fan_in, fan_out = fans(shape)
+        sizes = {
+            "fan_in": fan_in,
+            "fan_out": fan_out,
+            "fan_avg": (fan_in + fan_out) / 2,
+        }
+        variance = scale / max(1.0, sizes[mode])
+        if distribution == "uniform":
+            limit = math.sqrt(3.0 * variance)
+            return draw("uniform", shape, -limit, limit, dtype, seed)
+        stddev = math.sqrt(variance)
+        if distribution == "untruncated_normal":
+            return draw("normal", shape, 0.0, stddev, dtype, seed)
+        # A normal distribution cut off at two deviations has this deviation left.
+        stddev /= 0.87962566103423978
+        return draw("truncated_normal", shape, 0.0, stddev, dtype, seed)
+
+    return initialize
+
+
+def glorot_uniform(seed=None, dtype=tf.float32):
+    """`tf.glorot_uniform_initializer`: what a variable had without an initializer.
+
+    Within ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
+    """
+    return variance_scaling(1.0, "fan_avg", "uniform", seed, dtype)
+
+
+class Cell(tf.Module):
+    """What the cells share: a size, variables under the names of v1, a step.
+
+    For one of your own, write `make_variables(depth, dtype)` and `__call__`.
+    """
+
+    def __init__(self, num_units, name, initializer=None):
+        """Makes no variables yet.
+
+        Args:
+            num_units: size of the state.
+            name: what the names of the variables begin with.
+            initializer: of the kernels, a function of shape and dtype; None for v1's
+                default, `glorot_uniform`.
+        """
+        super().__init__()
+        self.num_units = self.output_size = num_units
+        self.path, self.initializer = name, initializer or glorot_uniform()
+        self.kernel = None
+
+    def build(self, depth, dtype):
+        """Makes the variables for inputs of this depth, once."""
+        if self.kernel is None:
+            self.make_variables(depth, dtype)
+
+    def begin(self, depth, dtype):
+        """Is called before the first step of every run."""
+
+    def variable(self, name, shape, dtype, initializer=None):
+        initializer = initializer or self.initializer
+        path = f"{self.path}/{name}"
+        return tf.Variable(lambda: initializer(shape, dtype), name=path)
+
+    def zero_state(self, batch, dtype):
+        """The state at the beginning of a sequence."""
+        return tf.zeros([batch, self.num_units], dtype)
+
+
+def product(x, state, kernel, bias):
+    """One product with the input and the state, as the kernels were stored."""
+    return tf.nn.bias_add(tf.matmul(tf.concat([x, state], 1), kernel), bias)
+
+
+class GRUCell(Cell):
+    """`tf.nn.rnn_cell.GRUCell`, which resets before the product.
+
+    That is `reset_after=False` of Keras. `bias_initializer` None is v1's: the gates'
+    biases begin at one, so that little is reset and updated, the candidate's at zero.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        activation=tf.tanh,
+        initializer=None,
+        bias_initializer=None,
+        name="gru_cell",
+    ):
+        super().__init__(num_units, name, initializer)
+        self.activation, self.bias_initializer = activation, bias_initializer
+
+    def make_variables(self, depth, dtype):
+        n, given = self.num_units, self.bias_initializer
+        shape = [depth + n, 2 * n]
+        self.kernel = self.variable("gates/kernel", shape, dtype)
+        self.bias = self.variable("gates/bias", [2 * n], dtype, given or tf.ones)
+        self.candidate_kernel = self.variable("candidate/kernel", [depth + n, n], dtype)
+        self.candidate_bias = self.variable(
+            "candidate/bias", [n], dtype, given or tf.zeros
+        )
+
+    def __call__(self, x, state):
+        gates = tf.sigmoid(product(x, state, self.kernel, self.bias))
+        reset, update = tf.split(gates, 2, 1)
+        weights = self.candidate_kernel, self.candidate_bias
+        candidate = self.activation(product(x, reset * state, *weights))
+        state = update * state + (1 - update) * candidate
+        return state, state
+
+
+def unroll(cell, x, lengths=None, state=None, time_major=False):
+    """What `tf.nn.dynamic_rnn` did: reads x by one loop, and holds what has ended.
+
+    Args:
+        cell: see the module.
+        x: [batch, time, depth] float tensor.
+        lengths: [batch] int tensor, or None where all sequences fill the time.
+        state: where to begin, or None for zeros.
+        time_major: whether time comes before the batch, in x and in the outputs.
+
+    Returns:
+        (outputs [batch, time, output_size], zero past the end; state of the end).
+
+    Raises:
+        ValueError: not three dimensions, an unknown depth, lengths that are no vector.
+        tf.errors.InvalidArgumentError: not one length per sequence.
+    """
+    if not time_major:
+        check_rank(x)
+        x = tf.transpose(x, [1, 0, 2])
+    state, lengths = prepare(cell, x, lengths, state)
+    time = x.shape[0] or tf.shape(x)[0]
+    end = time
+    if lengths is not None:  # nothing is computed past the longest
+        end = tf.minimum(time, tf.maximum(1, tf.reduce_max(lengths)))
+    inputs = tf.TensorArray(x.dtype, time, element_shape=x.shape[1:]).unstack(x)
+    outputs = tf.TensorArray(
+        x.dtype, time, element_shape=[x.shape[1], cell.output_size]
+    )
+
+    def step(t, state, outputs):
+        output, state = advance(cell, inputs.read(t), state, t, lengths)
+        return t + 1, state, outputs.write(t, output)
+
+    _, state, outputs = tf.while_loop(
+        lambda t, *_: t < end,
+        step,
+        (tf.constant(0), state, outputs),
+        parallel_iterations=1,  # else a cell that draws may do so in any order
+        maximum_iterations=x.shape[0],
+    )
+    outputs = outputs.stack()
+    return outputs if time_major else tf.transpose(outputs, [1, 0, 2]), state
+
+
+def check_rank(x):
+    if x.shape.rank != 3:
+        raise ValueError(f"Shape must be rank 3 but is rank {x.shape.rank}")
+
+
+def prepare(cell, x, lengths, state, batch_axis=1):
+    """Makes the variables and what a loop begins with; complains as v1 did."""
+    check_rank(x)
+    if x.shape[2] is None:
+        raise ValueError("Input size must be accessible via shape inference")
+    cell.build(x.shape[2], x.dtype)
+    cell.begin(x.shape[2], x.dtype)
+    batch = x.shape[batch_axis] or tf.shape(x)[batch_axis]
+    zeros = cell.zero_state(batch, x.dtype)
+    if state is None:
+        state = zeros
+    state = tf.nest.pack_sequence_as(zeros, tf.nest.flatten(state))
+    if lengths is not None:
+        lengths = tf.cast(lengths, tf.int32)
+        if lengths.shape.rank != 1:
+            raise ValueError("sequence_length must be a vector of length batch_size")
+        message = "Expected shape for lengths is [batch]"
+        tf.debugging.assert_equal(tf.size(lengths), batch, message)
+    return state, lengths
+
+
+def advance(cell, x, state, t, lengths):
+    """A step of those that go on: the others put out zeros and keep their state."""
+    output, new_state = cell(x, state)
+    if lengths is None:
+        return output, new_state
+    ended = (t >= lengths)[:, tf.newaxis]
+    output = tf.where(ended, tf.zeros_like(output), output)
+    return output, tf.nest.map_structure(
+        lambda old, new: tf.where(ended, old, new), state, new_state
+    )
+
+
+class Reduction:
+    """The names of v1; `tf.losses.Reduction` is Keras' now, and has other ones."""
+
+    NONE = "none"
+    SUM = "weighted_sum"
+    SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
+    MEAN = "weighted_mean"
+    SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+    ALL = (NONE, SUM, SUM_OVER_BATCH_SIZE, MEAN, SUM_BY_NONZERO_WEIGHTS)
+
+
+BY_NONZERO_WEIGHTS = Reduction.SUM_BY_NONZERO_WEIGHTS
+
+
+def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
+    """Multiplies losses by weights, in float32, and reduces them to one number.
+
+    Args:
+        losses: tensor of any shape.
+        weights: a number, or a tensor of the rank of `losses` whose sizes are 1 or
+            those of `losses`.
+        reduction: "none", "weighted_sum", "weighted_sum_over_batch_size" (divided by
+            the number of losses), "weighted_mean" (by the sum of the weights) or
+            "weighted_sum_by_nonzero_weights". Nothing divided by nothing is 0.
+
+    Returns:
+        Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
+
+    Raises:
+        ValueError: no such reduction, or weights of another rank.
+    """
+    if reduction not in Reduction.ALL:
+        raise ValueError(f"Invalid Reduction Key {reduction}")
+    losses = tf.convert_to_tensor(losses)
+    values = tf.cast(losses, tf.float32)
+    weights = float32_weights(weights, values)
+    weighted = values * weights
+    tf.debugging.assert_equal(
+        tf.shape(weighted), tf.shape(values), "weights can not be broadcast to values"
+    )
+    if reduction == Reduction.NONE:
+        return tf.cast(weighted, losses.dtype)
+    loss, ones = tf.reduce_sum(weighted), tf.ones_like(values)
+    if reduction == Reduction.MEAN:
+        loss = tf.math.divide_no_nan(loss, tf.reduce_sum(ones * weights))
+    elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
+        loss = tf.math.divide_no_nan(loss, tf.reduce_sum(ones))
+    elif reduction == Reduction.SUM_BY_NONZERO_WEIGHTS:
+        loss = tf.math.divide_no_nan(loss, number_present(values, weights))
+    return tf.cast(loss, losses.dtype)
+
+
+def float32_weights(weights, values):
+    """`weights` in float32; of another rank, they would make a matrix of a vector."""
+    weights = tf.cast(weights, tf.float32)
+    if weights.shape.rank not in (0, values.shape.rank):
+        shapes = f"{weights.shape} and {values.shape}"
+        raise ValueError(f"weights can not be broadcast to values: {shapes}")
+    return weights
+
+
+def number_present(values, weights, axis=None):
+    """How many of `values` have a weight other than 0."""
+    present = tf.cast(tf.not_equal(weights, 0), tf.float32) * tf.ones_like(values)
+    return tf.reduce_sum(present, axis, keepdims=axis is not None)
+
+
+def sparse_softmax_cross_entropy(
+    labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages the cross-entropy of class numbers.
+
+    Args:
+        labels: [...] or [..., 1] integer tensor of numbers less than `classes`.
+        logits: [..., classes] float tensor.
+        weights, reduction: see `compute_weighted_loss` of [...] losses; also [..., 1].
+
+    Returns:
+        Scalar of the dtype of `logits`; for "none" [...] tensor.
+    """
+    labels, logits = tf.convert_to_tensor(labels), tf.convert_to_tensor(logits)
+    weights = tf.convert_to_tensor(weights)
+    if labels.shape.rank == logits.shape.rank:
+        labels = tf.squeeze(labels, -1)
+    if weights.shape.rank == labels.shape.rank + 1:
+        weights = tf.squeeze(weights, -1)
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+    return compute_weighted_loss(losses, weights, reduction)
+
+
+class Optimizer(tf.Module):
+    """What the optimizers share: slots under the names of v1, and a step.
+
+    For one of your own, override `update` and, for tables, `update_rows`.
+
+    A hyper-parameter is a number, which is float32 first whatever the variables are,
+    a tensor, a variable, a function of nothing, or a function of the global step, as a
+    schedule of Keras is.
+
+    Attributes:
+        kernel: `tf.raw_ops.ResourceApply…` and `ResourceSparseApply…` end with this.
+        trained: list of `variable.ref()` of what has been moved.
+        slots: list of {slot name: variable}, one dict for each of `trained`.
+        hyper: {argument of the kernel: hyper-parameter}.
+        options: {argument of the kernel: switch}.
+    """
+
+    kernel = ""
+
+    def __init__(self, name, slots=(), options=(), **hyper):
+        """Makes no variables yet.
+
+        Args:
+            name: what slots are called by: the second of `w` is `w/name_1`.
+            slots: list of (slot name, argument of the kernel, initial number), or with
+                a fourth, what this slot is called by instead of `name`.
+            options: see the class.
+            **hyper: see the class.
+        """
+        super().__init__()
+        self.slot_specs = tuple((*spec, name)[:4] for spec in slots)
+        self.options, self.hyper = dict(options), hyper
+        self.slots, self.trained = [], []
+
+    def minimize(self, loss, variables, global_step=None, grad_loss=None):
+        """Takes a step.
+
+        Args:
+            loss: function of nothing that computes a float tensor.
+            variables: list of the variables to move.
+            global_step: variable to add 1 to afterwards, or None.
+            grad_loss: tensor like the loss, where to begin instead of ones.
+
+        Returns:
+            The loss, as it was before the step.
+
+        Raises:
+            ValueError: no variables, no gradient for any of them, an integer loss.
+            RuntimeError: a variable has a constraint and a sparse gradient.
+        """
+        value, pairs = self.differentiate(loss, variables, grad_loss)
+        self.apply_gradients(pairs, global_step)
+        return value
+
+    def compute_gradients(self, loss, variables, grad_loss=None):
+        """The first half of `minimize`: [(gradient or None, variable)]."""
+        return self.differentiate(loss, variables, grad_loss)[1]
+
+    def differentiate(self, loss, variables, grad_loss=None):
+        """(the loss, what `compute_gradients` returns)."""
+        variables = list(variables)
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(variables)
+            value = loss()
+        if not value.dtype.is_floating:
+            raise ValueError(f"Invalid type {value.dtype} for {value}, expected: float")
+        return value, list(zip(tape.gradient(value, variables, grad_loss), variables))
+
+    def apply_gradients(self, pairs, global_step=None):
+        """The second half of `minimize`.
+
+        Args:
+            pairs: iterable of (gradient, variable): tensors, `tf.IndexedSlices`, whose
+                rows may come twice, or None, which leaves a variable as it is.
+            global_step: variable to add 1 to afterwards, or None.
+
+        Raises:
+            ValueError: no pairs, no gradients, or a schedule without a global step.
+            RuntimeError: a variable has a constraint and a sparse gradient.
+        """
+        pairs = list(pairs)
+        if not pairs:
+            raise ValueError("No variables provided.")
+        given = [(gradient, v) for gradient, v in pairs if gradient is not None]
+        if not given:
+            names = [variable.name for _, variable in pairs]
+            raise ValueError(f"No gradients provided for any variable: {names}.")
+        self.create_slots([variable for _, variable in given])
+        slots_of = dict(zip(self.trained, self.slots))
+        numbers = {k: number(x, global_step) for k, x in self.hyper.items()}
+        for gradient, variable in given:
+            slots = slots_of[variable.ref()]
+            cast = {k: tf.cast(x, variable.dtype) for k, x in numbers.items()}
+            constraint = variable.constraint
+            if not isinstance(gradient, tf.IndexedSlices):
+                self.update(variable, slots, tf.convert_to_tensor(gradient), cast)
+                if constraint is not None:
+                    variable.assign(constraint(variable))
+            elif constraint is not None:
+                raise RuntimeError(
+                    "Cannot use a constraint function on a sparse variable."
+                )
+            else:
+                self.update_rows(variable, slots, gradient, cast)
+        self.finish(numbers)
+        if global_step is not None:
+            global_step.assign_add(1)
+
+    def create_slots(self, variables):
+        """Makes the slots that there are not yet; the first step does it of itself.
+
+        Call it before a `tf.function` is traced, which would trace twice, as whenever
+        variables are made in it, and before a checkpoint is restored.
+
+        Returns:
+            The optimizer.
+        """
+        with tf.init_scope(), tf.name_scope(""):
+            known = set(self.trained)
+            for variable in variables:
+                if variable.ref() not in known:
+                    self.trained.append(variable.ref())
+                    self.slots.append(self._made(variable))
+        return self
+
+    def _made(self, variable):
+        slots, paths = {}, []
+        for slot, _, initial, name in self.slot_specs:
+            path = f"{variable.name[:-2]}/{name}"
+            count = paths.count(path)
+            paths.append(path)
+            value = tf.constant(initial, variable.dtype, variable.shape)
+            path += f"_{count}" if count else ""
+            slots[slot] = tf.Variable(value, trainable=False, name=path)
+        return slots
+
+    def get_slot(self, variable, name):
+        """The slot of a variable by its name, such as "m"; None if there is none."""
+        return dict(zip(self.trained, self.slots)).get(variable.ref(), {}).get(name)
+
+    def arguments(self, variable, slots, numbers):
+        """Arguments of the kernel, but for the gradient."""
+        handles = {spec[1]: slots[spec[0]].handle for spec in self.slot_specs}
+        return {"var": variable.handle, **handles, **numbers, **self.options}
+
+    def update(self, variable, slots, gradient, numbers):
+        """Moves a variable.
+
+        Args:
+            variable: float variable.
+            slots: {slot name: variable}, its slots.
+            gradient: tensor like it.
+            numbers: {argument: scalar tensor of its dtype}, the hyper-parameters.
+        """
+        kernel = getattr(tf.raw_ops, "ResourceApply" + self.kernel)
+        kernel(grad=gradient, **self.arguments(variable, slots, numbers))
+
+    def update_rows(self, variable, slots, gradient, numbers):
+        """As `update`, by a `tf.IndexedSlices`: in the rows that it names only."""
+        rows = summed(gradient)
+        kernel = getattr(tf.raw_ops, "ResourceSparseApply" + self.kernel)
+        arguments = self.arguments(variable, slots, numbers)
+        kernel(grad=rows.values, indices=rows.indices, **arguments)
+
+    def finish(self, numbers):
+        """What is done once, after all variables; the numbers are not cast."""
+
+
+def number(x, global_step=None):
+    """A hyper-parameter as a tensor; functions are called, here and now.
+
+    Args:
+        x: number, tensor, variable, or function of nothing or of the global step.
+        global_step: integer variable or tensor, or None.
+
+    Returns:
+        Scalar tensor: float32 for a Python float.
+
+    Raises:
+        ValueError: a function of the global step, which is None.
+    """
+    if callable(x):
+        parameters = inspect.signature(x).parameters.values()
+        if any(p.default is p.empty and p.kind <= 1 for p in parameters):
+            if global_step is None:
+                raise ValueError("a schedule is a function of the global_step: give it")
+            x = x(global_step)
+        else:
+            x = x()
+    return tf.convert_to_tensor(x)
+
+
+def summed(slices):
+    """Slices without duplicates: a kernel would take a step for each of them.
+
+    Args:
+        slices: `tf.IndexedSlices`.
+
+    Returns:
+        `tf.IndexedSlices`, in the order in which the indices first occur.
+    """
+    indices, places = tf.unique(slices.indices)
+    values = tf.math.unsorted_segment_sum(slices.values, places, tf.size(indices))
+    return tf.IndexedSlices(values, indices, slices.dense_shape)
+
+
+class Adam(Optimizer):
+    """`tf.train.AdamOptimizer` (slots "m" and "v", `beta1_power`, `beta2_power`).
+
+    m = beta1 * m + (1 - beta1) * gradient; v = beta2 * v + (1 - beta2) * gradient ** 2;
+    rate = learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t);
+    variable -= rate * m / (sqrt(v) + epsilon), the "epsilon hat" of the paper (Kingma
+    and Ba, 2015). A sparse gradient moves all rows, looked up or not.
+    """
+
+    kernel = "Adam"
+    betas = "beta1", "beta2"
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        beta2=0.999,
+        epsilon=1e-8,
+        use_locking=False,
+        name="Adam",
+        *,
+        suffix="",
+    ):
+        """As in v1; the powers of the second Adam of a graph have the suffix "_1"."""
+        super().__init__(
+            name,
+            [("m", "m", 0), ("v", "v", 0)],
+            lr=learning_rate,
+            beta1=beta1,
+            beta2=beta2,
+            epsilon=epsilon,
+        )
+        self.powers = {
+            f"{beta}_power": tf.Variable(
+                number(self.hyper[beta]), trainable=False, name=f"{beta}_power{suffix}"
+            )
+            for beta in self.betas
+        }
+
+    def arguments(self, variable, slots, numbers):
+        arguments = super().arguments(variable, slots, numbers)
+        return {**arguments, **self.cast_powers(variable)}
+
+    def cast_powers(self, variable):
+        """{name: power of a beta by the steps so far}, in the dtype of a variable."""
+        return {k: tf.cast(x, variable.dtype) for k, x in self.powers.items()}
+
+    def corrected(self, variable, rate):
+        """The rate with the bias of the averages corrected in it, for sparse steps."""
+        power1, power2 = self.cast_powers(variable).values()
+        return rate * tf.sqrt(1 - power2) / (1 - power1)
+
+    def update_rows(self, variable, slots, gradient, numbers):
+        """In all rows: v1 had no kernel for this, and rounds at each of these steps."""
+        rows, n = summed(gradient), numbers
+        m, v = slots["m"], slots["v"]
+        rate = self.corrected(variable, n["lr"])
+        decay_all(m, n["beta1"], rows.values, rows.indices)
+        decay_all(v, n["beta2"], rows.values * rows.values, rows.indices)
+        variable.assign_sub(rate * m / (tf.sqrt(v) + n["epsilon"]))
+
+    def finish(self, numbers):
+        for beta in self.betas:
+            power = self.powers[f"{beta}_power"]
+            power.assign(power * tf.cast(numbers[beta], power.dtype))
+
+
+def decay_all(slot, beta, values, indices):
+    """Decays a whole average, and adds to the rows that were seen.
+
+    Args:
+        slot: float variable, the average.
+        beta: share of it that is kept, a scalar tensor.
+        values: [k, ...] tensor, what the rows move towards.
+        indices: [k] integer tensor, of the rows.
+
+    Returns:
+        [k, ...] tensor: what was added.
+    """
+    slot.assign(slot * beta)
+    added = values * (1 - beta)
+    slot.scatter_add(tf.IndexedSlices(added, indices))
+    return added
+
+
+def assign_moving_average(variable, value, decay):
+    """Moves an average towards a value, by `zero_debias=False`.
+
+    Args:
+        variable: float variable, the average.
+        value: tensor like it.
+        decay: share of the old average that is kept, a number or tensor. Of a number
+            1 - decay is rounded, of a float32 tensor decay is, whatever the variable.
+
+    Returns:
+        The average.
+    """
+    rate = tf.cast(tf.convert_to_tensor(1.0 - decay), variable.dtype)
+    return variable.assign_sub((variable - value) * rate)
+
+
+class ExponentialMovingAverage(tf.Module):
+    """`tf.train.ExponentialMovingAverage` of variables.
+
+    Args:
+        decay: share of the old average that an update keeps, at most.
+        num_updates: number of updates, a tensor or variable, or None. With it the share
+            is min(decay, (1 + n) / (10 + n)), so that early averages follow fast.
+        name: what the averages are called by: that of `w` is `w/name`.
+        scope: what their names begin with, if they were made in a variable scope.
+
+    Attributes:
+        averaged: list of `variable.ref()` of what has an average.
+        shadows: list of the averages, variables in the same order.
+    """
+
+    def __init__(
+        self, decay, num_updates=None, name="ExponentialMovingAverage", *, scope=""
+    ):
+        super().__init__()
+        self.decay, self.num_updates = decay, num_updates
+        self.suffix, self.scope = name, scope
+        self.averaged, self.shadows = [], []
+
+    def create(self, variables):
+        """Makes the averages that there are not yet, at the values of the variables.
+
+        The first `apply` does so, too; but then of what the first step has moved.
+
+        Returns:
+            This object.
+
+        Raises:
+            TypeError: a variable of another dtype than float.
+        """
+        with tf.init_scope(), tf.name_scope(""):
+            for variable in variables:
+                if variable.ref() in self.averaged:
+                    continue
+                if not variable.dtype.is_floating:
+                    raise TypeError(f"{variable.name} must be half, float, or double")
+                name = self.average_name(variable)
+                self.averaged.append(variable.ref())
+                self.shadows.append(tf.Variable(variable, trainable=False, name=name))
+        return self
+
+    def apply(self, variables, num_updates=None):
+        """Moves the averages of the variables towards them.
+
+        Args:
+            variables: list of float variables.
+            num_updates: instead of that of the object.
+        """
+        self.create(variables)
+        count = self.num_updates if num_updates is None else num_updates
+        decay = tf.convert_to_tensor(self.decay)  # float32, whatever the variables are
+        if count is not None:
+            count = tf.cast(count, tf.float32)
+            decay = tf.minimum(decay, (1.0 + count) / (10.0 + count))
+        for variable in variables:
+            assign_moving_average(self.average(variable), variable, decay)
+
+    def average(self, variable):
+        """The average of a variable, or None if it has none."""
+        return dict(zip(self.averaged, self.shadows)).get(variable.ref())
+
+    def average_name(self, variable):
+        """The name of its average, which it may not have yet."""
+        return f"{self.scope}{variable.name.partition(':')[0]}/{self.suffix}"
+
+    def variables_to_restore(self, variables):
+        """{name in a checkpoint: variable}: averages for what is averaged."""
+        averaged = set(self.averaged)
+        return {
+            self.average_name(v) if v.ref() in averaged else v.name.partition(":")[0]: v
+            for v in variables
+        }
+
+
+def named(*owners):
+    """The variables of modules by the names that a Saver went by.
+
+    Args:
+        *owners: `tf.Module`s, variables, or lists of variables.
+
+    Returns:
+        {name: variable}, the names without ":0".
+
+    Raises:
+        ValueError: two variables of one name: give a dict of your own.
+    """
+    variables = {}
+    for owner in owners:
+        if isinstance(owner, tf.Module):
+            owner = owner.variables
+        for variable in tf.nest.flatten(owner):
+            name = variable.name.partition(":")[0]
+            if variables.setdefault(name, variable) is not variable:
+                raise ValueError(f"At least two variables have the same name: {name}")
+    return variables

@@ -1,0 +1,142 @@
+"""Two answers, every leaf of them: identical, or how far, and in which rung."""
+
+import dataclasses
+
+import numpy as np
+
+from tf1to2.parity.compare import same_bits
+from tf1to2.parity.float32 import NOT_NUMBERS, distance
+
+RUNGS = ("shape", "variables", "forward", "step", "gradient", "state")
+"""What may differ, in the order in which a port is mended."""
+
+_OF_ROOT = {
+    "outputs": "forward",
+    "gradients": "gradient",
+    "state": "state",
+    "variables": "variables",
+    "trainable": "variables",
+    "initial": "variables",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Leaf:
+    """How one array of an answer compares.
+
+    Attributes:
+        path: `outputs/loss`, `gradients/inputs/0`, `state/dense/kernel:0`.
+        rung: one of `RUNGS`.
+        step: the number in the path, where the rung is "step".
+        ulps: the most units in the last place that an element differs by.
+        relative: the largest difference, divided by the largest absolute value of the
+            leaf; infinite where no number says how far.
+        told: what differs, in words; empty where the bits are the same.
+        way: the way that the right page was run in.
+    """
+
+    path: str
+    rung: str
+    step: int = 0
+    ulps: int = 0
+    relative: float = 0.0
+    told: str = ""
+    way: str = ""
+
+    @property
+    def order(self):
+        """Sorts by rung, and by step."""
+        return RUNGS.index(self.rung), self.step
+
+    @property
+    def far(self):
+        """The distance as it is shown: the relative one first, it is never noise."""
+        if not self.told:
+            return "identical"
+        if not np.isfinite(self.relative):
+            return self.told.partition(",")[0]
+        return f"{self.relative:.1e}, {self.ulps} ULP"
+
+    @property
+    def message(self):
+        """All that is known of a difference."""
+        return f"{self.far}: {self.told}" if np.isfinite(self.relative) else self.told
+
+
+def measure(expected, actual, sides, kind="op", way=""):
+    """Compares two answers; nothing that differs hides what comes after it.
+
+    Args:
+        expected: {path: array}.
+        actual: {path: array}.
+        sides: the names of the two, for what is told.
+        kind: of the page: a number in the path of a "program" is a step.
+        way: the way that the right page was run in.
+
+    Returns:
+        list of `Leaf`, in the order of `expected`.
+    """
+    return [
+        _leaf(path, expected.get(path), actual.get(path), sides, kind, way)
+        for path in {**expected, **actual}
+        if path != "structure"
+    ] + _structures(expected, actual, sides, way)
+
+
+def _structures(expected, actual, sides, way):
+    texts = [str(answer.get("structure", "*")) for answer in (expected, actual)]
+    if texts[0] == texts[1] or set(expected) != set(actual):  # said by the leaves
+        return []
+    told = f"{texts[0]} in {sides[0]}, {texts[1]} in {sides[1]}"
+    return [Leaf("structure", "shape", 0, 0, np.inf, told, way)]
+
+
+def _leaf(path, a, b, sides, kind, way):
+    rung = _OF_ROOT.get(path.partition("/")[0], "forward")
+    numbers = [int(part) for part in path.split("/") if part.isdigit()]
+    step = numbers[0] if numbers and kind == "program" else 0
+    rung = "step" if numbers and kind == "program" else rung
+    left, right = sides
+    if a is None or b is None:
+        told = f"only in {left if b is None else right}"
+        return Leaf(path, "shape", step, 0, np.inf, told, way)
+    for what, x, y in (
+        ("dtype", _kind(a), _kind(b)),
+        ("shape", a.shape, b.shape),
+    ):
+        if x != y:
+            told = f"{what} {x} in {left}; {y} in {right}"
+            return Leaf(path, "shape", step, 0, np.inf, told, way)
+    same = same_bits(a, b)
+    if same.all():
+        return Leaf(path, rung, step, way=way)
+    units, relative = 0, np.inf
+    if a.dtype.kind in "fc":
+        units, relative = distance(a, b)
+    elif a.dtype.kind in "iu":
+        x, y = a.astype(np.float64), b.astype(np.float64)
+        relative = float(np.abs(x - y).max() / (np.abs(x).max() or 1))
+        units = int(np.abs(x - y).max())
+    if units > NOT_NUMBERS or not np.isfinite(relative):
+        units, relative = 0, np.inf
+    index = tuple(int(i) for i in np.argwhere(~same)[0])
+    told = "{}{} of {} differ, first {}{!r} in {}; {!r} in {}".format(
+        "" if np.isfinite(relative) else "other values, ",
+        (~same).sum(),
+        a.size,
+        f"{list(index)}: " if index else "",
+        a[index].item(),
+        left,
+        b[index].item(),
+        right,
+    )
+    return Leaf(path, rung, step, units, relative, told, way)
+
+
+def _kind(array):
+    return "text" if array.dtype.kind == "U" else str(array.dtype)
+
+
+def worst(leaves):
+    """One `Leaf` of several measurements of one path: the farthest, the first of it."""
+    return max(leaves, key=lambda leaf: (bool(leaf.told), leaf.relative, leaf.ulps))

@@ -1,0 +1,359 @@
+"""A user's own port and its proof, in a file of its own.
+
+    pair = Pair("legacy_net", "ported_net", names={"logits": "compute_logits"})
+    pair.op("logits", "classic", normal("n", 3))
+    pair.program("train", "ten steps", DATA)
+    test_parity = pair.test()
+
+The left page runs on TensorFlow 1 alone, where `tf1to2 record` asks it; its answers lie
+in one file beside the test. The right page runs here, and meets them twice: in float64
+rounded to float32, where all bits must be the same, and in float32 as given, where the
+last bits of kernels show: what float64 proves may differ there by `LAST_BITS`.
+"""
+
+import functools
+import pathlib
+import re
+import sys
+import unittest
+
+from tf1to2.parity import cases, settings, structure
+from tf1to2.parity.compare import Mismatch, Tally
+from tf1to2.parity.float32 import ELSEWHERE as LAST_BITS
+from tf1to2.parity.float32 import here
+from tf1to2.parity.leaves import measure, worst
+from tf1to2.parity.pages import folders_of, page_of
+from tf1to2.parity.proof import Check, Proof, entry_key
+from tf1to2.parity.within import ANY, Within
+
+FLOAT32, FLOAT64, TODAY = "float32", "float64", "left today"
+"""As given against TensorFlow 1; widened against it; as given against the left page
+that runs on today's TensorFlow."""
+
+FAR_BELOW = 10
+"""A bound is no longer needed where it is more than so many times what is measured."""
+
+NOT_TODAY = "the left page is not run on today's TensorFlow"
+
+
+class Pair(Proof):
+    """A left page, a right page, and the cases in which they agree.
+
+    Args:
+        left: the module that runs on TensorFlow 1: its dotted name, or the path of its
+            file as seen from the file of the test.
+        right: the port, likewise.
+        names: {name on the left: name on the right} of functions that differ.
+        variables: {name on the left: name on the right} of variables that differ; both
+            may end in `*`, which stands for the same rest. A program's variables are
+            the keys of the dicts that it returns.
+        name: what it is called; the last part of the right page's name unless given.
+        recording: the file, as seen from the test's; its name in .npz unless given.
+        widen: run both pages in float64 although they say `tf.float32`; see `widening`.
+        folders: where else the pages import from, as seen from the test's file.
+        today: run the left page on today's TensorFlow as well. It is not imported else.
+        file: of the test; the caller's unless given.
+
+    Raises:
+        FileNotFoundError: there is no such page.
+    """
+
+    recorded_in, races, whole = "strict", True, True
+
+    def __init__(
+        self,
+        left,
+        right,
+        names=None,
+        variables=None,
+        *,
+        name=None,
+        recording=None,
+        widen=False,
+        folders=(),
+        today=False,
+        file=None,
+    ):
+        self.file = pathlib.Path(file or sys._getframe(1).f_globals["__file__"])
+        self.file = self.file.resolve()
+        beside = self.file.parent
+        folders = [*folders_of(beside), *((beside / f).resolve() for f in folders)]
+        golden = beside / (recording or self.file.stem + ".npz")
+        super().__init__(
+            page_of(left, folders),
+            page_of(right, folders),
+            [],
+            golden,
+            float32=golden.with_suffix(".tsv"),
+            name=name,
+            names=names,
+        )
+        self.recording.how = f"tf1to2 record {self.file.name}"
+        self.variables, self.widen, self.today = variables or {}, widen, today
+        self.within, self.renamed = {}, {}
+        self.measured = functools.cache(self._measured)
+
+    def op(self, name, case, *inputs, **options):
+        """Adds a case of a function from tensors to tensors.
+
+        Args:
+            name: of the function, on the left.
+            case: what is special about it, in English.
+            inputs: arrays and specs (`normal("n", 3)`), which become tensors; what else
+                is handed on as it is.
+            options: what `cases.Case` takes: kwargs, expect, sizes, float32 (where
+                kernels have no float64), skip ("initial" where a layer draws its first
+                values otherwise); besides
+
+                within: {leaf: bound} of float32 as given, `within64` of float64: units
+                    in the last place if an int, relative to the leaf's largest value if
+                    a float. Refused without `why`, and where they are not needed.
+                why: the reason.
+                variables: as of the pair, of this case alone.
+        """
+        self._add(cases.Op, name, case, inputs, **options)
+
+    def layer(self, name, case, *inputs, **options):
+        """Adds a case of a factory, called with `factory`, of a callable that has
+        `variables` and `trainable_variables`; options as in `op`."""
+        self._add(cases.Layer, name, case, inputs, **options)
+
+    def program(self, name, case, *inputs, **options):
+        """Adds a case of a function from arrays to arrays that does all by itself;
+        options as in `op`, and `traces` of `cases.Case`."""
+        self._add(cases.Program, name, case, inputs, **options)
+
+    def raises(self, name, case, *inputs, error, match, **options):
+        """Adds bad input and its exception on both sides; see `cases.Raises`."""
+        errors = {"graph": error, "eager": error, "function": error}
+        self._add(cases.Raises, name, case, inputs, match=match, **errors | options)
+
+    def false_friend(self, name, case, *inputs, naive, because, **options):
+        """Adds a case whose obvious port is wrong; see `cases.FalseFriend`."""
+        options |= {"naive": naive, "because": because}
+        self._add(cases.FalseFriend, name, case, inputs, **options)
+
+    def _add(
+        self,
+        kind,
+        name,
+        slug,
+        inputs,
+        within=None,
+        within64=None,
+        why="",
+        variables=None,
+        **options,
+    ):
+        skip = dict(options.pop("skip", {}))
+        if not self.today:
+            skip.setdefault("graph", NOT_TODAY)
+        initial = skip.pop("initial", None)
+        if options.get("float32") and kind in (cases.Op, cases.Layer):
+            skip.setdefault("xla", "XLA fuses: its float32 has bits of its own")
+        case = kind(name, slug, list(inputs), skip=skip, **options)
+        if str(case) in map(str, self.cases):
+            raise ValueError(f"two cases are called {case}")
+        self.cases.append(case)
+        self.renamed[case] = variables or {}
+        self.within[case] = [
+            Within(leaf, bound, why, widened)
+            for widened, bounds in ((False, within), (True, within64))
+            for leaf, bound in (bounds or {}).items()
+        ]
+        if initial is not None:
+            self.within[case] += [
+                Within("initial", ANY, initial, widened) for widened in (False, True)
+            ]
+
+    def test(self):
+        """A `unittest.TestCase` with a test for each case and way.
+
+        Raises:
+            ValueError: there are no cases.
+        """
+        if not self.cases:
+            raise ValueError(
+                "a pair without a case proves nothing: add one, pair.op(…)"
+            )
+        return type("Parity", (Parity,), {"pair": self, **_tests(self.checks())})
+
+    def checks(self):
+        checks = [check for _, check in super().checks()]
+        checks += [Check(self, c, "within") for c in self.cases if self.within[c]]
+        return [(check.slug, check) for check in checks]
+
+    def widened(self, case, request):
+        wide = super().widened(case, request)
+        narrow = case.exact or case.float32 or isinstance(case, cases.Raises)
+        if self.widen and not narrow:
+            wide = {**wide, "widen": True}
+        return wide
+
+    def prove(self, case, way):
+        if way == "within":
+            return self._prove_needed(case)
+        if isinstance(case, cases.Raises) or way in ("naive", "generated"):
+            return super().prove(case, way)
+        leaves = self.measured(case, way)
+        wrong = self.wrong(case, leaves)
+        if wrong:
+            raise Mismatch(f"{self.name}.{case}, {way}: {_told(wrong, leaves)}")
+        return {"1.15.5": Tally(len(leaves), len(leaves))}
+
+    def _measured(self, case, way):
+        """[(FLOAT32, FLOAT64 or TODAY, Leaf)]: every leaf, the worst of all sizes."""
+        bindings = case.bindings()[-1:] if way == "xla" else case.bindings()
+        given = [case.request(sizes, way == "dynamic") for sizes in bindings]
+        widened = [self.widened(case, request) for request in given]
+        forms = {FLOAT64: widened} if widened[0] is not given[0] else {}
+        if way != "xla" or not forms:
+            forms = {FLOAT32: given, **forms}
+        keys = [entry_key(case, sizes) for sizes in bindings]
+        sides = self.recording.about["tensorflow"], "the port"
+        found = []
+        for form, requests in forms.items():
+            asked = [case.request(sizes) for sizes in bindings]
+            if way != "graph":
+                names = self.variables | self.renamed.get(case, {})
+                requests = [{**r, "variables": names} for r in requests]
+            answers = self._today(way, requests)
+            if form == FLOAT64:
+                answers = [structure.narrow(answer) for answer in answers]
+                asked = [self.widened(case, request) for request in asked]
+            recorded = self.recording.answer_float32
+            recorded = self.recording.answer if form == FLOAT64 else recorded
+            expected = [recorded(*both) for both in zip(keys, asked)]
+            found += self._leaves(case, form, way, expected, answers, sides)
+            if form == FLOAT32 and self.today and way != "graph":
+                left = self._today("graph", requests)
+                beside = "the left page today", "the port"
+                found += self._leaves(case, TODAY, way, left, answers, beside)
+            if case.expect is not None:
+                for answer in answers:
+                    self._compare_expected(case, answer)
+        return found
+
+    @staticmethod
+    def _leaves(case, form, way, expected, actual, sides):
+        paths = {}
+        for left, right in zip(expected, actual, strict=True):
+            for leaf in measure(left, right, sides, case.kind, way):
+                paths.setdefault(leaf.path, []).append(leaf)
+        return [(form, worst(leaves)) for leaves in paths.values()]
+
+    def _today(self, way, requests):
+        if way == "graph":
+            from tf1to2.parity import v1
+
+            return [v1.run(self.v1, request) for request in requests]
+        return super()._today(way, requests)
+
+    def bound(self, case, form, path):
+        """The `Within` of a leaf, or None."""
+        widened = form == FLOAT64
+        bounds = [w for w in self.within[case] if w.widened == widened]
+        return next((w for w in bounds if w.names(path)), None)
+
+    def verdict(self, case, form, leaf):
+        """(whether a leaf is as it shall be, and that in words)."""
+        bound = self.bound(case, form, leaf.path)
+        if not leaf.told:
+            return True, "identical"
+        if bound:
+            said = "any value" if bound.bound == ANY else f"within {bound.bound}"
+            return bound.holds(leaf), f"{said}: {bound.why}"
+        if form == FLOAT32 and leaf.relative <= self.free(case):
+            return True, "identical in float64"
+        return False, "differs"
+
+    def free(self, case):
+        """How far float32 as given may be, relatively, without a bound."""
+        request = case.request(case.bindings()[0])
+        proven = self.widened(case, request) is not request
+        return LAST_BITS if proven or not self.at_home else 0.0
+
+    def wrong(self, case, leaves):
+        """Of [(comparison, `Leaf`)] those that are not as they shall be."""
+        return [(f, leaf) for f, leaf in leaves if not self.verdict(case, f, leaf)[0]]
+
+    @functools.cached_property
+    def at_home(self):
+        """Whether kernels have the bits that they had where the recording was made."""
+        return self.recording.about.get("today") == here()
+
+    def _prove_needed(self, case):
+        """Refuses bounds that nothing needs: where they were made, from both sides."""
+        measured = [row for way in case.ways for row in self.measured(case, way)]
+        for within in self.within[case]:
+            leaves = [
+                leaf
+                for form, leaf in measured
+                if within.names(leaf.path) and within.widened == (form == FLOAT64)
+            ]
+            if not leaves:
+                paths = sorted({leaf.path for _, leaf in measured})
+                raise Mismatch(
+                    f"{self.name}.{case}: within {within.leaf!r} names no leaf; there "
+                    f"are: {', '.join(paths)}"
+                )
+            farthest = max(map(within.needs, leaves))
+            free = 0.0 if within.widened else self.free(case)
+            needed = any(leaf.told and leaf.relative > free for leaf in leaves)
+            far_below = farthest * FAR_BELOW < within.bound != ANY
+            if self.at_home and (not needed or far_below):
+                found = f"{farthest:.2g} is measured" if farthest else "identical now"
+                raise Mismatch(
+                    f"{self.name}.{case}: within {within.leaf!r}: {within.bound} is "
+                    f"no longer needed: {found}"
+                )
+        return {"1.15.5": Tally(len(measured), len(measured))}
+
+
+def _told(wrong, leaves):
+    """A line on what differs first, and one for each leaf, the farthest first."""
+    by_path = {}
+    for form, leaf in wrong:
+        by_path.setdefault(leaf.path, []).append((form, leaf))
+    # What float64 shows is no kernel's last bit.
+    rows = [max(rows, key=lambda row: row[0] != FLOAT32) for rows in by_path.values()]
+    rows.sort(key=lambda row: -row[1].relative)
+    lines = [f"  {form} {leaf.path}: {leaf.message}" for form, leaf in rows[:12]]
+    more = [f"  … and {len(rows) - 12} more"] if len(rows) > 12 else []
+    every = len({leaf.path for _, leaf in leaves})
+    head = f"{len(rows)} of {every} leaves differ, first in {first(wrong)}"
+    return "\n".join([head, *lines, *more])
+
+
+def first(wrong):
+    """Where [(comparison, `Leaf`)] differ first, in words."""
+    leaf = min((leaf for _, leaf in wrong), key=lambda leaf: leaf.order)
+    rung = f"step {leaf.step}" if leaf.rung == "step" else leaf.rung
+    return f"{rung}: {leaf.path}"
+
+
+class Parity(unittest.TestCase):
+    """The tests of a pair."""
+
+    pair = None
+
+    @classmethod
+    def setUpClass(cls):
+        settings.apply()
+
+
+def _tests(checks):
+    """{name: method} of a test for each check."""
+    tests = {}
+    for _, check in checks:
+
+        def run(self, check=check):
+            __tracebackhide__ = True
+            check()
+
+        words = check.case.name, check.case.slug, check.way
+        name = "-".join(re.sub(r"\W+", "_", text).strip("_") for text in words)
+        while f"test_{name}" in tests:
+            name += "_"
+        tests[f"test_{name}"] = run
+    return tests

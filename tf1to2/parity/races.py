@@ -1,0 +1,134 @@
+"""What TensorFlow 1 reads and writes in one run of a session, in no order.
+
+A session runs what is ready. Where one operation reads a variable, another writes it,
+and neither waits for the other, what is read is luck: gradients, weights or the global
+step fetched beside the train op, updates that two layers make in place. A run that
+repeats itself proves nothing of that; the graph does. This runs beside TensorFlow 1.
+"""
+
+import contextlib
+
+WRITERS = (
+    "Apply",
+    "Assign",
+    "CountUpTo",
+    "ResourceApply",
+    "ResourceScatter",
+    "ResourceSparseApply",
+    "ResourceStridedSliceAssign",
+    "Scatter",
+    "SparseApply",
+    "StridedSliceAssign",
+)
+"""How the names of operations begin that write a variable."""
+
+VARIABLES = ("VarHandleOp", "Variable", "VariableV2")
+ALIASES = (
+    "ExpandDims",
+    "Identity",
+    "RefIdentity",
+    "RefSwitch",
+    "Reshape",
+    "Squeeze",
+    "StopGradient",
+)
+"""What hands a variable's own memory on: who takes it reads the variable later."""
+
+ASKING = ("IsVariableInitialized", "VarIsInitializedOp")
+"""What only asks whether there is a value, as `initialized_value` does."""
+
+
+@contextlib.contextmanager
+def watched():
+    """A list that grows by a sentence for each variable that is raced for."""
+    from tensorflow.python.client import session
+
+    found, seen = [], set()
+    run = session.BaseSession.run
+
+    def watching(self, fetches, feed_dict=None, *args, **kwargs):
+        handler = session._FetchHandler(self.graph, fetches, {})
+        feeds = {getattr(k, "name", k) for k in feed_dict or {}}
+        fetched = handler.fetches() + handler.targets()
+        key = self.graph.version, id(self.graph), tuple(x.name for x in fetched)
+        if key not in seen:
+            seen.add(key)
+            found.extend(t for t in unordered(fetched, feeds) if t not in found)
+        return run(self, fetches, feed_dict, *args, **kwargs)
+
+    session.BaseSession.run = watching
+    try:
+        yield found
+    finally:
+        session.BaseSession.run = run
+
+
+def unordered(fetched, feeds=()):
+    """Sentences on the variables that one run reads and writes in no order.
+
+    Args:
+        fetched: list of tensors and operations.
+        feeds: the names of the tensors that are fed.
+    """
+
+    def before(op):
+        inputs = [x.op for x in op.inputs if x.name not in feeds]
+        return inputs + list(op.control_inputs)
+
+    def reach(ops):
+        found, waiting = set(), list(ops)
+        while waiting:
+            op = waiting.pop()
+            if op not in found:
+                found.add(op)
+                waiting.extend(before(op))
+        return found
+
+    ran = reach([getattr(x, "op", x) for x in fetched if x.name not in feeds])
+    memory = {}  # tensor that is a variable's memory: the variable
+    for op in sorted(ran, key=lambda op: op._id):
+        if op.type in VARIABLES:
+            memory[op.outputs[0].name] = op
+        elif op.outputs and (op.type in ALIASES or _written(op)):
+            if op.inputs[0].name in memory:
+                memory[op.outputs[0].name] = memory[op.inputs[0].name]
+    touched, written = {}, {}  # variable: who takes its memory, who writes there
+    for op in ran:
+        for tensor in op.inputs:
+            if tensor.name in memory and op.type not in ALIASES + ASKING:
+                touched.setdefault(memory[tensor.name], set()).add(op)
+        for tensor in _written(op):
+            if tensor.name in memory:
+                written.setdefault(memory[tensor.name], set()).add(op)
+    for variable in sorted(written, key=_name):
+        writers = sorted(written[variable], key=_name)
+        ends = sorted(touched[variable], key=_name)
+        ends += [x.op for x in fetched if memory.get(x.name) is variable]
+        for writer in writers:
+            before_it = reach([writer])
+            for end in ends:
+                is_fetch = end.type in ALIASES + VARIABLES
+                if writer in reach([end]) or (end in before_it and not is_fetch):
+                    continue
+                yield "%s: %s %s it, %s writes it, in no order" % (
+                    variable.name,
+                    end.name,
+                    "writes" if end in writers else "reads",
+                    writer.name,
+                )
+                break
+            else:
+                continue
+            break
+
+
+def _name(op):
+    return op.name
+
+
+def _written(op):
+    """The inputs that an operation writes to: references, or handles of resources."""
+    if not op.type.startswith(WRITERS):
+        return []
+    args = zip(op.inputs, op.op_def.input_arg)
+    return [x for x, arg in args if arg.is_ref or x.dtype.name == "resource"]

@@ -1,0 +1,170 @@
+"""A program with float32 written into it, run in float64.
+
+    with widened():
+        train(images.astype(np.float64))
+
+Whatever says `tf.float32` means `tf.float64` meanwhile: placeholders, defaults of
+`get_variable`, initializers and random ops, `tf.to_float`, `tf.cast`. A number or a
+float32 array without a dtype becomes the float32 that it always was, in float64. NumPy
+is left alone: an array that a program keeps in `np.float32` is rounded there.
+
+Kernels that know float32 alone, such as `FusedBatchNorm`, raise: there is no float64 of
+them. This module also runs on Python 3.7, beside TensorFlow 1.
+"""
+
+import contextlib
+import gc
+import sys
+import types
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+
+
+def widened(wanted=True):
+    """A context in which float32 is float64; where it is not `wanted`, nothing."""
+    if not wanted:
+        return _as_it_is()
+    return _in_1() if tf.__version__.startswith("1.") else _in_2()
+
+
+@contextlib.contextmanager
+def _as_it_is():
+    yield  # Python 3.6 has no contextlib.nullcontext
+
+
+def wide(value):
+    """`value` with the numbers that would become float32 as float64.
+
+    Args:
+        value: what is made a tensor without a dtype.
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.astype(np.float64) if value.dtype == np.float32 else value
+    if not _numbers(value):
+        return value
+    array = np.asarray(value)
+    if array.dtype not in (np.float32, np.float64):
+        return value
+    return array.astype(np.float32).astype(np.float64)
+
+
+def _numbers(value):
+    """Whether a float, or lists of numbers."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_plain, _flat(value)))
+    return isinstance(value, float)
+
+
+def _flat(value):
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        return [value]
+    return [leaf for item in value for leaf in _flat(item)]
+
+
+def _plain(value):
+    return isinstance(value, (int, float, np.float32))
+
+
+@contextlib.contextmanager
+def _in_1():
+    """A DType of TensorFlow 1 is an object that holds a number: another number."""
+    from tensorflow.python.framework import dtypes, tensor_util
+
+    make = tensor_util.make_tensor_proto
+
+    class Kept(dtypes.DType):
+        """What a kernel itself has in float32, such as the flow of a TensorArray.
+
+        It equals the name that programs have for float32: gradients pass through it.
+        """
+
+        __hash__ = dtypes.DType.__hash__
+
+        def __eq__(self, other):
+            return other is dtypes.float32 or super().__eq__(other)
+
+        def __ne__(self, other):
+            return not self == other
+
+    def make_wide(values, dtype=None, *args, **kwargs):
+        if isinstance(dtype, Kept):
+            with mock.patch.object(dtypes.float32, "_type_enum", narrow[0][1]):
+                return make(values, dtypes.float32, *args, **kwargs)
+        values = wide(values) if dtype is None else values
+        return make(values, dtype, *args, **kwargs)
+
+    narrow = [(t, t._type_enum) for t in (dtypes.float32, dtypes.float32_ref)]
+    tables = dtypes._INTERN_TABLE, dtypes._ANY_TO_TF
+    for table in tables:
+        table.update({number: Kept(number) for _, number in narrow})
+    dtypes.float32._type_enum = dtypes.float64.as_datatype_enum
+    dtypes.float32_ref._type_enum = dtypes.float64_ref.as_datatype_enum
+    tensor_util.make_tensor_proto = make_wide
+    try:
+        yield
+    finally:
+        tensor_util.make_tensor_proto = make
+        for dtype, number in narrow:
+            dtype._type_enum = number
+            for table in tables:
+                table[number] = dtype
+
+
+@contextlib.contextmanager
+def _in_2():
+    """In TensorFlow 2 it is none: names, defaults and conversions are exchanged."""
+    from tensorflow.python.framework import constant_op, dtypes
+
+    as_dtype, constant = dtypes.as_dtype, constant_op._constant_impl
+
+    def as_wide(value):
+        found = as_dtype(value)
+        return tf.float64 if found == float32 else found
+
+    def constant_wide(value, dtype, *args, **kwargs):
+        value = wide(value) if dtype is None else value
+        dtype = dtype if dtype is None else as_wide(dtype)
+        return constant(value, dtype, *args, **kwargs)
+
+    float32 = dtypes.float32
+    with contextlib.ExitStack() as stack:
+        for module, name in _names_of(float32):
+            stack.enter_context(mock.patch.object(module, name, tf.float64))
+        for function in _functions_with(float32):
+            stack.callback(setattr, function, "__defaults__", function.__defaults__)
+            function.__defaults__ = tuple(
+                tf.float64 if d is float32 else d for d in function.__defaults__
+            )
+        for keras in filter(None, map(sys.modules.get, ("keras", "tf_keras"))):
+            stack.callback(keras.backend.set_floatx, keras.backend.floatx())
+            keras.backend.set_floatx("float64")
+        stack.enter_context(mock.patch.object(dtypes, "as_dtype", as_wide))
+        stack.enter_context(
+            mock.patch.object(constant_op, "_constant_impl", constant_wide)
+        )
+        yield
+
+
+def _names_of(dtype):
+    """[(module, name)] of the names that `dtype` has in public, and in programs."""
+    return [
+        (module, name)
+        for module in list(sys.modules.values())
+        if isinstance(module, types.ModuleType)
+        if not module.__name__.startswith(("tensorflow.python", "tf1to2"))
+        for name, value in list(vars(module).items())
+        if value is dtype
+    ]
+
+
+def _functions_with(dtype):
+    """Functions with a default `dtype`; what kernels have is theirs."""
+    return [
+        value
+        for value in gc.get_objects()
+        if isinstance(value, types.FunctionType)
+        if any(default is dtype for default in value.__defaults__ or ())
+        if ".gen_" not in value.__module__
+    ]

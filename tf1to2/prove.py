@@ -1,0 +1,254 @@
+"""`tf1to2 prove`, `record` and `mutate`: a user's own port, leaf by leaf.
+
+`add_arguments` and its like import nothing heavy: the command line has them always.
+"""
+
+import importlib.util
+import json
+import os
+
+from tf1to2 import output
+from tf1to2.errors import CommandError, needs
+from tf1to2.view.tables import table
+
+FORMS = ("float32", "float64", "left today")
+
+
+def add_arguments(parser):
+    parser.add_argument("file", metavar="FILE", nargs="?", help="test_port.py")
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", help="PAIR or PAIR.FUNCTION; default: all"
+    )
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument(
+        "--init", metavar="LEGACY", help="write a left page, a port, a test for a file"
+    )
+    parser.add_argument(
+        "--output", metavar="DIR", default=".", help="where --init writes (%(default)s)"
+    )
+    parser.set_defaults(run=run)
+
+
+def record(options):
+    """See `parity.record.run`."""
+    try:
+        from tf1to2.parity import record as recording
+    except ImportError as error:
+        raise needs("record", error) from error
+    return recording.run(options)
+
+
+def mutate(options):
+    """See `parity.mutate.run`."""
+    if importlib.util.find_spec("tensorflow") is None:
+        raise needs("mutate", ImportError(name="tensorflow"))
+    from tf1to2.parity import mutate as mutating
+
+    return mutating.run(options)
+
+
+def run(options):
+    """Proves the pairs of a file, and prints every leaf.
+
+    Returns:
+        0 if every leaf is as it shall be, 1 if one is not.
+
+    Raises:
+        CommandError: there is no such file or pair, or no recording that holds.
+    """
+    if options.init:
+        from tf1to2 import starting
+
+        print(starting.write(options.init, options.output))
+        return 0
+    if not options.file:
+        raise CommandError("prove needs a file with pairs, say test_port.py")
+    os.environ["TF1TO2_SETTINGS"] = "strict"
+    output.progress("starting TensorFlow")
+    try:
+        from tf1to2.parity import providers
+        from tf1to2.parity.settings import apply
+
+        apply()
+    except ImportError as error:
+        raise needs("prove", error) from error
+    pairs = providers.select(providers.provider(options.file), options.names)
+    cases = [
+        _Case(pair, case)
+        for pair, name in pairs
+        for case in _cases(pair)
+        if name in (None, case.name)
+    ]
+    for number, case in enumerate(cases, 1):
+        output.progress(f"{number} of {len(cases)}: {case.name}")
+        case.prove()
+    output.progress("")
+    report = {
+        "environment": _environment(pairs[0][0]),
+        "cases": [case.report for case in cases],
+    }
+    failed = any(case.failures for case in cases)
+    text = json.dumps(report, indent=2) if options.format == "json" else _text(report)
+    output.write(text + "\n")
+    return int(failed)
+
+
+def _cases(proof):
+    from tf1to2.parity.pair import Pair
+
+    if not isinstance(proof, Pair):
+        raise CommandError(f"{proof.name} is no Pair: prove takes pairs of your own")
+    if not proof.cases:
+        raise CommandError(f"{proof.name} has no case: add one, pair.op(…)")
+    return proof.cases
+
+
+class _Case:
+    """One case in all its ways."""
+
+    def __init__(self, pair, case):
+        self.pair, self.case = pair, case
+        self.name = f"{pair.name}.{case}"
+        self.leaves, self.failures = [], []
+
+    def prove(self):
+        from tf1to2.parity.recordings import StaleRecording
+
+        for check in (c for _, c in self.pair.checks() if c.case is self.case):
+            try:
+                check()
+            except StaleRecording as error:
+                raise CommandError(str(error)) from error
+            except Exception as error:  # told below, and by the exit status
+                text = str(error).removeprefix(f"{self.name}, {check.way}: ")
+                if not isinstance(error, AssertionError):
+                    text = f"{type(error).__name__}: {text}"
+                self.failures.append({"way": check.way, "message": text})
+        self.leaves = self._measured()
+
+    def _measured(self):
+        rows = []
+        for way in self.case.ways:
+            try:
+                rows += self.pair.measured(self.case, way)
+            except Exception:  # bad input, a false friend, or told as a failure
+                continue
+        return rows
+
+    @property
+    def report(self):
+        from tf1to2.parity.pair import first
+
+        differ = [(form, leaf) for form, leaf in self.leaves if leaf.told]
+        return {
+            "pair": f"{self.pair.name}.{self.case.name}",
+            "case": self.case.slug,
+            "ways": self.case.ways,
+            "verdict": "FAILS" if self.failures else "proven",
+            "first": first(differ) if differ else None,
+            "races": self._races(),
+            "leaves": self._rows(),
+            "failures": self.failures,
+        }
+
+    def _races(self):
+        """What the recording says of what the left page does in no order."""
+        races = self.pair.recording.about.get("races", {})
+        keys = [key for key in races if key.partition("/")[0] == str(self.case)]
+        return sorted({text for key in keys for text in races[key]})
+
+    def _rows(self):
+        """A dict for each leaf, the farthest first."""
+        from tf1to2.parity.leaves import worst
+
+        paths = {}
+        for form, leaf in self.leaves:
+            paths.setdefault(leaf.path, {}).setdefault(form, []).append(leaf)
+        rows = []
+        for path, forms in paths.items():
+            cells = {form: worst(leaves) for form, leaves in forms.items()}
+            farthest = worst(cells.values())
+            bounds = [
+                self.pair.verdict(self.case, f, leaf)
+                for f, leaf in cells.items()
+                if leaf.told
+            ]
+            bounds.sort(key=lambda bound: bound[0])
+            rows.append(
+                {
+                    "leaf": path,
+                    "rung": farthest.rung,
+                    "verdict": bounds[0][1] if bounds else "identical",
+                    "holds": bounds[0][0] if bounds else True,
+                    "relative": _finite(farthest.relative),
+                    "ulps": farthest.ulps,
+                    "told": farthest.told,
+                    "way": farthest.way,
+                    **{form: cells[form].far for form in FORMS if form in cells},
+                }
+            )
+        rows.sort(key=lambda row: (row["holds"], -_number(row["relative"])))
+        return rows
+
+
+def _finite(number):
+    """What JSON can hold: None where there is no distance."""
+    return number if number < float("inf") else None
+
+
+def _number(relative):
+    return float("inf") if relative is None else relative
+
+
+def _environment(pair):
+    import numpy
+    import tensorflow
+
+    about = pair.recording.about
+    return {
+        "tensorflow": tensorflow.__version__,
+        "numpy": numpy.__version__,
+        "recorded": f"TensorFlow {about['tensorflow']}, {about['date']}, "
+        f"{about['cpu']}",
+    }
+
+
+def _text(report):
+    environment, cases = report["environment"], report["cases"]
+    blocks = [
+        f"TensorFlow {environment['tensorflow']}, NumPy {environment['numpy']}, "
+        f"against {environment['recorded']}",
+        _table(cases),
+    ]
+    notes = []
+    for case in cases:
+        name = f"{case['pair']}, {case['case']}"
+        if case["first"]:
+            notes.append(f"{name} differs first in {case['first']}")
+        notes += [f"{name} races with itself on the left: {r}" for r in case["races"]]
+        messages = {}
+        for failure in case["failures"]:
+            messages.setdefault(failure["message"], []).append(failure["way"])
+        for message, ways in messages.items():
+            blocks.append(f"FAILS {name} ({', '.join(ways)}): {message}")
+    blocks.insert(2, "\n".join(notes))
+    failing = sum(bool(case["failures"]) for case in cases)
+    leaves = [leaf for case in cases for leaf in case["leaves"]]
+    same = sum(leaf["verdict"] == "identical" for leaf in leaves)
+    verdict = f"{failing} of {len(cases)} cases fail" if failing else "proven"
+    blocks.append(
+        f"{len(cases)} cases, {same} of {len(leaves)} leaves identical: {verdict}"
+    )
+    return "\n\n".join(filter(None, blocks))
+
+
+def _table(cases):
+    forms = [f for f in FORMS if any(f in leaf for c in cases for leaf in c["leaves"])]
+    rows = []
+    for case in cases:
+        name = f"{case['pair']}, {case['case']}"
+        for leaf in case["leaves"] or [{"leaf": "–", "verdict": case["verdict"]}]:
+            cells = [leaf.get(form, "–") for form in forms]
+            rows.append([name, leaf["leaf"], *cells, leaf["verdict"]])
+            name = ""
+    return table(["case", "leaf", *forms, "verdict"], rows)

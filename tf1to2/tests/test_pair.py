@@ -1,0 +1,336 @@
+"""A user's port: what a pair takes, what it finds, what it refuses."""
+
+import sys
+import unittest
+import unittest.mock
+
+import numpy as np
+from parameterized import parameterized
+
+from tf1to2.parity import Pair, leaves, record, settings
+from tf1to2.parity.recordings import StaleRecording
+from tf1to2.parity.within import Within
+from tf1to2.tests import ported
+from tf1to2.tests.ported import Folder
+
+settings.apply()
+
+
+def failures(pair, ways=("eager",)):
+    """The messages of the checks that fail."""
+    found = []
+    for slug, check in pair.checks():
+        if check.way in ways:
+            try:
+                check()
+            except AssertionError as error:
+                found.append(str(error))
+            except Exception as error:  # a port that breaks
+                found.append(f"{slug} raises {type(error).__name__}: {error}")
+    return found
+
+
+class PortTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Folder.of(cls)
+        cls.folder.record()
+        cls.pair = cls.folder.pair()
+
+    def test_a_right_port_is_proven_in_every_way(self):
+        ways = {check.way for _, check in self.pair.checks()}
+        self.assertEqual(ways, {"eager", "function", "dynamic", "xla"})
+        self.assertEqual(failures(self.pair, ways), [])
+
+    def test_tests_have_names_that_tell(self):
+        names = [name for name in dir(self.pair.test()) if name.startswith("test_")]
+        self.assertIn("test_train-three_steps-function", names)
+        self.assertEqual(len(names), len(self.pair.checks()))
+
+    def test_the_recording_lies_beside_the_test(self):
+        self.assertTrue((self.folder.path / "test_port.npz").exists())
+
+    @parameterized.expand([(m[0].replace(" ", "_"), *m[1:]) for m in ported.MISTAKES])
+    def test_a_wrong_port_fails_and_the_leaf_is_named(self, _, right, wrong, leaf):
+        self.assertIn(right, ported.PORT)
+        with Folder(port=ported.PORT.replace(right, wrong, 1)) as folder:
+            golden = self.folder.path / "test_port.npz"
+            (folder.path / golden.name).write_bytes(golden.read_bytes())
+            (found,) = failures(folder.pair())
+        self.assertIn(f" {leaf}:", found)
+
+    def test_a_module_of_the_same_name_is_not_taken_for_the_port(self):
+        with Folder() as other:
+            (other.path / "port.py").write_text("scores = Norm = train = None\n")
+            sys.modules.pop("port", None)
+            self.assertIsNone(other.pair().v2.train)
+            with self.assertRaisesRegex(ImportError, "already, not"):
+                file = self.folder.path / "test_x.py"
+                self.assertIsNone(Pair("legacy.net", "port.py", file=file).v2)
+
+
+class WithinTest(unittest.TestCase):
+    """The port says 0.2501 where the left page says 0.25."""
+
+    @classmethod
+    def setUpClass(cls):
+        port = ported.PORT.replace("constant(0.25", "constant(0.2501")
+        cls.folder = Folder.of(cls, port=port)
+        cls.folder.record()
+
+    def found(self, **options):
+        return failures(self.pair(**options), ("eager", "within"))
+
+    def pair(self, **options):
+        file = self.folder.path / "test_port.py"
+        pair = Pair("legacy.net", "port.py", variables={"b": "offset"}, file=file)
+        data = np.random.RandomState(0).randn(8, 4).astype("f4")
+        inputs = data[:, :3], data[:, 3:]
+        pair.program("train", "three steps", *inputs, **options)
+        with unittest.mock.patch.object(record, "ask", ported.asked_today):
+            record.record(pair, "python3.7")
+        return pair
+
+    def test_without_a_bound(self):
+        (found,) = self.found()
+        self.assertIn("first in step 0: outputs/0/w", found)
+
+    def test_a_bound_in_both_arithmetics(self):
+        wide = {"*": 2e-3}
+        self.assertEqual(self.found(within=wide, within64=wide, why="a rate"), [])
+
+    def test_a_bound_that_is_too_narrow(self):
+        narrow = {"*": 1e-5}
+        found, *_ = self.found(within={"*": 2e-3}, within64=narrow, why="a rate")
+        self.assertIn("first in step 0: outputs/0/w", found)
+
+    def test_float32_alone_is_not_enough(self):
+        (found,) = self.found(within={"*": 2e-3}, why="a rate")
+        self.assertNotIn("float32 ", found)
+
+    def test_a_bound_that_is_far_above(self):
+        bounds = {"within": {"*": 2e-3}, "within64": {"*": 0.5}}
+        (found,) = self.found(**bounds, why="a rate")
+        self.assertIn("0.5 is no longer needed: 0.", found)
+
+    def test_a_bound_on_what_is_identical(self):
+        bounds = {"within": {"*": 2e-3}, "within64": {"*": 2e-3, "0/loss": 1}}
+        (found,) = self.found(**bounds, why="a rate")
+        self.assertIn("'0/loss': 1 is no longer needed: identical now", found)
+
+    def test_a_bound_on_no_leaf(self):
+        bounds = {"within": {"*": 2e-3}, "within64": {"*": 2e-3, "lose": 1}}
+        (found,) = self.found(**bounds, why="a rate")
+        self.assertIn("'lose' names no leaf; there are: outputs/0/b", found)
+
+    @parameterized.expand(
+        [
+            ("zero", 0, "x", "no bound"),
+            ("one_and_more", 1.5, "x", "no bound"),
+            ("true", True, "x", "no bound"),
+            ("without_a_reason", 2, "", "why="),
+        ]
+    )
+    def test_what_is_no_bound(self, _, bound, why, message):
+        with self.assertRaisesRegex(ValueError, message):
+            Within("loss", bound, why)
+
+    @parameterized.expand(
+        [
+            ("path", "outputs/1/loss", True),
+            ("short", "1/loss", True),
+            ("beginning", "1", True),
+            ("wildcard", "*/loss", True),
+            ("part_of_a_word", "1/lo", False),
+            ("another", "2", False),
+        ]
+    )
+    def test_which_leaf_it_names(self, _, leaf, wanted):
+        self.assertEqual(Within(leaf, 1, "x").names("outputs/1/loss"), wanted)
+
+
+class KindsTest(unittest.TestCase):
+    """Bad input, false friends, the left page today, what is not compared."""
+
+    def setUp(self):
+        folder = Folder.of(self)
+        folder.write("legacy/more", MORE)
+        folder.write("more", MORE.replace("compat.v1 as", "compat.v2 as"))
+        self.file = folder.path / "test_port.py"
+        self.make = lambda **options: Pair(
+            "legacy.more", "more", name="more", file=self.file, **options
+        )
+
+    def proven(self, pair):
+        with unittest.mock.patch.object(record, "ask", ported.asked_today):
+            record.record(pair, "python3.7")
+        return failures(pair, {check.way for _, check in pair.checks()})
+
+    def test_bad_input(self):
+        pair = self.make()
+        pair.raises("checked", "below", -1.0, error=ValueError, match="negative")
+        self.assertEqual(self.proven(pair), [])
+        pair.raises("checked", "above", 1.0, error=ValueError, match="negative")
+        self.assertIn("no error in TensorFlow 1.15.5", self.proven(pair)[0])
+
+    def test_a_false_friend(self):
+        pair = self.make()
+        pair.false_friend(
+            "halves",
+            "odd",
+            np.float32([3, 4]),
+            naive=lambda x: x // 2,
+            because="it rounds down",
+        )
+        self.assertEqual(self.proven(pair), [])
+
+    def test_the_left_page_today(self):
+        pair = self.make(today=True)
+        pair.op("halves", "odd", np.float32([3, 4]))
+        self.assertEqual(self.proven(pair), [])
+        forms = {form for form, _ in pair.measured(pair.cases[0], "eager")}
+        self.assertEqual(forms, {"float32", "float64", "left today"})
+        self.assertIn("graph", {check.way for _, check in pair.checks()})
+
+    def test_it_is_not_imported_unless_asked_for(self):
+        pair = self.make()
+        pair.op("halves", "odd", np.float32([3, 4]))
+        self.proven(pair)
+        sys.modules.pop("legacy.more")  # which stood for TensorFlow 1
+        pair = self.make()
+        pair.op("halves", "odd", np.float32([3, 4]))
+        self.assertEqual(failures(pair), [])
+        self.assertNotIn("legacy.more", sys.modules)
+
+    def test_float32_alone(self):
+        pair = self.make()
+        pair.op("halves", "odd", np.float32([3, 4]), float32=True)
+        self.assertEqual(self.proven(pair), [])
+        forms = {form for form, _ in pair.measured(pair.cases[0], "eager")}
+        self.assertEqual(forms, {"float32"})
+        self.assertEqual(pair.free(pair.cases[0]), 0)
+
+
+MORE = """
+import tensorflow.compat.v1 as tf
+
+
+def checked(x):
+    if x < 0:
+        raise ValueError("negative: %s" % x)
+    return x
+
+
+def halves(x):
+    return x / 2
+"""
+
+
+class RefusedTest(unittest.TestCase):
+    def pair(self, folder):
+        return Pair("legacy.net", "port.py", file=folder.path / "test_x.py")
+
+    def test_a_case_twice_an_empty_pair_and_an_unknown_option(self):
+        with Folder() as folder:
+            pair = self.pair(folder)
+            with self.assertRaisesRegex(ValueError, "without a case"):
+                pair.test()
+            pair.op("logits", "a", np.float32([[1]]))
+            with self.assertRaisesRegex(ValueError, "two cases are called logits, a"):
+                pair.op("logits", "a", np.float32([[1]]))
+            with self.assertRaisesRegex(TypeError, "axis"):
+                pair.op("logits", "b", np.float32([[1]]), axis=1)
+
+    def test_a_page_that_is_not_there(self):
+        with Folder() as folder, self.assertRaisesRegex(FileNotFoundError, "ported.py"):
+            Pair("legacy.net", "ported.py", file=folder.path / "test_x.py")
+
+
+class StaleTest(unittest.TestCase):
+    """The left page imports rates.py, which is not named anywhere."""
+
+    @parameterized.expand(
+        [
+            ("a_comment", "legacy/rates", "RATE = 0.25  # new\n", None),
+            ("a_docstring", "legacy/rates", '"""New."""\nRATE = 0.25\n', None),
+            ("a_number", "legacy/rates", "RATE = 0.5\n", "legacy.rates has changed"),
+            (
+                "a_docstring_of_the_page",
+                "legacy/net",
+                ported.LEGACY.replace("What people have.", "New."),
+                None,
+            ),
+            (
+                "the_page",
+                "legacy/net",
+                ported.LEGACY.replace("0.5)", "0.6)"),
+                "legacy.net has changed since it was recorded: run tf1to2 record test_",
+            ),
+            (
+                "an_input",
+                "test_port",
+                ported.TEST.replace("RandomState(0)", "RandomState(1)"),
+                "train, three steps of legacy.net has changed",
+            ),
+        ]
+    )
+    def test_after_a_change(self, _, name, text, message):
+        with Folder() as folder:
+            folder.record()
+            folder.write(name, text)
+            pair = folder.pair()
+            case = pair.cases[-1]
+            if message is None:
+                pair.prove(case, "eager")
+            else:
+                with self.assertRaisesRegex(StaleRecording, message):
+                    pair.prove(case, "eager")
+
+
+class LeavesTest(unittest.TestCase):
+    def measure(self, a, b, path="outputs/loss", kind="op"):
+        (leaf,) = leaves.measure(
+            {path: np.asarray(a)}, {path: np.asarray(b)}, "ab", kind
+        )
+        return leaf
+
+    def test_noise_near_zero_does_not_drown_what_matters(self):
+        quiet = self.measure(np.float32([1, 1e-30]), np.float32([1, -1e-30]))
+        loud = self.measure(np.float32([1, 0]), np.float32([1.5, 0]))
+        self.assertGreater(quiet.ulps, loud.ulps)
+        self.assertIs(leaves.worst([quiet, loud]), loud)
+
+    @parameterized.expand(
+        [
+            ("dtype", np.float32(1), np.float64(1), "shape", "dtype float32 in a"),
+            ("shape", np.zeros(2), np.zeros(3), "shape", r"shape \(2,\) in a"),
+            ("nan", np.float32(1), np.float32("nan"), "forward", "other values"),
+            ("text", np.asarray("a"), np.asarray("b"), "forward", "other values"),
+            ("zero", np.float32(0), np.float32(-0.0), "forward", "0.0 in a; -0.0 in b"),
+            (
+                "int",
+                np.asarray([1, 2]),
+                np.asarray([1, 4]),
+                "forward",
+                "2 in a; 4 in b",
+            ),
+        ]
+    )
+    def test_what_differs(self, _, a, b, rung, told):
+        leaf = self.measure(a, b)
+        self.assertEqual(leaf.rung, rung)
+        self.assertRegex(leaf.message, told)
+
+    def test_a_step_of_a_program(self):
+        leaf = self.measure(1.0, 2.0, "outputs/12/loss", "program")
+        self.assertEqual((leaf.rung, leaf.step), ("step", 12))
+
+    def test_all_that_differs_is_told(self):
+        a = {"outputs/a": np.zeros(2), "outputs/b": np.zeros(2), "structure": "x"}
+        b = {"outputs/a": np.zeros(3), "outputs/c": np.zeros(2)}
+        found = [leaf.path for leaf in leaves.measure(a, b, "ab") if leaf.told]
+        self.assertEqual(found, ["outputs/a", "outputs/b", "outputs/c"])
+
+
+if __name__ == "__main__":
+    unittest.main()

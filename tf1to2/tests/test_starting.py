@@ -1,0 +1,150 @@
+"""What `tf1to2 prove --init` makes of a legacy module."""
+
+import ast
+import contextlib
+import io
+import os
+import pathlib
+import tempfile
+import unittest
+
+from parameterized import parameterized
+
+from tf1to2 import cli, starting
+from tf1to2.errors import CommandError
+
+LEGACY = '''
+"""A legacy program."""
+import numpy as np
+import tensorflow as tf
+import common
+
+
+def _private(x):
+    return x
+
+
+def softmax(logits, temperature=1.0):
+    return tf.nn.softmax(logits / temperature)
+
+
+def encode(x):
+    with tf.variable_scope("encoder"):
+        return tf.layers.dense(x, 4)
+
+
+def build(rate):
+    images = tf.placeholder(tf.float32, [None, 784], name="images")
+    labels = tf.placeholder(tf.int64, shape=(None,))
+    train = tf.placeholder_with_default(False, [])
+    return encode(images), labels, train, rate
+
+
+def fit(images, labels):
+    x = tf.placeholder(tf.float32, images.shape)
+    with tf.Session() as sess:
+        return sess.run(tf.reduce_sum(x), {x: images})
+
+
+def main(_):
+    fit(np.zeros(3), None)
+
+
+def report():
+    pass
+'''
+
+
+class InitTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "legacy").mkdir()
+        (self.folder / "legacy" / "net.py").write_text(LEGACY)
+        (self.folder / "legacy" / "common.py").write_text("RATE = 1\n")
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+
+    def run_(self, *argv):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = cli.main(["prove", *argv])
+        return status, out.getvalue(), err.getvalue()
+
+    def functions(self, name):
+        """{name: source} of what a written file defines."""
+        source = (self.folder / name).read_text()
+        nodes = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
+        return {n.name: ast.get_source_segment(source, n) for n in nodes}
+
+    def test_three_files_and_what_comes_next(self):
+        status, out, err = self.run_("--init", "legacy/net.py")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("wrote left_net.py, port_net.py, test_net.py", out)
+        self.assertIn("left out: main, without", out)
+        self.assertIn("left out: report, without", out)
+        for command in ("record", "scan", "prove", "mutate"):
+            self.assertIn(f"tf1to2 {command} ", out)
+
+    def test_the_left_page(self):
+        self.run_("--init", "legacy/net.py")
+        left = self.functions("left_net.py")
+        self.assertEqual(list(left), ["softmax", "make_encode", "build", "fit"])
+        self.assertIn("return net.softmax(logits)", left["softmax"])
+        self.assertIn('tf.make_template("encode", net.encode)', left["make_encode"])
+        self.assertIn("def build(rate, images, labels, train)", left["build"])
+        feed = '{"images:0": images, "Placeholder:0": labels, '
+        self.assertIn(feed + '"PlaceholderWithDefault:0": train}', left["build"])
+        self.assertIn("tf.set_random_seed(SEED)", left["build"])
+        self.assertIn("return net.fit(images, labels)", left["fit"])
+
+    def test_the_test(self):
+        self.run_("--init", "legacy/net.py")
+        text = (self.folder / "test_net.py").read_text()
+        self.assertIn('folders=["legacy"]', text)  # which imports what lies beside it
+        self.assertIn("normal(8, 784),  # images", text)
+        self.assertIn('integers(8, dtype="int64"),  # labels', text)
+        self.assertIn("import Pair, integers, normal\n", text)
+
+    def test_the_port_has_the_names(self):
+        self.run_("--init", "legacy/net.py")
+        names = [*self.functions("left_net.py")]
+        self.assertEqual([*self.functions("port_net.py")], names)
+
+    def test_a_module_of_a_package(self):
+        (self.folder / "legacy" / "__init__.py").touch()
+        self.run_("--init", "legacy/net.py")
+        text = (self.folder / "left_net.py").read_text()
+        self.assertIn("from legacy import net", text)
+
+    def test_nothing_is_overwritten_and_nothing_half_written(self):
+        (self.folder / "test_net.py").write_text("mine")
+        status, out, err = self.run_("--init", "legacy/net.py")
+        self.assertEqual((status, out), (2, ""))
+        self.assertEqual(
+            err, "tf1to2: test_net.py is there already: --output names a folder\n"
+        )
+        self.assertFalse((self.folder / "left_net.py").exists())
+        self.assertEqual((self.folder / "test_net.py").read_text(), "mine")
+
+    @parameterized.expand(
+        [
+            ("no_file", "nowhere.py", None, "No such file"),
+            ("python_2", "old.py", "print 'x'\n", "is no Python 3"),
+            ("no_function", "flat.py", "x = 1\n", "no public function"),
+        ]
+    )
+    def test_what_cannot_be_started_from(self, _, name, text, message):
+        if text:
+            (self.folder / name).write_text(text)
+        with self.assertRaisesRegex(CommandError, message):
+            starting.write(name)
+
+    def test_no_such_folder(self):
+        with self.assertRaisesRegex(CommandError, "No such file or directory"):
+            starting.write("legacy/net.py", "nowhere")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,243 @@
+"""A program with float32 written into it, run in float64 on both sides."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from parameterized import parameterized
+
+from tf1to2.parity import pages, recordings, settings, widening
+from tf1to2.tests.test_structure import ROOT
+
+settings.apply()
+GENUINE = os.environ.get("TF1_PYTHON")
+DTYPE = tf.float32  # as programs have it
+
+
+def made(shape, dtype=tf.float32):
+    return tf.zeros(shape, dtype)
+
+
+WAYS = [
+    ("constant", lambda: tf.constant(0.1)),
+    ("constant_of_a_dtype", lambda: tf.constant(0.1, tf.float32)),
+    ("constant_of_a_text", lambda: tf.constant(0.1, "float32")),
+    ("constant_of_numpy", lambda: tf.constant(0.1, np.float32)),
+    ("array", lambda: tf.constant(np.float32([0.1]))),
+    ("list", lambda: tf.constant([[0.1, 1], [2, 3.0]])),
+    ("convert", lambda: tf.convert_to_tensor(0.1)),
+    ("variable", lambda: tf.Variable([0.1])),
+    ("zeros", lambda: tf.zeros([2])),
+    ("random", lambda: tf.random.normal([2], seed=1)),
+    ("stateless", lambda: tf.random.stateless_uniform([2], [1, 2])),
+    ("cast", lambda: tf.cast(1, tf.float32)),
+    ("cast_to_a_text", lambda: tf.cast(1, "float32")),
+    ("a_name_of_the_program", lambda: tf.cast(1, DTYPE)),
+    ("a_default_of_the_program", lambda: made([2])),
+    ("to_float", lambda: tf.compat.v1.to_float(1)),
+    ("initializer", lambda: tf.compat.v1.glorot_uniform_initializer(1)([2, 2])),
+    ("keras", lambda: tf.keras.initializers.GlorotUniform(1)([2, 2])),
+    ("function", lambda: tf.function(lambda: tf.constant(0.1) * tf.zeros([2]))()),
+]
+
+
+class WidenedTest(unittest.TestCase):
+    @parameterized.expand(WAYS)
+    def test_float32_is_float64(self, _, make):
+        with widening.widened():
+            self.assertEqual(make().dtype, tf.float64)
+            self.assertIs(make().dtype, tf.float64)
+
+    @parameterized.expand(WAYS)
+    def test_afterwards_it_is_float32_again(self, _, make):
+        with widening.widened():
+            make()
+        self.assertIs(make().dtype, tf.dtypes.as_dtype("float32"))
+
+    @parameterized.expand(
+        [
+            ("int", lambda: tf.constant(1), "int32"),
+            ("ints", lambda: tf.constant([1, 2]), "int32"),
+            ("bool", lambda: tf.constant(True), "bool"),
+            ("text", lambda: tf.constant("a"), "string"),
+            ("half", lambda: tf.cast(1, tf.float16), "float16"),
+            ("nothing", lambda: tf.constant([]), "float64"),
+        ]
+    )
+    def test_what_else_there_is(self, _, make, dtype):
+        with widening.widened():
+            self.assertEqual(make().dtype.name, dtype)
+
+    def test_a_number_is_the_float32_that_it_was(self):
+        with widening.widened():
+            self.assertEqual(tf.constant(0.1).numpy(), np.float64(np.float32(0.1)))
+            self.assertEqual(tf.constant(0.1, tf.float32).numpy(), 0.1)
+
+    def test_not_wanted(self):
+        with widening.widened(False):
+            self.assertEqual(tf.constant(0.1).dtype.name, "float32")
+
+    def test_after_an_error_it_is_float32_again(self):
+        with self.assertRaises(KeyError), widening.widened():
+            raise KeyError
+        self.assertEqual(tf.zeros([]).dtype.name, "float32")
+        self.assertEqual(DTYPE.name, "float32")
+
+
+LEFT = """
+import numpy as np
+import tensorflow as tf
+
+
+def dtypes(x):
+    p = tf.placeholder(tf.float32, [None])
+    made = {
+        "placeholder": p,
+        "variable": tf.get_variable("v", [2]),
+        "old_variable": tf.Variable(0.1),
+        "constant": tf.constant(0.1),
+        "array": tf.constant(np.float32([0.1, 0.2])),
+        "zeros": tf.zeros([2]),
+        "to_float": tf.to_float(tf.constant(1)),
+        "cast": tf.cast(tf.constant(1), "float32"),
+        "cast_np": tf.cast(tf.constant(1), np.float32),
+        "random": tf.random_normal([2], seed=1),
+        "dense": tf.layers.dense(p[None], 2) if False else tf.layers.dense(
+            tf.zeros([1, 3]), 2),
+        "slot": tf.train.exponential_decay(0.1, tf.constant(1), 2, 0.5),
+        "lookup": tf.nn.embedding_lookup(tf.get_variable("e", [3, 2]), [1]),
+    }
+    train = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_sum(made["dense"]))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        sess.run(train)
+        values = sess.run(made, {p: x})
+        slots = sess.run([v for v in tf.global_variables() if "Adam" in v.name])
+        return {**{k: str(v.dtype) for k, v in values.items()},
+                "slots": str({str(v.dtype) for v in slots}),
+                "value": values["constant"]}
+"""
+
+
+@unittest.skipUnless(GENUINE, "TF1_PYTHON names no TensorFlow 1.15.5")
+@pytest.mark.slow
+class GenuineTest(unittest.TestCase):
+    def test_all_is_float64_and_then_float32_again(self):
+        request = {"kind": "program", "name": "dtypes", "kwargs": {}}
+        request["args"] = [np.float32([1, 2])]
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "left.py").write_text(LEFT)
+            page = pages.Page("left.py", folder)
+            asked = [{**request, "widen": True}, request]
+            (wide, given), _ = recordings.ask(GENUINE, page, asked, "strict")
+        for answer, dtype in ((wide, "float64"), (given, "float32")):
+            self.assertNotIn("raised", answer, answer.get("message"))
+            value = answer.pop("outputs/value")
+            self.assertEqual(value, np.float32(0.1))
+            del answer["structure"]
+            for path, found in answer.items():
+                self.assertIn(dtype, str(found), path)
+
+    def test_the_two_sides_meet(self):
+        """Adam, placeholders, casts: identical in float64, with no word of it."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "old.py").write_text(OLD)
+            (folder / "new.py").write_text(NEW)
+            (folder / "test_port.py").write_text(TEST)
+            env = {**os.environ, "PYTHONPATH": str(ROOT)}
+            for command in ("record", "prove"):
+                argv = [sys.executable, "-m", "tf1to2", command, "test_port.py"]
+                done = subprocess.run(
+                    argv, cwd=folder, env=env, capture_output=True, text=True
+                )
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, "outputs/3/w +[^ ]+, . ULP +identical  identical")
+
+
+OLD = """
+import numpy as np
+import tensorflow as tf
+
+DTYPE = tf.float32
+
+
+def train(images, labels):
+    x = tf.placeholder(tf.float32, [None, 3])
+    y = tf.placeholder(tf.int32, [None])
+    w = tf.get_variable("w", [3, 4], initializer=tf.zeros_initializer())
+    b = tf.Variable(tf.zeros([4]), name="b")
+    scale = tf.constant(np.float32([1, 0.3, 2, 0.7]))
+    logits = (tf.matmul(x, w) + b) * scale + 0.1
+    count = tf.to_float(tf.shape(x)[0]) + tf.cast(tf.reduce_sum(y), DTYPE) * 1e-3
+    loss = tf.reduce_sum(
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
+    ) / count
+    op = tf.train.AdamOptimizer(0.05).minimize(loss)
+    out = []
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(4):
+            value, _ = sess.run([loss, op], {x: images, y: labels})
+            out.append({"loss": np.float32(value), "w": sess.run(w)})
+    return out
+"""
+NEW = """
+import numpy as np
+import tensorflow as tf
+
+DTYPE = tf.float32
+
+
+def train(images, labels):
+    w, b = tf.Variable(tf.zeros([3, 4])), tf.Variable(tf.zeros([4]))
+    scale = tf.constant(np.float32([1, 0.3, 2, 0.7]))
+    slots = [[tf.Variable(tf.zeros(v.shape)) for _ in "mv"] for v in (w, b)]
+    rate, beta1, beta2 = tf.constant(0.05), tf.constant(0.9), tf.constant(0.999)
+    powers = [tf.Variable(beta1), tf.Variable(beta2)]
+
+    @tf.function
+    def step(x, y):
+        x = tf.cast(x, tf.float32)
+        with tf.GradientTape() as tape:
+            logits = (tf.matmul(x, w) + b) * scale + 0.1
+            rows = tf.cast(tf.shape(x)[0], tf.float32)
+            count = rows + tf.cast(tf.reduce_sum(y), DTYPE) * 1e-3
+            loss = tf.reduce_sum(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
+            ) / count
+        for v, (m, s), grad in zip((w, b), slots, tape.gradient(loss, [w, b])):
+            tf.raw_ops.ResourceApplyAdam(
+                var=v.handle, m=m.handle, v=s.handle, beta1_power=powers[0],
+                beta2_power=powers[1], lr=rate, beta1=beta1, beta2=beta2,
+                epsilon=tf.constant(1e-8), grad=grad,
+            )
+        powers[0].assign(powers[0] * beta1)
+        powers[1].assign(powers[1] * beta2)
+        return loss
+
+    return [
+        {"loss": np.float32(step(images, labels)), "w": w.numpy()} for _ in range(4)
+    ]
+"""
+TEST = """
+import numpy as np
+from tf1to2.parity import Pair
+
+rng = np.random.RandomState(0)
+pair = Pair("old", "new", widen=True)
+pair.program(
+    "train", "four steps", rng.randn(9, 3).astype("f4"),
+    rng.randint(0, 4, 9).astype("i4"),
+)
+"""
+
+
+if __name__ == "__main__":
+    unittest.main()
