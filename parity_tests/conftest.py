@@ -13,6 +13,16 @@ FLOAT_FORMAT = "ignore:float_format is deprecated for text_format:UserWarning"
 # Keras 3 reads a learning rate by NumPy's protocol of before 2.0.
 KERAS_COPY = "ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"
 
+MANY_STEPS = (
+    "_thousand_steps_",
+    "_train_200_steps_",
+    "_train_other_numbers_",
+    "_train_regularized_",
+    "_train_harder_faster_",
+    "_fit_polynomial_the_classic_",
+)
+"""Cases that Keras fits for seconds; others of their pairs are quick."""
+
 
 def pytest_configure(config):
     """Registers the markers of the proofs."""
@@ -21,7 +31,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Marks as slow sizes that hypothesis makes up, and a thousand steps of Keras.
+    """Marks as slow sizes that hypothesis makes up, and many steps of Keras.
 
     Bears what AutoGraph says.
     """
@@ -29,6 +39,6 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.filterwarnings(GAST))
         item.add_marker(pytest.mark.filterwarnings(FLOAT_FORMAT))
         item.add_marker(pytest.mark.filterwarnings(KERAS_COPY))
-        thousand = "_thousand_" in item.name and item.name.endswith("_keras")
-        if item.name.endswith("_generated") or thousand:
+        many = any(name in item.name for name in MANY_STEPS)
+        if item.name.endswith("_generated") or (many and item.name.endswith("_keras")):
             item.add_marker(pytest.mark.slow)
