@@ -149,9 +149,6 @@ class BrowserTest(unittest.TestCase):
     def test_what_a_pair_needs_is_a_click_away(self):
         self.open("#basics.fit_polynomial")
         self.page.click("[id='basics.fit_polynomial'] .needs a >> text=Adam")
-        self.page.wait_for_function(
-            "location.hash === '#numerics.optimizers.adam/Adam'"
-        )
-        self.assertTrue(
-            self.page.is_visible("[id='numerics.optimizers.adam/Adam'] pre")
-        )
+        place = "numerics.optimizers.adam/Adam"
+        self.page.wait_for_function(f"location.hash === '#{place}'")
+        self.assertTrue(self.page.is_visible(f"[id='{place}'] pre"))
