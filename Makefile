@@ -12,7 +12,7 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions mutate names check-names docs bench page lint clean
+  record check-recordings exceptions distances mutate names check-names docs bench page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -66,6 +66,9 @@ check-recordings: $(READY) ## the same, compared with the recordings
 exceptions: $(READY) ## measure anew what differs from 1.15.5 in float32, by kernel
 	$(BIN)/python -m tf1to2.parity.float32 tf1to2.parity.kernels.proof
 	$(BIN)/python -m tf1to2.parity.float32 parity_tests
+
+distances: $(READY) ## measure anew how far the Keras pages are from 1.15.5
+	$(BIN)/python -m tf1to2.parity.distances parity_tests
 
 mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
 	$(BIN)/python -m tf1to2.parity.mutate parity_tests --results parity_tests/mutations.json

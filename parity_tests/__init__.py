@@ -13,8 +13,15 @@ PLAIN = "plain Python: no tf.function is called"
 """Why a program, or a run of one, is not proven in the way "function"."""
 
 
-def proof(v1, v2, cases):
-    """The `Proof` of a topic of this repository."""
+def proof(v1, v2, cases, naive=()):
+    """The `Proof` of a topic of this repository.
+
+    Args:
+        v1: the left page.
+        v2: the right page.
+        cases: list of `Case`.
+        naive: list of `Naive`, of the Keras page, which is found by its name.
+    """
     from parity_tests.exceptions import BOUNDS
     from tf1to2.parity.proof import Proof
 
@@ -24,8 +31,27 @@ def proof(v1, v2, cases):
     strict = settings.current() == "strict"
     # `make test` leaves the float64 recipe to `make test-slow`.
     recipe = not strict or os.environ.get("TF1TO2_RECIPE", "1") == "1"
-    table = HERE / "float32.tsv"
-    return Proof(v1, v2, cases, golden, bounds, strict, recipe, float32=table)
+    return Proof(
+        v1,
+        v2,
+        cases,
+        golden,
+        bounds,
+        strict,
+        recipe,
+        float32=HERE / "float32.tsv",
+        keras=_keras(topic),
+        naive=naive,
+    )
+
+
+def _keras(topic):
+    from tf1to2.parity.pages import Page
+
+    try:
+        return Page("v2_keras." + topic, HERE.parent)
+    except FileNotFoundError:
+        return None
 
 
 class Topics:

@@ -10,6 +10,18 @@ MARKERS = (
 GAST = "ignore:.*Support for arbitrary keyword arguments:DeprecationWarning:gast"
 # What tf.io.write_graph of TensorFlow 2.20 hears from protobuf 6, which 7 refuses.
 FLOAT_FORMAT = "ignore:float_format is deprecated for text_format:UserWarning"
+# Keras 3 reads a learning rate by NumPy's protocol of before 2.0.
+KERAS_COPY = "ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"
+
+MANY_STEPS = (
+    "_thousand_steps_",
+    "_train_200_steps_",
+    "_train_other_numbers_",
+    "_train_regularized_",
+    "_train_harder_faster_",
+    "_fit_polynomial_the_classic_",
+)
+"""Cases that Keras fits for seconds; others of their pairs are quick."""
 
 
 def pytest_configure(config):
@@ -19,9 +31,14 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Marks sizes that hypothesis makes up as slow; bears what AutoGraph says."""
+    """Marks as slow sizes that hypothesis makes up, and many steps of Keras.
+
+    Bears what AutoGraph says.
+    """
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(GAST))
         item.add_marker(pytest.mark.filterwarnings(FLOAT_FORMAT))
-        if item.name.endswith("_generated"):
+        item.add_marker(pytest.mark.filterwarnings(KERAS_COPY))
+        many = any(name in item.name for name in MANY_STEPS)
+        if item.name.endswith("_generated") or (many and item.name.endswith("_keras")):
             item.add_marker(pytest.mark.slow)

@@ -1,4 +1,5 @@
 import unittest
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -7,13 +8,15 @@ from parameterized import parameterized
 
 from parity_tests import legacy_keras, proof
 from parity_tests.releases import KERAS
-from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises, structure
+from tf1to2.parity import FalseFriend, Layer, Naive, Op, Program, Raises, structure
 from tf1to2.parity.arrays import integers, normal
 from tf1to2.parity.v1 import legacy
 from v1_graph import layers as v1
 from v2_eager import layers as v2
+from v2_keras import layers as v3
 
-keras = tf.keras.layers
+keras, regularizers = tf.keras.layers, tf.keras.regularizers
+GlorotUniform = tf.keras.initializers.GlorotUniform
 ALONE = "today's TensorFlow has no tf.layers without tf_keras"
 ONCE = "another case of the pair is proven in this way"
 SKIP = {"graph": ALONE, "generated": ALONE}
@@ -319,7 +322,41 @@ CASES = [
         of="program",
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+NAIVE = [
+    Naive(
+        "make_dense_layers, three, penalized",
+        "the weight of the penalty as it was",
+        mock.patch.object(
+            regularizers, "L2", lambda scale, make=regularizers.L2: make(2 * scale)
+        )(v3.make_dense_layers),
+        because="l2_loss is half the sum of the squares, L2 all of it",
+    ),
+    Naive(
+        "make_layer_norm, all of an image",
+        "LayerNormalization",
+        lambda name="normalized": keras.LayerNormalization(epsilon=1e-12, name=name),
+        because="it normalizes over the last axis alone",
+    ),
+    Naive(
+        "make_layer_norm, the last axis",
+        "the default epsilon",
+        lambda begin_axis, name="normalized": keras.LayerNormalization(name=name),
+        because="contrib's epsilon is 1e-12, Keras' 1e-3",
+    ),
+    Naive(
+        "train, updated",
+        "by Keras' dropout",
+        mock.patch.object(v3, "Dropout", keras.Dropout)(v3.train),
+        because="its random numbers are others",
+    ),
+    Naive(
+        "train, updated",
+        "by Keras' initial weights",
+        mock.patch.object(v3.initializers, "glorot_uniform", GlorotUniform)(v3.train),
+        because="its random numbers are others",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 class LayersTest(unittest.TestCase):

@@ -63,7 +63,13 @@ CASES = [
             ("linear_cosine_decay", 500),
         ]
     ],
-    Op("exponential_decay", "no steps", [ONE, np.int32(3), 0, 0.5], expect=0),
+    Op(
+        "exponential_decay",
+        "no steps",
+        [ONE, np.int32(3), 0, 0.5],
+        expect=0,
+        skip={"keras": "Keras refuses a schedule of no steps"},
+    ),
     Op("natural_exp_decay", "no decay", [ONE, STEPS, 5, np.float32(0)], expect=[1] * 7),
     Op("natural_exp_decay", "any step", [RATE, NINE, 100, FACTOR]),
     Op("natural_exp_decay", "any stair", [RATE, NINE, 100, FACTOR, True]),
@@ -218,6 +224,7 @@ CASES = [
         [np.float32(np.nan), [1.0], [3.0, 4.0]],
         exact=True,
         expect=3,
+        skip={"keras": "a step that is no number belongs to no value there: 0"},
     ),
     Op("piecewise_constant", "of integers", [np.int32(7), [6], [3, 4]], expect=4),
     Program(
@@ -356,28 +363,7 @@ class LearningRatesTest(unittest.TestCase):
 
 
 class KerasTest(unittest.TestCase):
-    """The schedules of Keras are the same numbers, where there is one."""
-
-    @parameterized.expand(
-        [
-            ("exponential", "ExponentialDecay", v2.exponential_decay, (9, 0.75, True)),
-            ("inverse_time", "InverseTimeDecay", v2.inverse_time_decay, (9, 0.75)),
-            ("polynomial", "PolynomialDecay", v2.polynomial_decay, (20, 0.125, 2.0)),
-            ("cycle", "PolynomialDecay", v2.polynomial_decay, (20, 0.125, 1.0, True)),
-            ("cosine", "CosineDecay", v2.cosine_decay, (20, 0.1)),
-            (
-                "restarts",
-                "CosineDecayRestarts",
-                v2.cosine_decay_restarts,
-                (5, 2.0, 0.5),
-            ),
-            ("equal", "CosineDecayRestarts", v2.cosine_decay_restarts, (5, 1.0, 0.5)),
-        ]
-    )
-    def test_eagerly_they_agree(self, _, name, page, arguments):
-        steps = tf.range(30)
-        rates = getattr(schedules, name)(0.1, *arguments)(steps)
-        np.testing.assert_array_equal(rates, page(0.1, steps, *arguments))
+    """The schedules of Keras: where they are not what they were."""
 
     @parameterized.expand([("finite", 0.5, 1), ("infinite", np.inf, np.nan)])
     def test_constants_agree_if_finite(self, _, value, first):

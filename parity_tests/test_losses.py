@@ -8,6 +8,7 @@ from parameterized import parameterized
 from parity_tests import proof
 from tf1to2.parity import (
     FalseFriend,
+    Naive,
     Op,
     Program,
     Raises,
@@ -30,6 +31,7 @@ REDUCTIONS = [
     ("weighted_mean", 19 / 3.5),
     ("weighted_sum_by_nonzero_weights", 19 / 3),
 ]
+SparseCategoricalCrossentropy = tf.keras.losses.SparseCategoricalCrossentropy
 LABELS, PREDICTIONS = F([[1, 2], [3, 4]]), F([[1, 4], [0, 4.5]])
 ROWS = F([[0.5], [2]])
 REAL = normal("n", 3)
@@ -472,7 +474,23 @@ CASES = [
     else dataclasses.replace(case, float32=True)
     for case in CASES
 ]
-PROOF = proof(v1, v2, CASES)
+NAIVE = [
+    Naive(
+        "sparse_softmax_cross_entropy, columns",
+        "by the default reduction",
+        lambda labels, logits, weights: SparseCategoricalCrossentropy(from_logits=True)(
+            labels, logits, sample_weight=weights
+        ),
+        because="the sum is divided by all examples, not by those with a weight",
+    ),
+    Naive(
+        "sigmoid_cross_entropy, any",
+        "of probabilities",
+        lambda labels, logits: tf.keras.losses.BinaryCrossentropy()(labels, logits),
+        because="Keras takes probabilities unless it is told of logits",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 class LossesTest(unittest.TestCase):

@@ -1,4 +1,5 @@
 import unittest
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -6,12 +7,13 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import legacy_keras, proof
-from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises, settings
+from tf1to2.parity import FalseFriend, Layer, Naive, Op, Program, Raises, settings
 from tf1to2.parity.arrays import integers, normal
 from tf1to2.parity.v1 import legacy
 from v1_graph import rnn as v1
 from v2_eager import rnn as v2
 from v2_eager.numerics import rnn
+from v2_keras import rnn as v3
 
 keras = tf.keras.layers
 ALONE = "today's TensorFlow has no cells without tf_keras"
@@ -364,7 +366,41 @@ CASES = [
         of="program",
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+RUN = "run_lstm, a mask in Keras"
+REPEATS = {"return_sequences": True, "return_state": True}
+NAIVE = [
+    Naive(
+        RUN,
+        "without the forget bias",
+        lambda x, lengths, weights: v3.run_lstm(x, lengths, weights, 0.0),
+        because="forget_bias was added in each step, and is in no checkpoint",
+    ),
+    Naive(
+        RUN,
+        "the gates as they are",
+        mock.patch.object(v3, "swap_gates", np.asarray)(v3.run_lstm),
+        because="the gates of Keras are i, f, j, o, and the cell's i, j, f, o",
+    ),
+    Naive(
+        RUN,
+        "the mask alone",
+        mock.patch.object(v3, "READS", REPEATS)(v3.run_lstm),
+        because="past the end Keras repeats the last output; dynamic_rnn wrote zeros",
+    ),
+    Naive(
+        "run_gru, of several lengths",
+        "the gates as they are",
+        mock.patch.object(v3, "swap_halves", np.asarray)(v3.run_gru),
+        because="Keras has the update gate before the reset gate",
+    ),
+    Naive(
+        "read_in_pieces, three pieces",
+        "not stateful",
+        lambda x, pieces, units: v3.read_in_pieces(x, pieces, units, keep_state=False),
+        because="a layer begins at zeros unless it is stateful",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 def swapped(weights):

@@ -1,5 +1,6 @@
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -7,10 +8,11 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
-from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity import FalseFriend, Naive, Program, Raises
 from tf1to2.parity.v1 import legacy
 from v1_graph import training_loops as v1
 from v2_eager import training_loops as v2
+from v2_keras import training_loops as v3
 
 RNG = np.random.RandomState(0)
 X, Y = [RNG.standard_normal([3, 4, n]).astype("f") for n in (2, 1)]
@@ -63,7 +65,12 @@ def mismatch(name, slug, args, graph=ValueError):
 CASES = [
     Program("feed_loop", "past the end of the batches", [BATCHES, START, 6]),
     Program("feed_loop", "another interval", [*DOUBLE, 5], {"print_every": 3}),
-    Program("feed_loop", "no steps", [BATCHES, START, 0], skip={"function": PLAIN}),
+    Program(
+        "feed_loop",
+        "no steps",
+        [BATCHES, START, 0],
+        skip={"function": PLAIN, "keras": "Keras warns of data without a batch"},
+    ),
     Raises(
         "feed_loop",
         "rows that do not match",
@@ -172,7 +179,24 @@ CASES = [
     Program("supervised_loop", "in two runs", [*DOUBLE, [2, 5]]),
     mismatch("supervised_loop", "features that do not match", [BATCHES, THREE, [1]]),
 ]
-PROOF = proof(v1, v2, CASES)
+
+
+class Logged(v3.Losses):
+    """What `fit` logs of every step."""
+
+    def on_train_batch_begin(self, batch, logs=None):
+        pass
+
+
+NAIVE = [
+    Naive(
+        "epoch_loop, a short last batch",
+        "the losses that fit logs",
+        mock.patch.object(v3, "Losses", Logged)(v3.epoch_loop),
+        because="each is the mean of all losses of the epoch so far",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 # `TFRecordDataset` calls what is never run eagerly, and TensorFlow warns of that.

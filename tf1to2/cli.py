@@ -116,6 +116,9 @@ def _parser():
         help="or a name of numerics, or OLD.py NEW.py [NAME | OLD=NEW …]",
     )
     diff.add_argument("--unified", action="store_true", help="plain diff -u")
+    diff.add_argument(
+        "--keras", action="store_true", help="show what a user of Keras writes"
+    )
     diff.set_defaults(run=_diff)
 
     take = commands.add_parser(
@@ -196,6 +199,8 @@ def _diff(options):
 
     first, *others = options.what
     if first.endswith(".py"):
+        if options.keras:
+            raise CommandError("diff --keras takes one topic or pair, and no files")
         if not others:
             raise CommandError(f"diff {first} needs a second file, the port")
         shown = sides.of_files(first, *others[:1], others[1:])
@@ -207,7 +212,10 @@ def _diff(options):
         return 0
     else:
         topic, name = find(first)
-        shown, names = sides.of_topic(topic), [name]
+        shown, names = sides.of_topic(topic, options.keras), [name]
+        if name and name not in shown.names:
+            known = ", ".join(shown.names)
+            raise CommandError(f"{first} has no Keras form; there are: {known}")
     for name in names:
         if options.unified:
             sys.stdout.write(terminal.unified(shown, name))

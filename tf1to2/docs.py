@@ -51,6 +51,7 @@ def _pair(proof, name):
             and not b.before  # the guide's table of releases has those
         ],
         "float32": _far(proof, name),
+        "keras": _by_keras(proof, name),
         "false friends": [
             {"slug": case.slug, "because": case.because, **_numbers(proof, case)}
             for case in proven
@@ -90,6 +91,31 @@ def _far(proof, name):
         "within 1e-6": sum(row.relative <= 1e-6 for row in rows),
         "relative": max([0.0, *(row.relative for row in rows)]),
         "kernels": sorted({k for row in rows for k in row.kernels.split(", ")}),
+    }
+
+
+def _by_keras(proof, name):
+    """How far the Keras form of a pair is, and its naive forms; None if it has none."""
+    found = proof.distances
+    if not found or name not in found.page.module.__all__:
+        return None
+
+    def far(case):
+        rows = found.table.of(f"{proof.name}.{name}", case).values()
+        far = [row.relative for row in rows if np.isfinite(row.relative)]
+        return max(far, default=None)
+
+    return {
+        "relative": topics.topics()[proof.name].distances[name],
+        "naive": [
+            {
+                "slug": naive.slug,
+                "relative": far(str(naive).partition(", ")[2]),
+                "because": naive.because,
+            }
+            for naive in found.naive
+            if naive.name == name
+        ],
     }
 
 
@@ -139,6 +165,7 @@ def tables(found):
     return {
         "topics": _topics(found),
         "false friends": _false_friends(found),
+        "keras": _keras(found),
         "symbols": _symbols(),
         "same": _same(),
         "kernels": _kernels(),
@@ -237,6 +264,26 @@ def _false_friends(found):
                 f"| `{friend['left']}` | `{friend['naive']}` | {friend['because']} |"
                 for friend in pair["false friends"]
             ]
+    return "\n".join(rows)
+
+
+def _keras(found):
+    """Every pair that Keras has a way for, its distance, and what is naive about it."""
+    rows = [
+        "| pair | by Keras | what is farther away | by | because |",
+        "|---|---|---|---|---|",
+    ]
+    for topic, pairs in found.items():
+        for name, pair in pairs.items():
+            if not pair["keras"]:
+                continue
+            told = topics.distance_told(pair["keras"]["relative"])
+            cells = f"[{topic}.{name}](v2_keras/{topic}.py) | {told}"
+            naive = pair["keras"]["naive"]
+            rows += [
+                f"| {cells} | {n['slug']} | {n['relative']:.1e} | {n['because']} |"
+                for n in naive
+            ] or [f"| {cells} | | | |"]
     return "\n".join(rows)
 
 

@@ -1,11 +1,13 @@
 """Which topics and pairs there are, read off the trees, without TensorFlow."""
 
 import ast
+import csv
 import dataclasses
 import difflib
 import functools
 import importlib.util
 import json
+import math
 import pathlib
 import zipfile
 
@@ -75,10 +77,31 @@ class Topic:
     @property
     def pairs(self):
         """The public names, in the order of the page."""
-        for node in self._tree.body:
-            if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
-                return tuple(ast.literal_eval(node.value))
-        return ()
+        return _public(self._tree)
+
+    @functools.cached_property
+    def keras(self):
+        """Path of the Keras page, or None."""
+        path = folder("v2_keras") / f"{self.name}.py"
+        return path if path.exists() else None
+
+    @functools.cached_property
+    def distances(self):
+        """{name: how far it is from 1.15.5} of the pairs of the Keras page, in order.
+
+        Relative to the largest value of an array: None is identical, 0 is so but for
+        the sign of a zero.
+        """
+        if self.keras is None:
+            return {}
+        found = dict.fromkeys(_public(ast.parse(self.keras.read_text("utf-8"))))
+        for row in _keras_rows():
+            topic, _, name = row["pair"].partition(".")
+            far = float(row["relative"])
+            kept = row["leaf"] != "*" and far < math.inf  # by no naive form, by Keras
+            if topic == self.name and kept:
+                found[name] = max(found[name] or 0.0, far)
+        return found
 
     @functools.cached_property
     def summaries(self):
@@ -88,6 +111,28 @@ class Topic:
             for node in self._tree.body
             if isinstance(node, (ast.FunctionDef, ast.ClassDef))
         }
+
+
+def _public(tree):
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
+            return tuple(ast.literal_eval(node.value))
+    return ()
+
+
+def distance_told(far):
+    """A distance of a Keras page in words, short: see `Topic.distances`."""
+    if far is None:
+        return "identical"
+    return f"within {far:.1e}" if far else "identical but for the sign of a zero"
+
+
+@functools.cache
+def _keras_rows():
+    path = folder("parity_tests") / "keras.tsv"
+    lines = path.read_text("utf-8").splitlines()
+    lines = [line for line in lines if not line.startswith("#")]
+    return list(csv.DictReader(lines, delimiter="\t"))
 
 
 def folder(package):

@@ -16,6 +16,7 @@ WAYS = {
     "dynamic": "unknown shapes",
     "xla": "XLA",
     "generated": "any size",
+    "keras": "Keras",
 }
 
 

@@ -11,6 +11,7 @@ _HOMES = {
     "cases": ("FalseFriend", "Layer", "Op", "Program", "Raises"),
     "pair": ("Pair",),
     "proof": ("Proof",),
+    "distances": ("Naive",),
     "pages": ("Page",),
     "arrays": ("booleans", "dyadic", "integers", "normal", "uniform"),
     "compare": ("Bound", "Mismatch", "compare"),

@@ -20,6 +20,7 @@ RUNGS = {
     "layer": ("graph", "eager", "function", "dynamic", "xla", "gradient"),
     "program": ("graph", "eager", "function"),
 }
+BESIDES = ("generated", "keras")
 DIFFERENCES = ("values", "shape", "structure", "raises")
 
 
@@ -63,7 +64,7 @@ class Case:
     kind = "op"
 
     def __post_init__(self):
-        unknown = set(self.skip) - {*RUNGS[self.kind], "generated"}
+        unknown = set(self.skip) - {*RUNGS[self.kind], *BESIDES}
         if unknown or not all(self.skip.values()):
             raise ValueError(
                 "{}: skip takes {{rung: reason}}, rungs being {}".format(

@@ -33,7 +33,7 @@ SLACK = 2
 ELSEWHERE = 2.0**-20
 """What an unlisted leaf may differ by, relatively, on other processors and versions."""
 
-NOT_NUMBERS = 2**62
+NOT_NUMBERS = 2**63 - 2
 """Above it, a distance in units in the last place means NaN on one side alone."""
 
 FIELDS = ("pair", "case", "leaf", "ulps", "relative", "kernels")
@@ -58,7 +58,7 @@ class Row:
     leaf: str
     ulps: int
     relative: float
-    kernels: str
+    kernels: str = ""
 
 
 def distance(expected, actual):
@@ -106,9 +106,22 @@ class Table:
         path: the file, tab-separated, which need not exist.
     """
 
+    notes = (
+        "What differs in float32 from the genuine TensorFlow 1.15.5: made by",
+        "`make exceptions`, read by a person.",
+    )
+    fields = FIELDS
+    slack = SLACK
+    made_by = "make exceptions"
+
     def __init__(self, path):
         self.path = pathlib.Path(path)
         self._read()
+
+    @staticmethod
+    def here():
+        """Where a measurement holds from both sides: see `here` of the module."""
+        return here()
 
     def _read(self):
         self.measured, self.rows = "", {}
@@ -137,21 +150,30 @@ class Table:
         kept = [r for r in self.rows.values() if r.pair.partition(".")[0] != name]
         rows = sorted([*kept, *rows], key=lambda r: (r.pair, r.case, r.leaf))
         self.rows = {(r.pair, r.case, r.leaf): r for r in rows}
-        self.measured = here()
+        self.measured = self.here()
         lines = [
-            "# What differs in float32 from the genuine TensorFlow 1.15.5: made by",
-            "# `make exceptions`, read by a person.",
+            *(f"# {note}" for note in self.notes),
             f"# measured on {self.measured}",
-            "\t".join(FIELDS),
+            "\t".join(self.fields),
         ]
         for row in rows:
             cells = dataclasses.asdict(row) | {"relative": f"{row.relative:.2g}"}
-            lines.append("\t".join(str(cells[field]) for field in FIELDS))
+            lines.append("\t".join(str(cells[field]) for field in self.fields))
         temporary = self.path.with_suffix(".tmp")
         temporary.write_text("\n".join(lines) + "\n", "utf-8")
         os.replace(temporary, self.path)
 
-    def compare(self, pair, case, expected, actual, sides, elsewhere=False):
+    def compare(
+        self,
+        pair,
+        case,
+        expected,
+        actual,
+        sides,
+        elsewhere=False,
+        leaf=str,
+        apart_by=None,
+    ):
         """Compares the answers of one case at all its sizes.
 
         Args:
@@ -161,6 +183,8 @@ class Table:
             actual: list of {path: array}.
             sides: the names of the two, for messages.
             elsewhere: whether to bound from above only, as on other processors.
+            leaf: function from a path to the leaf that its row names.
+            apart_by: what measures in the place of `measure`.
 
         Returns:
             Tally.
@@ -170,49 +194,56 @@ class Table:
         """
         rows, found, total = self.of(pair, case), {}, Tally()
         for left, right in zip(expected, actual, strict=True):
-            apart = measure(left, right, sides)
+            apart = (apart_by or measure)(left, right, sides)
             leaves = len(left) - ("structure" in left)
             total += Tally(leaves, _elements(left), differ=len(apart))
-            for path, (units, relative) in apart.items():
-                before = found.get(path, (0, 0.0))
-                found[path] = max(before[0], units), max(before[1], relative)
-        at_home = not elsewhere and self.measured == here()
+            farthest(found, apart, leaf)
+        at_home = not elsewhere and self.measured == self.here()
         for path, (units, relative) in found.items():
             row = rows.pop(path, None)
-            problem = _problem(row, units, relative, at_home)
+            problem = self._problem(row, units, relative, at_home)
             if problem:
                 left, right = sides
                 raise Mismatch(
                     f"{path}: {units} ULP, {relative:.2g} of the largest value between "
                     f"{left} and {right}: {problem}"
                 )
-        unknown = not elsewhere and set(rows) - set(expected[0])
+        unknown = not elsewhere and set(rows) - set(map(leaf, expected[0]))
         if rows and (at_home or unknown):
             raise Mismatch(
-                f"{', '.join(rows)}: identical now, or no leaf: make exceptions"
+                f"{', '.join(rows)}: identical now, or no leaf: {self.made_by}"
             )
         total.ulps = max([0, *(units for units, _ in found.values())])
-        total.relative = max([0.0, *(relative for _, relative in found.values())])
+        finite = [r for _, r in found.values() if np.isfinite(r)]
+        total.relative = max([0.0, *finite])
         return total
 
-
-def _problem(row, units, relative, at_home):
-    """What is wrong with a distance, or None."""
-    if units > NOT_NUMBERS:
-        return "NaN on one side alone"
-    if row is None:
-        if at_home or relative > ELSEWHERE:
-            return "it has no row: make exceptions"
+    def _problem(self, row, units, relative, at_home):
+        """What is wrong with a distance, or None."""
+        if units > NOT_NUMBERS:
+            return "NaN on one side alone"
+        if row is None:
+            if at_home or relative > ELSEWHERE:
+                return f"it has no row: {self.made_by}"
+            return None
+        slack = self.slack
+        if not at_home:
+            over = relative > max(slack * row.relative, ELSEWHERE)
+            much = f"more than {slack} times the {row.relative:.2g} of its row"
+            return much if over else None
+        for today, measured in ((units, row.ulps), (relative, row.relative)):
+            # Rows are written with two digits.
+            if not measured / slack <= today * 1.05 <= 1.1 * slack * measured:
+                told = f"{row.ulps} ULP, {row.relative:.2g}"
+                return f"its row says {told}: {self.made_by}"
         return None
-    pairs = (units, row.ulps), (relative, row.relative)
-    if not at_home:
-        over = relative > max(SLACK * row.relative, ELSEWHERE)
-        return f"more than twice the {row.relative:.2g} of its row" if over else None
-    for today, measured in pairs:
-        # Rows are written with two digits.
-        if not measured / SLACK <= today * 1.05 <= 1.1 * SLACK * measured:
-            return f"its row says {row.ulps} ULP, {row.relative:.2g}: make exceptions"
-    return None
+
+
+def farthest(found, apart, leaf=str):
+    """Adds what `measure` found to {leaf: distance}, which keeps the largest."""
+    for path, far in apart.items():
+        before = found.get(leaf(path), (0, 0.0))
+        found[leaf(path)] = tuple(map(max, before, far))
 
 
 def measure(expected, actual, sides):
@@ -260,9 +291,7 @@ def measured(proof):
             answers = proof.answers_float32(case)
         for expected, actual in zip(proof.recorded_float32(case), answers, strict=True):
             sides = f"1.15.5, {proof.name}.{case}", "today"
-            for path, (units, relative) in measure(expected, actual, sides).items():
-                before = found.get(path, (0, 0.0))
-                found[path] = max(before[0], units), max(before[1], relative)
+            farthest(found, measure(expected, actual, sides))
         if not found:
             continue
         pair, cause = f"{proof.name}.{case.name}", kernels.causes(ran)
@@ -293,7 +322,24 @@ def operations():
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    return write_tables(
+        argv, __doc__, lambda proof: (proof.float32, lambda: measured(proof))
+    )
+
+
+def write_tables(argv, doc, table_of):
+    """Writes the rows of a provider's proofs anew: the command of a table.
+
+    Args:
+        argv: PROVIDER [NAME ...], or None for those of the process.
+        doc: the docstring whose first line describes the command.
+        table_of: function from a proof to its table and the function that measures its
+            rows; to None if it has none.
+
+    Returns:
+        Exit status.
+    """
+    parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
     parser.add_argument("provider", help="a module, or the path of a file")
     parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
     options = parser.parse_args(argv)
@@ -307,13 +353,17 @@ def main(argv=None):
         return 2
     failed = False
     for proof in proofs:
+        found = table_of(proof)
+        if found is None:
+            continue
+        table, measure_now = found
         try:
-            rows = measured(proof)
+            rows = measure_now()
         except AssertionError as error:
             print(f"{proof.name}: {error}", flush=True)
             failed = True
             continue
-        proof.float32.replace(proof.name, rows)
+        table.replace(proof.name, rows)
         print(f"{proof.name}: {len(rows)} leaves differ", flush=True)
     return int(failed)
 

@@ -9,6 +9,8 @@ import numpy as np
 from tf1to2.parity import structure
 from tf1to2.parity.cases import Case, Raises
 from tf1to2.parity.compare import Bound, Mismatch, Tally, compare, difference, same_bits
+from tf1to2.parity.distances import WAY as KERAS
+from tf1to2.parity.distances import Distances, Naive
 from tf1to2.parity.float32 import float32_table
 from tf1to2.parity.pages import Page
 from tf1to2.parity.recordings import Entry, Recording
@@ -60,6 +62,8 @@ class Proof:
             recording unless given.
         name: what it is called; the last part of the right page's name unless given.
         names: {name on the left: name on the right} of the public names that differ.
+        keras: a third page, likewise, of which distances are measured: see `distances`.
+        naive: list of its `Naive` forms.
 
     Raises:
         ValueError: two cases have one name, or a bound names nothing.
@@ -85,6 +89,8 @@ class Proof:
         float32=None,
         name=None,
         names=None,
+        keras=None,
+        naive=(),
     ):
         self.left, self.right = (
             side if isinstance(side, Page) else Page(side) for side in (left, right)
@@ -105,6 +111,11 @@ class Proof:
             float32 or self.recording.path.with_name("float32.tsv")
         )
         self._refuse_unknown_rows()
+        self.distances = None
+        if keras:
+            page = keras if isinstance(keras, Page) else Page(keras)
+            table = self.float32.path.with_name("keras.tsv")
+            self.distances = Distances(self, page, table, naive)
         self._answered = functools.cache(self._legacy_answer)
 
     def _refuse_unknown(self, bound):
@@ -152,6 +163,9 @@ class Proof:
             for way in case.ways
             if self.recipe or way != "xla"  # whose float32 is nobody else's
         ]
+        if self.distances and self.strict:
+            checks += [Check(self, case, KERAS) for case in self.distances.cases]
+            checks += [Check(self, case, "naive") for case in self.distances.naive]
         return [(check.slug, check) for check in checks]
 
     def recorded(self):
@@ -177,6 +191,8 @@ class Proof:
         Raises:
             Mismatch: the first difference; `Retraced`, `StaleRecording` likewise.
         """
+        if way == KERAS or isinstance(case, Naive):
+            return self.distances.prove(case)
         if isinstance(case, Raises):
             return self._prove_error(case, way)
         if way == "naive":

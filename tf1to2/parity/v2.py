@@ -1,6 +1,7 @@
 """The right page, run: eagerly, in a `tf.function`, with unknown dimensions, by XLA."""
 
 import contextlib
+import inspect
 from unittest import mock
 
 import numpy as np
@@ -72,7 +73,7 @@ class _Call:
         self.statics = {}
         self.traces, self.signatures = 0, set()
         self.compiled = None
-        if way != "eager":
+        if way not in ("eager", "keras"):
             signature = [self._spec(*item) for item in fed(request).items()]
             self.compiled = tf.function(
                 self.body,
@@ -138,40 +139,44 @@ def _gradients(tape, outputs, sources):
         return {}
     gradients = tape.gradient(
         targets,
-        sources,
+        {name: _tensors(source) for name, source in sources.items()},
         output_gradients=[cotangent(tf, y, i) for i, y in enumerate(targets)],
     )
+    for name, source in sources.items():
+        if hasattr(source, "joined"):  # a weight that Keras keeps in several
+            gradients[name] = source.joined(gradients[name])
     return {
         name: None if gradient is None else tf.convert_to_tensor(gradient)
         for name, gradient in gradients.items()
     }
 
 
+def _tensors(source):
+    """What a tape takes for a tensor, a variable, or what stands for one in Keras."""
+    return source if isinstance(source, (tf.Tensor, tf.Variable)) else source.value
+
+
 def _run_layer(module, request, way):
     tf.random.set_seed(SEED)
     layer = getattr(module, request["name"])(**request["factory"])
+    call = _by_keyword(layer) if way == "keras" else layer
 
     def create(tensors):
         supply = iter(tensors)
         args = structure.map_arrays(lambda *_: next(supply), request["args"])
-        layer(*args, **request["kwargs"])
+        call(*args, **request["kwargs"])
 
     # Tracing makes the variables without running the layer: its state stays initial.
     specs = [tf.TensorSpec(a.shape, dtype_of(a)) for a in fed(request).values()]
     tf.function(create).get_concrete_function(specs)
-    old = _old_names(request)
-    variables, trainable = (
-        sorted(((old(v.name), v) for v in owned), key=lambda item: item[0])
-        for owned in (layer.variables, layer.trainable_variables)
-    )
+    variables, trainable = _owned(module, layer, request, way)
     initial = {name: v.numpy() for name, v in variables}
 
     def reset():
         for name, variable in variables:
             variable.assign(structure.distinct(name, variable.shape))
 
-    call = _Call(layer, request, way, dict(trainable))
-    result = call(request, reset)
+    result = _Call(call, request, way, dict(trainable))(request, reset)
     tree = {
         **result,
         "variables": [name for name, _ in variables],
@@ -180,6 +185,33 @@ def _run_layer(module, request, way):
         "state": {name: v.numpy() for name, v in variables},
     }
     return structure.answer(tree)
+
+
+def _owned(module, layer, request, way):
+    """[(name on the left, variable)] of a layer, sorted; likewise of what it trains.
+
+    A Keras page tells the names by `old_names(layer)`, of others the request does.
+    """
+    if way == "keras":
+        named = [(name + ":0", v) for name, v in module.old_names(layer).items()]
+        both = named, [(name, v) for name, v in named if v.trainable]
+    else:
+        old = _old_names(request)
+        owned = layer.variables, layer.trainable_variables
+        both = ([(old(v.name), v) for v in variables] for variables in owned)
+    return [sorted(named, key=lambda item: item[0]) for named in both]
+
+
+def _by_keyword(layer):
+    """A Keras layer, called as others are: it takes by position only tensors."""
+    names = list(inspect.signature(layer.call).parameters)
+
+    def call(*args, **kwargs):
+        tensors = [arg for arg in args if tf.is_tensor(arg)]
+        others = dict(zip(names[len(tensors) :], args[len(tensors) :]))
+        return layer(*tensors, **others, **kwargs)
+
+    return call
 
 
 def _old_names(request):
@@ -227,7 +259,7 @@ def _run_program(module, request, way):
         for function in functions:
             traces = function.experimental_get_tracing_count()
             traces -= before.get(id(function), 0)
-            if traces > request["traces"]:
+            if traces > request["traces"] and way != "keras":  # which traces its own
                 raise Retraced(
                     "%s: %d traces, not %d"
                     % (function.python_function.__name__, traces, request["traces"])

@@ -79,11 +79,13 @@ def _of_name(symbol, width, colour):
     topic, name = _found(entry.pair)
     if name is None:
         return "\n".join([*lines, *_overview(topic, width)]) + "\n"
+    by_keras = [f"  tf1to2 diff --keras {entry.pair}"] * (name in topic.distances)
     if entry.pair in proven:
         lines += _wrapped(_proof(topic, name), width, "")
-        lines.append(f"  tf1to2 verify {entry.pair}")
+        lines += [f"  tf1to2 verify {entry.pair}", *by_keras]
     else:
         lines += _wrapped(f"see {entry.pair}: {topic.summaries[name]}", width, "")
+        lines += by_keras
         if proven:
             pairs = ", ".join(proven[:3])
             lines += _wrapped(
@@ -199,8 +201,17 @@ def _proof(topic, name):
     cases = proof["cases"]
     return (
         f"{topic.name}.{name}: {verdict} on 1.15.5, {ways}, "
-        f"in {cases} case{'s' * (cases != 1)}"
+        f"in {cases} case{'s' * (cases != 1)}{_by_keras(topic, name)}"
     )
+
+
+def _by_keras(topic, name):
+    """How far the Keras form of a pair is, as the end of a line."""
+    if name not in topic.distances:
+        return ""
+    far = topic.distances[name]
+    told = topics.distance_told(far) + " of the largest value" * bool(far)
+    return f"; by Keras {told}"
 
 
 # --- Several names, and errors.

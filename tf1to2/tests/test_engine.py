@@ -15,8 +15,8 @@ from tf1to2.errors import CommandError
 from tf1to2.parity import pages, providers
 
 ROOT = pathlib.Path(__file__).parents[2]
-PACKAGES = ("tf1to2", "parity_tests", "v1_graph", "v2_eager")
-EDITION = ("parity_tests", "v1_graph", "v2_eager")
+EDITION = ("parity_tests", "v1_graph", "v2_eager", "v2_keras")
+PACKAGES = ("tf1to2", *EDITION)
 
 
 def modules():

@@ -129,7 +129,7 @@ class TableTest(unittest.TestCase):
 
     def test_and_then_does(self):
         table, right = Table(self.path), [{"outputs": np.float32(self.away(17))}]
-        with self.assertRaisesRegex(Mismatch, "more than twice"):
+        with self.assertRaisesRegex(Mismatch, "more than 2 times"):
             table.compare(*CASE, self.LEFT, right, ("then", "now"), elsewhere=True)
 
     def test_a_row_on_no_leaf_fails_anywhere(self):

@@ -10,13 +10,14 @@ from tf1to2.errors import CommandError
 from tf1to2.view.definitions import Edition, needed
 
 PACKAGES = "v1_graph", "v2_eager"
+KERAS = "v2_keras"
 NUMERICS = "v2_eager.numerics"
 
 
 @functools.cache
 def edition():
-    """The Edition of both sides' pages, read once."""
-    return Edition({package: topics.folder(package) for package in PACKAGES})
+    """The Edition of both sides' pages and the Keras pages, read once."""
+    return Edition({name: topics.folder(name) for name in (*PACKAGES, KERAS)})
 
 
 @functools.cache

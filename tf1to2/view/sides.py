@@ -4,10 +4,11 @@ import dataclasses
 import difflib
 import pathlib
 
+from tf1to2 import topics
 from tf1to2.errors import CommandError
 from tf1to2.view.align import Block
 from tf1to2.view.definitions import Edition, Module, needed
-from tf1to2.view.library import PACKAGES, edition
+from tf1to2.view.library import KERAS, PACKAGES, edition
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,10 +50,21 @@ class Sides:
         return [first, *both, *rest]
 
 
-def of_topic(topic):
-    """The Sides of a topic's two pages."""
-    left, right = (edition().module(f"{p}.{topic.name}") for p in PACKAGES)
-    return Sides(left, right, {name: name for name in topic.pairs})
+def of_topic(topic, keras=False):
+    """The Sides of a topic's two pages; with `keras`, of the left and the Keras page.
+
+    Raises:
+        CommandError: the topic has no Keras page.
+    """
+    if keras and not topic.keras:
+        known = [name for name, other in topics.topics().items() if other.keras]
+        raise CommandError(
+            f"{topic.name} has no Keras page; there are: {', '.join(known)}"
+        )
+    packages = (PACKAGES[0], KERAS) if keras else PACKAGES
+    left, right = (edition().module(f"{p}.{topic.name}") for p in packages)
+    names = topic.distances if keras else topic.pairs
+    return Sides(left, right, {name: name for name in names})
 
 
 def of_files(left, right, names=()):

@@ -1,0 +1,225 @@
+"""How far a Keras page is from the genuine TensorFlow 1.15.5: the table of distances.
+
+python -m tf1to2.parity.distances PROVIDER [NAME ...]   measures, writes the table anew
+
+A Keras page has some of the names of a proof's pages, and is what a user of Keras
+writes. The cases of these names run it, in float32 as given and from the same weights,
+and each answer is compared with the recording. What has the same bits has no row; the
+distance of every other array is a row, and must lie within a factor of four of it, from
+both sides: a row that is not needed any more fails as one that is exceeded does.
+"""
+
+import dataclasses
+import importlib.metadata
+import math
+import re
+import sys
+import types
+from collections.abc import Callable
+
+from tf1to2.parity import float32
+from tf1to2.parity.cases import Case, Raises
+from tf1to2.parity.compare import Mismatch, Tally
+
+WAY = "keras"
+"""What the way is called, in `skip` and in the names of tests."""
+
+SIDES = ("1.15.5", "Keras")
+ABSENT = (0, math.inf)
+"""The distance of an array that Keras does not keep."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Naive:
+    """The obvious form of a Keras page, which is farther away than the page.
+
+    Attributes:
+        of: the case that runs it, as `str` has it: "make_batch_norm, training".
+        slug: what is naive about it, in English.
+        form: what stands in the place of the page's function, with its signature.
+        because: why it is farther away, in a sentence.
+    """
+
+    of: str
+    slug: str
+    form: Callable
+    because: str
+
+    def __str__(self):
+        return f"{self.of}, {self.slug}"
+
+    @property
+    def name(self):
+        """The pair."""
+        return self.of.partition(", ")[0]
+
+
+class Table(float32.Table):
+    """The rows of keras.tsv: like float32.tsv, with the version of Keras."""
+
+    notes = (
+        "How far the Keras pages are from the genuine TensorFlow 1.15.5: made by",
+        "`make distances`. What has no row has the same bits.",
+    )
+    fields = ("pair", "case", "leaf", "ulps", "relative")
+    slack = 4
+    made_by = "make distances"
+
+    @staticmethod
+    def here():
+        version = importlib.metadata.version("keras")
+        return f"{float32.here()}, Keras {version}"
+
+
+class Distances:
+    """The Keras page of a proof, and how far it is.
+
+    Args:
+        proof: the `Proof`, whose cases and recording are used.
+        page: the Keras page, a `Page`. Its `__all__` names the pairs that it has, and
+            its `old_names(layer)` is {name in TensorFlow 1: variable}.
+        path: of the table.
+        naive: list of `Naive`.
+
+    Raises:
+        ValueError: a naive form names no case.
+    """
+
+    def __init__(self, proof, page, path, naive=()):
+        self.proof, self.page, self.naive = proof, page, list(naive)
+        self.table = Table(path)
+        self.known = {str(case): case for case in proof.cases if WAY not in case.skip}
+        for name, case in list(self.known.items()):
+            if isinstance(case, Raises) or not proof.float32_way(case):
+                del self.known[name]  # nothing was recorded in float32
+        for naive in self.naive:
+            if naive.of not in self.known:
+                raise ValueError(f"a naive form names no case: {naive}")
+
+    def unknown(self):
+        """The rows of the table that name no case: for a test, not for this command."""
+        named = {str(case) for case in [*self.cases, *self.naive]}
+        rows = self.table.rows.values()
+        mine = [row for row in rows if row.pair.startswith(self.proof.name + ".")]
+        pairs = [row.pair.partition(".")[2] for row in mine]
+        return [r for p, r in zip(pairs, mine) if f"{p}, {r.case}" not in named]
+
+    @property
+    def cases(self):
+        """The cases that the page answers."""
+        names = self.page.module.__all__
+        return [case for case in self.known.values() if case.name in names]
+
+    def prove(self, case):
+        """Compares one case with the recording, by the rows of the table.
+
+        Returns:
+            {"Keras": Tally} of the distances; of a naive form, {"compat.v1": Tally}.
+
+        Raises:
+            Mismatch: a distance has no row, or is not what its row says; a naive form
+                is no farther away than the page.
+        """
+        pair = f"{self.proof.name}.{case.name}"
+        slug = str(case).partition(", ")[2]
+        try:
+            tally = self.table.compare(
+                pair,
+                slug,
+                *self._answers(case),
+                SIDES,
+                leaf=_leaf(case),
+                apart_by=_measure(case),
+            )
+        except Mismatch as mismatch:
+            raise Mismatch(f"{self.proof.name}.{case}: {mismatch}") from None
+        if isinstance(case, Case):
+            return {"Keras": tally}
+        near = self.table.of(pair, case.of.partition(", ")[2]).values()
+        near = [row.relative for row in near if row.relative < math.inf]
+        if tally.relative <= max([0.0, *near]):
+            raise Mismatch(f"{pair}: {case} is no farther away than the page")
+        return {"compat.v1": Tally(1, 1)}
+
+    def measured(self):
+        """The rows of all cases and naive forms, measured now."""
+        rows = []
+        for case in [*self.cases, *self.naive]:
+            found = {}
+            slug, sides = str(case).partition(", ")[2], (SIDES[0], f"Keras, {case}")
+            for expected, actual in zip(*self._answers(case), strict=True):
+                apart = _measure(case)(expected, actual, sides)
+                float32.farthest(found, apart, _leaf(case))
+            pair = f"{self.proof.name}.{case.name}"
+            rows += [float32.Row(pair, slug, path, *far) for path, far in found.items()]
+        return rows
+
+    def _answers(self, case):
+        """(what 1.15.5 answered, what Keras does), each a list by size."""
+        from tf1to2.parity import v2
+
+        page = self.page.module
+        if isinstance(case, Naive):
+            tell = getattr(page, "old_names", None)
+            page = types.SimpleNamespace(**{case.name: case.form}, old_names=tell)
+            case = self.known[case.of]
+        requests = [case.request(sizes) for sizes in case.bindings()]
+        expected, actual = (
+            [_carried(answer) for answer in answers]
+            for answers in (
+                self.proof.recorded_float32(case),
+                v2.run(page, requests, WAY),
+            )
+        )
+        return expected, actual
+
+
+def _measure(case):
+    """What measures a case: of a naive form the numbers alone."""
+
+    def numbers(*sides):
+        found = measure(*sides)
+        return {path: far for path, far in found.items() if far is not ABSENT}
+
+    return numbers if isinstance(case, Naive) else measure
+
+
+def measure(expected, actual, sides):
+    """Like `float32.measure`; what Keras does not keep is infinitely far away."""
+    absent = set(expected) - set(actual) - {"structure"}
+    if not absent:
+        return float32.measure(expected, actual, sides)
+    shared, answered = (
+        {p: x for p, x in answer.items() if p not in absent | {"structure"}}
+        for answer in (expected, actual)
+    )
+    if not shared:
+        raise Mismatch(f"{sides[1]} answers nothing of {', '.join(expected)}")
+    return {**float32.measure(shared, answered, sides), **dict.fromkeys(absent, ABSENT)}
+
+
+def _leaf(case):
+    """The leaf of a row: one for all that a list holds, for all of a naive form."""
+    if isinstance(case, Naive):
+        return lambda path: "*"
+    return lambda path: re.sub(r"/\d+$", "/*", path)
+
+
+def _carried(answer):
+    """An answer without its initial values: weights are carried over, not drawn."""
+    return {p: x for p, x in answer.items() if not p.startswith("initial/")}
+
+
+def main(argv=None):
+    def table_of(proof):
+        found = proof.distances
+        return found and (found.table, found.measured)
+
+    return float32.write_tables(argv, __doc__, table_of)
+
+
+if __name__ == "__main__":
+    from tf1to2.parity import settings
+
+    settings.apply()
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What a user of Keras writes, where Keras has its own way: with measured distances."""

@@ -1,0 +1,54 @@
+"""Moving averages: an object that adds shadow variables → a module that owns them."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+__all__ = ["train"]
+
+
+class Averages(keras.callbacks.Callback):
+    """Moving averages of the weights that begin at the initial weights.
+
+    An optimizer's `use_ema` begins after the first step, and knows no count of steps.
+
+    Args:
+        decay: share of the old averages that a step keeps, less in the beginning.
+    """
+
+    def __init__(self, decay):
+        super().__init__()
+        self.decay = decay
+
+    def on_train_begin(self, logs=None):
+        self.shadows = [keras.Variable(w) for w in self.model.trainable_weights]
+        self.update = tf.function(self.follow)
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.update()
+
+    def follow(self):
+        step = tf.cast(self.model.optimizer.iterations.value, tf.float32)
+        rest = 1 - tf.minimum(self.decay, (1 + step) / (10 + step))
+        for shadow, weight in zip(self.shadows, self.model.trainable_weights):
+            shadow.assign_sub((shadow - weight) * rest)
+
+
+def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
+    """Fits a line by gradient descent, then evaluates it with the averaged weights."""
+    # --- build
+    dense = keras.layers.Dense(len(bias))
+    model = keras.Sequential([keras.Input(x.shape[1:]), dense])
+    model.set_weights([kernel, bias])
+    model.compile(keras.optimizers.SGD(rate), "mse")
+    averages = Averages(decay)
+    # --- step
+    model.fit(x, y, len(x), steps, shuffle=False, verbose=0, callbacks=[averages])
+    # --- swap
+    trained = model.get_weights()
+    result = {"loss": np.float32(model.evaluate(x, y, len(x), verbose=0))}
+    model.set_weights(averages.shadows)
+    result["averaged_loss"] = np.float32(model.evaluate(x, y, len(x), verbose=0))
+    result["averaged"] = model.get_weights()
+    model.set_weights(trained)
+    return {**result, "weights": model.get_weights()}

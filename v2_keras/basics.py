@@ -1,0 +1,45 @@
+"""Basics: a session run and its feed become a function call and its arguments."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "fit_polynomial",
+]
+
+
+class Losses(keras.callbacks.Callback):
+    """The loss of every step: what `fit` logs is the mean since the last reset."""
+
+    def __init__(self):
+        super().__init__()
+        self.losses = []
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.model.reset_metrics()
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(logs["loss"])
+
+
+def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
+    """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step.
+
+    Half the sum of the squares is what `l2_loss` was: of the errors, and of w.
+    """
+    # --- build
+    half = keras.regularizers.L2(penalty / 2)
+    layer = keras.layers.Dense(1, use_bias=False, kernel_regularizer=half)
+    model = keras.Sequential([keras.Input([3]), layer])
+    model.set_weights([w])
+    adam = keras.optimizers.Adam(learning_rate, epsilon=1e-8)
+    squares = keras.losses.MeanSquaredError(reduction="sum")
+    model.compile(adam, squares, loss_weights=0.5)
+    # --- run
+    features = np.stack([np.square(x), x, np.ones_like(x)], axis=-1)
+    targets = 5 * np.square(x)[..., None] + 3
+    steps = tf.data.Dataset.from_tensor_slices((features, targets))
+    history = Losses()
+    model.fit(steps, shuffle=False, verbose=0, callbacks=[history])
+    return model.get_weights()[0], np.array(history.losses, x.dtype)

@@ -1,0 +1,95 @@
+"""Feature columns: descriptions of features → functions that compute them."""
+
+import keras
+import tensorflow as tf
+from keras import layers
+
+__all__ = [
+    "standardize",
+    "bucketize",
+    "count_ids",
+    "make_word_counter",
+    "hash_values",
+]
+
+
+def standardize(features, statistics):
+    """Subtracts means, divides by deviations, and joins the columns: sorted by name.
+
+    `Normalization` knows variances.
+    """
+    columns = []
+    for name in sorted(statistics):
+        mean, deviation = statistics[name]
+        normalize = layers.Normalization(mean=mean, variance=deviation**2)
+        columns.append(normalize(features[name]))
+    return layers.Concatenate()(columns)
+
+
+def bucketize(x, boundaries):
+    """Tells the bucket of numbers, one-hot: a boundary belongs to the bucket above it.
+
+    `Discretization` tells the number of the bucket.
+    """
+    buckets = layers.Discretization(bin_boundaries=boundaries)(x)
+    one_hot = keras.ops.one_hot(buckets, len(boundaries) + 1, dtype="float32")
+    return layers.Flatten()(one_hot)
+
+
+def count_ids(ids, size, default_value=None):
+    """Counts how often each id is in a row; -1 is none at all.
+
+    Keras counts from 0: what is none goes into a column that is dropped.
+    """
+    if default_value is not None:
+        known = (ids >= -1) & (ids < size)
+        ids = tf.where(known, ids, tf.constant(default_value, ids.dtype))
+    counts = layers.CategoryEncoding(size + 1, output_mode="count")(ids + 1)
+    return counts[:, 1:]
+
+
+def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"):
+    """Makes a counter of the words of a list, and of what is out of vocabulary.
+
+    A lookup of Keras numbers the strangers first, and has one bucket at least.
+    """
+    return WordCounter(words, num_oov_buckets, default_value, name=name)
+
+
+class WordCounter(layers.Layer):
+    def __init__(self, words, num_oov_buckets, default_value, name):
+        super().__init__(name=name)
+        self.words, self.buckets = len(words), num_oov_buckets
+        self.default = default_value
+        options = {"vocabulary": words, "num_oov_indices": max(1, num_oov_buckets)}
+        if isinstance(words[0], str):
+            self.lookup = layers.StringLookup(mask_token="", **options)
+        else:
+            self.lookup = layers.IntegerLookup(mask_token=-1, **options)
+        size = self.lookup.vocabulary_size()
+        self.encode = layers.CategoryEncoding(size, output_mode="count")
+
+    def call(self, inputs):
+        counts = self.encode(self.lookup(inputs))
+        _, strangers, known = tf.split(counts, [1, -1, self.words], axis=1)
+        if self.buckets:
+            return tf.concat([known, strangers], 1)
+        if self.default >= 0:
+            return known + strangers * tf.one_hot(self.default, self.words)
+        return known
+
+
+def old_names(layer):
+    """{name in TensorFlow 1: variable}: a counter has none."""
+    return {}
+
+
+def hash_values(values, buckets):
+    """Counts the values of a row in buckets that their hashes choose.
+
+    The first bucket of Keras is for what is no value.
+    """
+    none = "" if values.dtype == tf.string else -1
+    hashed = layers.Hashing(buckets + 1, mask_value=none)(values)
+    counts = layers.CategoryEncoding(buckets + 1, output_mode="count")(hashed)
+    return counts[:, 1:]

@@ -1,0 +1,208 @@
+"""Layers: `tf.layers`, variables made in scopes → small modules that own them."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+from v2_eager.numerics import initializers
+
+__all__ = [
+    "make_dense_layers",
+    "make_conv1d",
+    "make_conv2d",
+    "make_conv2d_transpose",
+    "make_separable_conv2d",
+    "pool_and_flatten",
+    "make_embedding",
+    "make_batch_norm",
+    "make_layer_norm",
+    "train",
+]
+
+INNER = {
+    layers.BatchNormalization: "batch_normalization/",
+    layers.GroupNormalization: "LayerNorm/",
+    layers.LayerNormalization: "LayerNorm/",
+}
+"""What TensorFlow 1 put between the scope and the variables of a layer."""
+
+
+def old_names(layer):
+    """{name in TensorFlow 1: variable} of a layer of this page.
+
+    Layers are called as their scopes were, so that paths are the old names.
+    """
+    if isinstance(layer, layers.Embedding):
+        return {f"{layer.name}/table": layer.embeddings}
+    if type(layer) in INNER:
+        scope = f"{layer.name}/{INNER[type(layer)]}"
+        return {scope + variable.name: variable for variable in layer.weights}
+    return {variable.path: variable for variable in layer.weights}
+
+
+def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
+    """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted.
+
+    `l2_loss` was half the sum of the squares, so that half the weight stands here.
+    """
+    return Perceptron(units, use_bias, scale, name=name)
+
+
+class Perceptron(keras.Model):
+    def __init__(self, units, use_bias, scale, name):
+        super().__init__(name=name)
+        # --- layers
+        self.dense = [
+            layers.Dense(
+                size,
+                activation="relu" if i < len(units) - 1 else None,
+                use_bias=use_bias,
+                kernel_regularizer=scale and keras.regularizers.L2(scale / 2),
+                name=f"dense_{i}" if i else "dense",
+            )
+            for i, size in enumerate(units)
+        ]
+
+    def call(self, x):
+        for layer in self.dense:
+            x = layer(x)
+        # --- penalty
+        return x, sum(self.losses, start=tf.zeros([], x.dtype))
+
+
+def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
+    """Makes a convolution over time."""
+    return layers.Conv1D(
+        filters, size, stride, padding, dilation_rate=dilation, name=name
+    )
+
+
+def make_conv2d(
+    filters,
+    size,
+    strides=(1, 1),
+    padding="valid",
+    activation=None,
+    use_bias=True,
+    name="conv2d",
+):
+    """Makes a convolution over images."""
+    return layers.Conv2D(
+        filters,
+        size,
+        strides,
+        padding,
+        activation=activation,
+        use_bias=use_bias,
+        name=name,
+    )
+
+
+def make_conv2d_transpose(
+    filters, size, strides=(1, 1), padding="valid", name="conv2d_transpose"
+):
+    """Makes a transposed convolution, which enlarges images."""
+    return layers.Conv2DTranspose(filters, size, strides, padding, name=name)
+
+
+def make_separable_conv2d(
+    filters, size, strides=(1, 1), padding="valid", multiplier=1, name="separable"
+):
+    """Makes a convolution of every channel on its own, and one that mixes them."""
+    return layers.SeparableConv2D(
+        filters, size, strides, padding, depth_multiplier=multiplier, name=name
+    )
+
+
+def pool_and_flatten(x, size, strides, padding="valid"):
+    """Pools images by the maximum and by the average, and flattens the first."""
+    maxima = layers.MaxPooling2D(size, strides, padding)(x)
+    averages = layers.AveragePooling2D(size, strides, padding)(x)
+    return averages, layers.Flatten()(maxima)
+
+
+def make_embedding(classes, size, name="embedding"):
+    """Makes a table of vectors, to be looked up by number."""
+    draw = keras.initializers.RandomNormal(stddev=0.125)
+    return layers.Embedding(classes, size, embeddings_initializer=draw, name=name)
+
+
+def make_batch_norm(
+    momentum=0.99, epsilon=0.001, fused=False, update=True, name="normalized"
+):
+    """Makes batch normalization, with its updates remembered or forgotten.
+
+    Keras has the defaults of TensorFlow 1, and moves towards the biased variance even
+    where `fused`, which moved towards the unbiased one. A momentum of 1 forgets.
+    """
+    return layers.BatchNormalization(
+        momentum=momentum if update else 1.0, epsilon=epsilon, name=name
+    )
+
+
+def make_layer_norm(begin_axis=1, name="normalized"):
+    """Makes layer normalization, over all axes of an example and not just the last.
+
+    With a scale for each channel, that is one group; `LayerNormalization` has a scale
+    for each of what it normalizes over, and is for a `begin_axis` that is the last.
+    """
+    if begin_axis == 1:
+        return layers.GroupNormalization(groups=1, epsilon=1e-12, name=name)
+    return layers.LayerNormalization(epsilon=1e-12, name=name)
+
+
+def train(images, labels, steps, rate=0.125, update=True):
+    """Trains a small convolutional network with batch normalization and dropout.
+
+    Initial weights and dropout draw the numbers of TensorFlow 1; Keras' initializers
+    and its `Dropout` have streams of their own.
+    """
+    # --- model
+    tf.random.set_seed(7)
+    draw = [initializers.glorot_uniform(seed) for seed in (1, 2, 3)]
+    model = keras.Sequential(
+        [
+            keras.Input(images.shape[1:]),
+            layers.Conv2D(
+                4,
+                3,
+                padding="same",
+                use_bias=False,
+                kernel_initializer=draw[0],
+                name="conv2d",
+            ),
+            layers.BatchNormalization(
+                momentum=0.75 if update else 1.0, name="batch_normalization"
+            ),
+            layers.ReLU(),
+            layers.MaxPooling2D(2),
+            layers.Flatten(),
+            Dropout(0.25, seed=4),
+            layers.Dense(5, "relu", kernel_initializer=draw[1], name="dense"),
+            layers.Dense(3, kernel_initializer=draw[2], name="dense_1"),
+        ],
+        name="network",
+    )
+    # --- step
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.SGD(rate), loss)
+    # --- run
+    history = model.fit(
+        images, labels, len(images), epochs=steps, shuffle=False, verbose=0
+    )
+    return {
+        "losses": list(np.float32(history.history["loss"])),
+        "variables": {
+            name.removeprefix("network/"): variable.numpy()
+            for name, variable in old_names(model).items()
+        },
+        "logits": model(images, training=False).numpy(),
+    }
+
+
+class Dropout(layers.Dropout):
+    """Dropout that draws the numbers of `tf.layers.dropout`."""
+
+    def call(self, inputs, training=False):
+        return tf.nn.dropout(inputs, self.rate, seed=self.seed) if training else inputs

@@ -1,0 +1,144 @@
+"""Learning rates: tensors that depend on a global step → functions of the step."""
+
+import math
+
+import keras
+import tensorflow as tf
+from keras.optimizers import schedules
+
+__all__ = [
+    "exponential_decay",
+    "natural_exp_decay",
+    "inverse_time_decay",
+    "polynomial_decay",
+    "cosine_decay",
+    "cosine_decay_restarts",
+    "linear_cosine_decay",
+    "piecewise_constant",
+    "descend",
+]
+
+
+def exponential_decay(
+    learning_rate, global_step, decay_steps, decay_rate, staircase=False
+):
+    """Multiplies the rate by `decay_rate` every `decay_steps` steps."""
+    rate = schedules.ExponentialDecay(learning_rate, decay_steps, decay_rate, staircase)
+    return rate(global_step)
+
+
+def natural_exp_decay(
+    learning_rate, global_step, decay_steps, decay_rate, staircase=False
+):
+    """Multiplies the rate by exp(-decay_rate) every `decay_steps` steps.
+
+    Keras has no such schedule, and this factor for `ExponentialDecay`.
+    """
+    return exponential_decay(
+        learning_rate, global_step, decay_steps, keras.ops.exp(-decay_rate), staircase
+    )
+
+
+def inverse_time_decay(
+    learning_rate, global_step, decay_steps, decay_rate, staircase=False
+):
+    """Divides the rate by 1 + decay_rate * global_step / decay_steps."""
+    rate = schedules.InverseTimeDecay(learning_rate, decay_steps, decay_rate, staircase)
+    return rate(global_step)
+
+
+def polynomial_decay(
+    learning_rate,
+    global_step,
+    decay_steps,
+    end_learning_rate=0.0001,
+    power=1.0,
+    cycle=False,
+):
+    """Lets the rate fall to `end_learning_rate` by a power of the steps that are left.
+
+    Where it is a `cycle`, the first one begins at step 0 as in TensorFlow 1.
+    """
+    rate = schedules.PolynomialDecay(
+        learning_rate, decay_steps, end_learning_rate, power, cycle
+    )
+    return rate(global_step)
+
+
+def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
+    """Lets the rate fall to `alpha` of itself along half a cosine wave."""
+    return schedules.CosineDecay(learning_rate, decay_steps, alpha)(global_step)
+
+
+def cosine_decay_restarts(
+    learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0
+):
+    """Repeats `cosine_decay`, each period longer and lower than the one before."""
+    rate = schedules.CosineDecayRestarts(
+        learning_rate, first_decay_steps, t_mul, m_mul, alpha
+    )
+    return rate(global_step)
+
+
+class LinearCosineDecay(schedules.LearningRateSchedule):
+    """What Keras 3 has no more, as a schedule of one's own."""
+
+    def __init__(self, learning_rate, decay_steps, num_periods, alpha, beta):
+        self.learning_rate, self.decay_steps = learning_rate, decay_steps
+        self.num_periods, self.alpha, self.beta = num_periods, alpha, beta
+
+    def __call__(self, step):
+        rate = tf.convert_to_tensor(self.learning_rate)
+        steps = tf.cast(self.decay_steps, rate.dtype)
+        share = tf.minimum(tf.cast(step, rate.dtype), steps) / steps
+        wave = 0.5 * (1 + tf.cos(math.pi * (2 * self.num_periods * share)))
+        return rate * ((self.alpha + (1 - share)) * wave + self.beta)
+
+    def get_config(self):
+        return dict(vars(self))
+
+
+def linear_cosine_decay(
+    learning_rate, global_step, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001
+):
+    """Multiplies a straight line and a cosine wave."""
+    rate = LinearCosineDecay(learning_rate, decay_steps, num_periods, alpha, beta)
+    return rate(global_step)
+
+
+def piecewise_constant(x, boundaries, values):
+    """Chooses values[i] for the i that says how many boundaries `x` is beyond.
+
+    The value is a sum of all values times 0 or 1: a NaN among them is the answer.
+    """
+    return schedules.PiecewiseConstantDecay(boundaries, values)(x)
+
+
+def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_step=0):
+    """Minimizes x * x by gradient descent with an exponential, staircase schedule.
+
+    The optimizer asks its schedule at every step, by `iterations`.
+    """
+    # --- build
+    x = keras.Variable(start)
+    rate = schedules.ExponentialDecay(
+        learning_rate, decay_steps, decay_rate, staircase=True
+    )
+    optimizer = keras.optimizers.SGD(rate)
+    optimizer.build([x])
+    optimizer.iterations.assign(first_step)
+
+    # --- step
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.square(x)
+        optimizer.apply([tape.gradient(loss, x.value)], [x])
+
+    # --- run
+    rates, history = [], []
+    for _ in range(steps):
+        rates.append(optimizer.learning_rate.numpy())
+        step()
+        history.append(x.numpy())
+    return rates, history, optimizer.iterations.numpy()

@@ -1,0 +1,120 @@
+"""Losses: weighted, reduced and collected by the graph → functions, and a list."""
+
+import keras
+import tensorflow as tf
+
+__all__ = [
+    "absolute_difference",
+    "mean_squared_error",
+    "huber_loss",
+    "hinge_loss",
+    "sigmoid_cross_entropy",
+    "softmax_cross_entropy",
+    "sparse_softmax_cross_entropy",
+    "softmax_losses",
+]
+
+BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
+REDUCTIONS = {
+    "none": "none",
+    "weighted_sum": "sum",
+    "weighted_sum_over_batch_size": "sum_over_batch_size",
+    "weighted_mean": "mean_with_sample_weight",
+}
+"""What Keras calls the reductions of TensorFlow 1; it has not the default one."""
+
+
+def reduced(make, labels, predictions, weights, reduction, **options):
+    """The loss that `make` makes, reduced as in TensorFlow 1.
+
+    By default that divides by the number of losses whose weight is not 0, where Keras
+    divides by the number of all.
+    """
+    name = REDUCTIONS.get(reduction, "none")
+    loss = make(reduction=name, **options)(labels, predictions, sample_weight=weights)
+    if reduction != BY_NONZERO_WEIGHTS:
+        return loss
+    present = tf.broadcast_to(weights, tf.shape(loss)) != 0
+    count = tf.reduce_sum(tf.cast(present, loss.dtype))
+    return tf.math.divide_no_nan(tf.reduce_sum(loss), count)
+
+
+def by_element(make, labels, predictions, *args, **options):
+    """Likewise: a loss for each element, where Keras takes means of the last axis."""
+    labels = tf.cast(labels, predictions.dtype)
+    column = labels[..., None], predictions[..., None]
+    return reduced(make, *column, *args, **options)
+
+
+def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
+    """Averages |predictions - labels|."""
+    make = keras.losses.MeanAbsoluteError
+    return by_element(make, labels, predictions, weights, reduction)
+
+
+def mean_squared_error(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
+    """Averages the squared difference of predictions and labels."""
+    make = keras.losses.MeanSquaredError
+    return by_element(make, labels, predictions, weights, reduction)
+
+
+def huber_loss(
+    labels, predictions, weights=1.0, delta=1.0, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages the Huber loss: squared/2 near 0, and a line beyond delta."""
+    make = keras.losses.Huber
+    return by_element(make, labels, predictions, weights, reduction, delta=delta)
+
+
+def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
+    """Averages max(0, 1 - y * logits) with y = 2 * labels - 1."""
+    return by_element(keras.losses.Hinge, labels, logits, weights, reduction)
+
+
+def sigmoid_cross_entropy(
+    labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages the cross-entropy of independent labels."""
+    return by_element(
+        keras.losses.BinaryCrossentropy,
+        labels,
+        logits,
+        weights,
+        reduction,
+        from_logits=True,
+        label_smoothing=label_smoothing,
+    )
+
+
+def softmax_cross_entropy(
+    labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages the cross-entropy of one-hot labels.
+
+    Labels were constants, through which no gradient goes.
+    """
+    return reduced(
+        keras.losses.CategoricalCrossentropy,
+        tf.stop_gradient(labels),
+        logits,
+        weights,
+        reduction,
+        from_logits=True,
+        label_smoothing=label_smoothing,
+    )
+
+
+def sparse_softmax_cross_entropy(
+    labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
+):
+    """Averages the cross-entropy of class numbers."""
+    make = keras.losses.SparseCategoricalCrossentropy
+    return reduced(make, labels, logits, weights, reduction, from_logits=True)
+
+
+def softmax_losses(labels, logits, axis=-1):
+    """Computes the cross-entropy of every example, labels being constants."""
+    losses = keras.losses.CategoricalCrossentropy(
+        from_logits=True, axis=axis, reduction="none"
+    )
+    return losses(tf.stop_gradient(labels), logits)

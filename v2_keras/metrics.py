@@ -1,0 +1,221 @@
+"""Metrics: a value and an op that updates it → modules with sums, results, a reset."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import metrics
+
+__all__ = [
+    "averages",
+    "regression",
+    "decisions",
+    "mean_f1",
+    "evaluate",
+    "report_epochs",
+    "mean_of_batches",
+]
+
+
+def stream(update, batches, results):
+    """The results at first and after each of the batches."""
+    history = [results()]
+    for batch in batches:
+        update(*batch)
+        history.append(results())
+    return history
+
+
+def values(named):
+    """{name: result} of a dict of metrics."""
+    return {name: metric.result().numpy() for name, metric in named.items()}
+
+
+class MeanTensor(metrics.Metric):
+    """The mean of every element apart, which Keras 3 has no more."""
+
+    def update_state(self, values, sample_weight=None):
+        values = tf.cast(values, self.dtype)
+        weights = tf.ones_like(values) if sample_weight is None else sample_weight
+        if not hasattr(self, "total"):
+            self.total = self.add_variable(values.shape, "zeros", name="total")
+            self.count = self.add_variable(values.shape, "zeros", name="count")
+        self.total.assign_add(values * weights)
+        self.count.assign_add(tf.broadcast_to(weights, values.shape))
+
+    def result(self):
+        return tf.math.divide_no_nan(self.total.value, self.count.value)
+
+
+def averages(batches):
+    """Streams the mean of all values, and that of every element apart."""
+    # --- metrics
+    named = {"mean": metrics.Mean(), "mean_tensor": MeanTensor()}
+    shape = batches[0][0].shape
+    named["mean_tensor"].update_state(np.zeros(shape, "f"), np.zeros(shape, "f"))
+
+    def update(values, weights=None):
+        if weights is not None:  # one for each row, or as many as there are values
+            axes = tuple(range(weights.ndim, values.ndim))
+            weights = np.broadcast_to(np.expand_dims(weights, axes), values.shape)
+        for metric in named.values():
+            metric.update_state(values, weights)
+
+    # --- run
+    return stream(update, batches, lambda: values(named))
+
+
+def regression(batches, threshold=0.5):
+    """Streams errors: absolute, squared, relative, by angle, and how many are small.
+
+    What Keras has no metric for is a `Mean` of something.
+    """
+    # --- metrics
+    named = {
+        "absolute": metrics.MeanAbsoluteError(),
+        "squared": metrics.MeanSquaredError(),
+        "root": metrics.RootMeanSquaredError(),
+        "relative": metrics.Mean(),
+        "below": metrics.Mean(),
+        "cosine": metrics.Mean(),
+    }
+
+    def update(labels, predictions, weights=None):
+        error = tf.abs(predictions - labels)
+        for name in ("absolute", "squared", "root"):
+            named[name].update_state(labels, predictions, weights)
+        relative = tf.math.divide_no_nan(error, tf.abs(labels))
+        small = tf.cast(error < threshold, tf.float32)
+        cosine = tf.reduce_sum(labels * predictions, 1, keepdims=True)
+        for name, found in (("relative", relative), ("below", small)):
+            whole = None if weights is None else np.broadcast_to(weights, found.shape)
+            named[name].update_state(found, whole)
+        named["cosine"].update_state(cosine, weights)
+
+    def results():
+        found = values(named)
+        return {**found, "cosine": 1 - found["cosine"]}
+
+    # --- run
+    return stream(update, batches, results)
+
+
+def decisions(batches):
+    """Streams what counts of right and wrong decisions tell.
+
+    Whatever is above 0 is a yes; the threshold of Keras is 1/2.
+    """
+    # --- metrics
+    named = {
+        "accuracy": metrics.Accuracy(),
+        "tp": metrics.TruePositives(0.0),
+        "fp": metrics.FalsePositives(0.0),
+        "tn": metrics.TrueNegatives(0.0),
+        "fn": metrics.FalseNegatives(0.0),
+        "precision": metrics.Precision(0.0),
+        "recall": metrics.Recall(0.0),
+    }
+
+    def update(labels, predictions, weights=None):
+        predictions = predictions.reshape(labels.shape)
+        decided = predictions.astype(labels.dtype)
+        named["accuracy"].update_state(labels, decided, weights)
+        for name in list(named)[1:]:
+            named[name].update_state(labels, predictions, weights)
+
+    def results():
+        found = values(named)
+        precision, recall = found["precision"], found["recall"]
+        total = tf.math.divide_no_nan(2 * precision * recall, precision + recall)
+        return {**found, "f1": total.numpy()}
+
+    # --- run
+    return stream(update, batches, results)
+
+
+class MeanF1(metrics.Metric):
+    """The mean of all classes' F1, from a matrix of counts."""
+
+    def __init__(self, num_classes, name="mean_f1"):
+        super().__init__(name=name)
+        self.classes = num_classes
+        shape = num_classes, num_classes
+        self.matrix = self.add_variable(shape, "zeros", name="matrix")
+
+    def update_state(self, labels, predictions, sample_weight=None):
+        self.matrix.assign_add(
+            tf.math.confusion_matrix(
+                labels, predictions, self.classes, sample_weight, tf.float32
+            )
+        )
+
+    def result(self):
+        matrix = self.matrix.value
+        sizes = tf.reduce_sum(matrix, 0) + tf.reduce_sum(matrix, 1)
+        right = tf.linalg.diag_part(matrix)
+        return tf.reduce_mean(tf.math.divide_no_nan(2 * right, sizes))
+
+
+def mean_f1(batches, num_classes):
+    """Streams a metric of one's own: the mean of all classes' F1."""
+    # --- metrics
+    metric = MeanF1(num_classes)
+
+    def results():
+        return {"f1": metric.result().numpy(), "matrix": metric.matrix.numpy()}
+
+    # --- run
+    return stream(metric.update_state, batches, results)
+
+
+def evaluate(x, labels, kernel, batch_size):
+    """Evaluates a linear classifier, batch by batch, until the data ends."""
+    # --- build
+    features, classes = kernel.shape
+    model = keras.Sequential(
+        [keras.Input([features]), keras.layers.Dense(classes, use_bias=False)]
+    )
+    model.set_weights([kernel])
+    # --- metrics
+    model.compile(
+        loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=[
+            metrics.SparseCategoricalAccuracy(name="accuracy"),
+            metrics.SparseTopKCategoricalAccuracy(2, name="top_2"),
+            metrics.MeanIoU(classes, sparse_y_pred=False, name="iou"),
+        ],
+    )
+    # --- run
+    found = model.evaluate(x, labels, batch_size, verbose=0, return_dict=True)
+    return {name: np.float32(value) for name, value in found.items()}
+
+
+def report_epochs(epochs):
+    """Reports accuracy of every epoch, and of all so far."""
+    # --- metrics
+    epoch, run = metrics.Accuracy(), metrics.Accuracy()
+    # --- run
+    reports = []
+    for batches in epochs:
+        epoch.reset_state()
+        for batch in batches:
+            epoch.update_state(*batch)
+            run.update_state(*batch)
+        reports.append([epoch.result().numpy(), run.result().numpy()])
+    return [list(column) for column in zip(*reports)]
+
+
+def mean_of_batches(batches):
+    """Averages the accuracies of batches, beside the accuracy of all examples."""
+    # --- metrics
+    streamed, of_batches = metrics.Accuracy(), []
+    # --- run
+    for batch in batches:
+        of_batch = metrics.Accuracy()
+        for metric in (of_batch, streamed):
+            metric.update_state(*batch)
+        of_batches.append(of_batch.result().numpy())
+    return {
+        "of_batches": of_batches,
+        "mean": np.float32(np.mean(of_batches)),
+        "streamed": streamed.result().numpy(),
+    }

@@ -1,0 +1,269 @@
+"""Optimizers: an op that `minimize` returns → kernels and slots in a small module."""
+
+import dataclasses
+import re
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import optimizers
+
+__all__ = [
+    "fit",
+    "fit_embedding",
+    "fit_clipped",
+    "fit_at_rates",
+    "fit_with_decay",
+]
+
+
+class RMSprop(optimizers.RMSprop):
+    """RMSprop whose mean square begins at one, as in TensorFlow 1, and not at zero."""
+
+    def build(self, variables):
+        super().build(variables)
+        for variable in self.variables:
+            if variable.path.endswith("_velocity"):
+                variable.assign(tf.ones_like(variable))
+
+
+# The defaults of TensorFlow 1, where Keras has others: epsilon is 1e-7 there.
+def gradient_descent(learning_rate):
+    return optimizers.SGD(learning_rate)
+
+
+def momentum(learning_rate, momentum, use_nesterov=False):
+    return optimizers.SGD(learning_rate, momentum, use_nesterov)
+
+
+def adagrad(learning_rate, initial_accumulator_value=0.1):
+    return optimizers.Adagrad(learning_rate, initial_accumulator_value, epsilon=0.0)
+
+
+def adadelta(learning_rate=0.001, rho=0.95, epsilon=1e-8):
+    return optimizers.Adadelta(learning_rate, rho, epsilon)
+
+
+def rmsprop(learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, centered=False):
+    return RMSprop(learning_rate, decay, momentum, epsilon, centered)
+
+
+def adam(learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8):
+    return optimizers.Adam(learning_rate, beta1, beta2, epsilon)
+
+
+def ftrl(
+    learning_rate,
+    learning_rate_power=-0.5,
+    initial_accumulator_value=0.1,
+    l1_regularization_strength=0.0,
+    l2_regularization_strength=0.0,
+):
+    return optimizers.Ftrl(
+        learning_rate,
+        learning_rate_power,
+        initial_accumulator_value,
+        l1_regularization_strength,
+        l2_regularization_strength,
+    )
+
+
+OPTIMIZERS = {
+    "GradientDescent": gradient_descent,
+    "Momentum": momentum,
+    "Adagrad": adagrad,
+    "Adadelta": adadelta,
+    "RMSProp": rmsprop,
+    "Adam": adam,
+    "Ftrl": ftrl,
+}
+SLOTS = {
+    "SGD": {"momentum": "Momentum"},
+    "Adagrad": {"accumulator": "Adagrad"},
+    "Adadelta": {
+        "accumulated_grad": "Adadelta",
+        "accumulated_delta_var": "Adadelta_1",
+    },
+    "RMSprop": {"velocity": "RMSProp", "average_gradient": "RMSProp_1"},
+    "Adam": {"momentum": "Adam", "velocity": "Adam_1"},
+    "Ftrl": {"accumulator": "Ftrl", "linear": "Ftrl_1"},
+    "AdamWeightDecay": {"m": "AdamWeightDecay", "v": "AdamWeightDecay_1"},
+}
+"""{class: {slot in Keras: what TensorFlow 1 put behind the name of the weight}}."""
+
+
+@dataclasses.dataclass
+class Multiple:
+    """A slot that Keras keeps as a multiple of what TensorFlow 1 kept."""
+
+    variable: object
+    factor: float
+
+    def assign(self, value):
+        self.variable.assign(self.factor * value)
+
+    def numpy(self):
+        return self.variable.numpy() / np.float32(self.factor) + 0.0  # and not -0.0
+
+
+def old_names(model):
+    """{name in TensorFlow 1: variable} of the weights, their slots and the step.
+
+    The powers of Adam's betas follow from the step; where there is no momentum, Keras
+    keeps no slot for it.
+    """
+    optimizer = model.optimizer
+    names = {weight.name: weight for weight in model.weights}
+    slots = {variable.path: variable for variable in optimizer.variables}
+    for weight in model.trainable_weights:
+        for slot, suffix in SLOTS[type(optimizer).__name__].items():
+            path = f"{optimizer.name}/{weight.path.replace('/', '_')}_{slot}"
+            if path in slots:
+                variable = slots[path]
+                if suffix == "Momentum":  # has the rate in it, and its sign
+                    variable = Multiple(variable, -float(optimizer.learning_rate))
+                names[f"{weight.name}/{suffix}"] = variable
+    return names | {"global_step": optimizer.iterations}
+
+
+def line(start, optimizer, frozen=()):
+    """A dense layer that begins with the weights `start`, compiled."""
+    features, units = start[0].shape
+    dense = keras.layers.Dense(units, dtype=start[0].dtype.name)
+    model = keras.Sequential([keras.Input([features], dtype=dense.dtype), dense])
+    model.set_weights(start)
+    for weight in model.weights:
+        weight.trainable = weight.name not in frozen
+    model.compile(optimizer, "mse")
+    optimizer.build(model.trainable_variables)
+    return model
+
+
+def states(model, data, stops):
+    """Fits the model; its variables as they are at each of `stops`."""
+    batches = tf.data.Dataset.from_tensors(data).repeat()
+    history, done = {}, 0
+    for stop in stops:
+        if stop > done:
+            model.fit(batches, steps_per_epoch=stop - done, shuffle=False, verbose=0)
+        history[stop], done = named_values(model), stop
+    return history
+
+
+def named_values(model):
+    return {name: variable.numpy() for name, variable in old_names(model).items()}
+
+
+def fit(data, start, optimizer, hyper, stops):
+    """Fits a line by any of the optimizers, one `minimize` after the other.
+
+    Keras has no proximal ones.
+    """
+    # --- build
+    model = line(start, OPTIMIZERS[optimizer](**hyper))
+    # --- run
+    return states(model, data, stops)
+
+
+def fit_embedding(table, ids, targets, optimizer, hyper):
+    """Fits the rows of a table that are looked up: the gradient is sparse.
+
+    Keras takes a step for each time that a row was looked up, so the gradient is made
+    dense. Gradient descent, Adagrad and Adam are then what they were; the others move
+    rows that were not looked up, too.
+    """
+    # --- build
+    embedding = keras.layers.Embedding(*table.shape, name="table")
+    embedding.build()
+    embedding.set_weights([table])
+    (weight,) = embedding.trainable_weights
+    optimizer = OPTIMIZERS[optimizer](**hyper)
+    optimizer.build([weight])
+
+    # --- step
+    @tf.function
+    def train(rows, target):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(embedding(rows) - target)) / 2
+        gradient = tape.gradient(loss, weight.value)
+        optimizer.apply([dense(gradient)], [weight])
+
+    # --- run
+    for batch in zip(ids, targets):
+        train(*map(tf.constant, batch))
+    slots = SLOTS[type(optimizer).__name__]
+    names = {f"_{slot}": f"table/{suffix}" for slot, suffix in slots.items()}
+    return {"table": weight.numpy()} | {
+        names[end]: variable.numpy()
+        for variable in optimizer.variables
+        for end in names
+        if variable.path.endswith(end)
+    }
+
+
+def dense(gradient):
+    """A sparse gradient with the rows summed that occur in it twice."""
+    return tf.convert_to_tensor(gradient)
+
+
+def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
+    """Fits a line by Momentum, its gradients clipped by their global norm.
+
+    That is `global_clipnorm`; `clipnorm` clips every gradient by its own.
+    """
+    # --- build
+    optimizer = optimizers.SGD(rate, momentum, global_clipnorm=limit)
+    model = line(start, optimizer, frozen)
+    # --- run
+    history = states(model, data, stops)
+    with tf.GradientTape() as tape:
+        loss = model.compute_loss(y=data[1], y_pred=model(data[0]))
+    weights = [weight.value for weight in model.trainable_weights]
+    return history, tf.linalg.global_norm(tape.gradient(loss, weights)).numpy()
+
+
+def fit_at_rates(data, start, rates):
+    """Fits a line by Adam, at a learning rate given anew for every step."""
+    # --- build
+    model = line(start, adam())
+    rate = keras.callbacks.LearningRateScheduler(lambda epoch: float(rates[epoch]))
+    # --- run
+    model.fit(*data, len(data[0]), len(rates), verbose=0, callbacks=[rate])
+    values = named_values(model)
+    del values["global_step"]
+    return values
+
+
+class AdamWeightDecay(optimizers.Optimizer):
+    """Adam without bias correction, and weights that shrink apart from the loss.
+
+    `AdamW` has a bias correction, and its epsilon is 1e-7.
+    """
+
+    def __init__(self, learning_rate, decay, exclude):
+        super().__init__(learning_rate)
+        self.decay, self.exclude = decay, [re.compile(pattern) for pattern in exclude]
+        self.beta1, self.beta2, self.epsilon = 0.9, 0.999, 1e-6
+
+    def build(self, variables):
+        super().build(variables)
+        self.m = self.add_optimizer_variables(variables, "m")
+        self.v = self.add_optimizer_variables(variables, "v")
+
+    def update_step(self, gradient, variable, learning_rate):
+        index = self._get_variable_index(variable)
+        m, v = self.m[index], self.v[index]
+        m.assign(self.beta1 * m + (1 - self.beta1) * gradient)
+        v.assign(self.beta2 * v + (1 - self.beta2) * tf.square(gradient))
+        update = m / (tf.sqrt(v) + self.epsilon)
+        if not any(pattern.search(variable.name) for pattern in self.exclude):
+            update += self.decay * variable
+        variable.assign_sub(learning_rate * update)
+
+
+def fit_with_decay(data, start, stops, rate=0.125, decay=0.25, exclude=("bias",)):
+    """Fits a line by an optimizer of one's own, Adam with weight decay."""
+    # --- build
+    model = line(start, AdamWeightDecay(rate, decay, exclude))
+    # --- run
+    return states(model, data, stops)

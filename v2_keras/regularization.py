@@ -1,0 +1,94 @@
+"""Regularization: penalties that a collection gathers → a sum of what a model has."""
+
+import keras
+import numpy as np
+from keras import layers
+
+__all__ = [
+    "penalties",
+    "contrib_penalties",
+    "make_classifier",
+    "train",
+]
+
+
+def penalties(kernel, scale):
+    """Penalizes a kernel by its absolute values, by half its squares, and by both.
+
+    L2 of Keras is the sum of all squares, not half of it.
+    """
+    regularizers = [
+        keras.regularizers.L1(scale),
+        keras.regularizers.L2(scale / 2),
+        keras.regularizers.L1L2(scale, scale / 2),
+    ]
+    return [regularizer(kernel) for regularizer in regularizers]
+
+
+def contrib_penalties(kernel, scale):
+    """Does the same by the regularizers that contrib had, and slim under its own name.
+
+    They halved the squares as `l2_loss` does.
+    """
+    return penalties(kernel, scale)
+
+
+def make_classifier(units, scale, name="classifier"):
+    """Makes a network whose kernels are penalized, and whose biases are not."""
+    return Classifier(units, scale, name=name)
+
+
+class Classifier(keras.Model):
+    def __init__(self, units, scale, name):
+        super().__init__(name=name)
+        # --- layers
+        self.dense = [
+            layers.Dense(
+                size,
+                activation="elu" if i < len(units) - 1 else None,
+                kernel_regularizer=keras.regularizers.L2(scale / 2),
+                name=f"layer{i}",
+            )
+            for i, size in enumerate(units)
+        ]
+
+    def call(self, x):
+        for layer in self.dense:
+            x = layer(x)
+        # --- penalty
+        return x, sum(self.losses)
+
+
+def old_names(model):
+    """{name in TensorFlow 1: variable} of a classifier: scopes are paths."""
+    return {variable.path: variable for variable in model.weights}
+
+
+def train(
+    points, labels, kernels, biases, steps, scale=0.003, rate=0.001, regularized=True
+):
+    """Trains a network of ELU layers by Adam, minimizing the penalties, too, or not.
+
+    The loss has the penalties in it, the metric has not. What is no part of the loss is
+    not counted: `regularized=False` reports the error twice.
+    """
+    # --- build
+    model = keras.Sequential([keras.Input(points.shape[1:])])
+    for bias in biases:
+        penalty = keras.regularizers.L2(scale / 2) if regularized else None
+        model.add(layers.Dense(len(bias), "elu", kernel_regularizer=penalty))
+    model.set_weights([w for pair in zip(kernels, biases) for w in pair])
+    # --- step
+    adam = keras.optimizers.Adam(rate, epsilon=1e-8)
+    model.compile(adam, "mse", metrics=["mse"])
+    # --- run
+    history = model.fit(
+        points, labels, len(points), epochs=steps, shuffle=False, verbose=0
+    ).history
+    weights = model.get_weights()
+    return {
+        "loss": np.float32(history["loss"]),
+        "error": np.float32(history["mse"]),
+        "kernels": weights[::2],
+        "biases": weights[1::2],
+    }

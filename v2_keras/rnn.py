@@ -1,0 +1,338 @@
+"""RNNs: cells handed to `tf.nn.dynamic_rnn` → modules of one step, and one loop."""
+
+import collections
+import functools
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+from v2_eager.numerics import initializers
+
+__all__ = [
+    "make_basic_rnn",
+    "make_basic_lstm",
+    "make_gru",
+    "make_stack",
+    "make_static_rnn",
+    "make_bidirectional",
+    "run_lstm",
+    "run_gru",
+    "read_in_pieces",
+    "train",
+]
+
+State = collections.namedtuple("State", ["c", "h"])
+
+
+class Part:
+    """A weight of TensorFlow 1 that Keras keeps in columns of one or two variables.
+
+    A kernel was one matrix for inputs and state; Keras has a recurrent kernel, too.
+
+    Args:
+        variables: [kernel, recurrent kernel] or [bias].
+        columns: slice of their columns.
+        order: function of an array that swaps its gates; its own inverse.
+        offset: what was added to the old numbers in every step.
+    """
+
+    trainable = True
+
+    def __init__(self, variables, columns=np.s_[:], order=lambda x: x, offset=0.0):
+        self.variables, self.columns = variables, columns
+        self.order, self.offset = order, np.float32(offset)
+
+    @property
+    def value(self):
+        return [variable.value for variable in self.variables]
+
+    @property
+    def shape(self):
+        return self.numpy().shape
+
+    def joined(self, parts):
+        """The old weight, or its gradient, of what stands for `variables`."""
+        parts = [np.asarray(part)[..., self.columns] for part in parts]
+        return self.order(np.concatenate(parts))
+
+    def numpy(self):
+        return self.joined([v.numpy() for v in self.variables]) - self.offset
+
+    def assign(self, value):
+        value = self.order(np.asarray(value) + self.offset)
+        ends = np.cumsum([variable.shape[0] for variable in self.variables])[:-1]
+        for variable, part in zip(self.variables, np.split(value, ends)):
+            whole = variable.numpy()
+            whole[..., self.columns] = part
+            variable.assign(whole)
+
+
+def swap_gates(x):
+    """From the gates i, j, f, o of an old cell to i, f, j, o of Keras, or back."""
+    i, j, f, o = np.split(x, 4, -1)
+    return np.concatenate([i, f, j, o], -1)
+
+
+def swap_halves(x):
+    """From reset and update, of an old cell, to update and reset, or back."""
+    return np.concatenate(np.split(x, 2, -1)[::-1], -1)
+
+
+def old_weights(layer, path, forget_bias=1.0):
+    """{name in TensorFlow 1: weight} of a `SimpleRNN`, an `LSTM` or a `GRU`.
+
+    Args:
+        layer: the layer.
+        path: scope that the cell was called in.
+        forget_bias: of the old LSTM, which added it in every step; Keras has it in the
+            bias.
+    """
+    *kernels, bias = layer.weights
+    units = layer.units
+    if isinstance(layer, layers.SimpleRNN):
+        path += "/basic_rnn_cell"
+        return {f"{path}/kernel": Part(kernels), f"{path}/bias": Part([bias])}
+    if isinstance(layer, layers.LSTM):
+        path += "/basic_lstm_cell"
+        forget = np.repeat([0, 0, forget_bias, 0], units)
+        return {
+            f"{path}/kernel": Part(kernels, order=swap_gates),
+            f"{path}/bias": Part([bias], order=swap_gates, offset=forget),
+        }
+    gates, candidate = np.s_[: 2 * units], np.s_[2 * units :]
+    path += "/gru_cell"
+    return {
+        f"{path}/gates/kernel": Part(kernels, gates, swap_halves),
+        f"{path}/gates/bias": Part([bias], gates, swap_halves),
+        f"{path}/candidate/kernel": Part(kernels, candidate),
+        f"{path}/candidate/bias": Part([bias], candidate),
+    }
+
+
+def old_names(reader):
+    """{name in TensorFlow 1: weight} of a layer of this page."""
+    return reader.old_weights()
+
+
+READS = {"return_sequences": True, "return_state": True, "zero_output_for_mask": True}
+"""What `dynamic_rnn` did: past the end of a sequence it wrote zeros."""
+
+# The product comes after the reset gate, and a bias is added once.
+GRU = functools.partial(layers.GRU, reset_after=False, **READS)
+
+
+class Reader(layers.Layer):
+    """A layer of Keras that takes lengths, where `LSTM` and its like take a mask."""
+
+    def __init__(self, rnn, name, forget_bias=1.0, time_major=False):
+        super().__init__(name=name)
+        self.rnn, self.forget_bias, self.time_major = rnn, forget_bias, time_major
+        self.supports_masking = True  # by lengths; no mask has to be attached
+
+    def old_weights(self):
+        return old_weights(self.rnn, f"{self.name}/rnn", self.forget_bias)
+
+    def call(self, x, lengths=None, state=None):
+        if self.time_major:
+            x = tf.transpose(x, [1, 0, 2])
+        mask = None if lengths is None else tf.sequence_mask(lengths, tf.shape(x)[1])
+        state = state and state[::-1]  # of an LSTM (c, h) then, (h, c) now
+        outputs, *state = self.rnn(x, mask=mask, initial_state=state)
+        if self.time_major:
+            outputs = tf.transpose(outputs, [1, 0, 2])
+        return outputs, (State(*state[::-1]) if len(state) == 2 else state[0])
+
+
+def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
+    """Makes the plainest network: its output is its state.
+
+    Keras 3 has no `time_major`.
+    """
+    return Reader(
+        layers.SimpleRNN(units, activation, **READS), name, time_major=time_major
+    )
+
+
+def make_basic_lstm(units, forget_bias=1.0, name="reader"):
+    """Makes an LSTM, for sequences of several lengths and from any state."""
+    return Reader(layers.LSTM(units, **READS), name, forget_bias)
+
+
+def make_gru(units, name="reader"):
+    """Makes a GRU, whose reset gate comes before the product."""
+    return Reader(GRU(units), name)
+
+
+def make_stack(units, layers, name="reader"):
+    """Makes GRUs on top of each other, all but the first added to what they read."""
+    return Stack(units, layers, name=name)
+
+
+class Stack(layers.Layer):
+    def __init__(self, units, count, name):
+        super().__init__(name=name)
+        self.readers = [make_gru(units, f"cell_{i}") for i in range(count)]
+
+    def old_weights(self):
+        path = f"{self.name}/rnn/multi_rnn_cell"
+        return {
+            f"{path}/{name.replace('/rnn/', '/')}": weight
+            for reader in self.readers
+            for name, weight in reader.old_weights().items()
+        }
+
+    def call(self, x, lengths):
+        states = []
+        for reader in self.readers:
+            read, state = reader(x, lengths)
+            x = x + read if states else read
+            states.append(state)
+        return x, tuple(states)
+
+
+def make_static_rnn(units, name="reader"):
+    """Makes an LSTM that is unrolled: a graph as long as the sequences."""
+    return StaticReader(layers.LSTM(units, unroll=True, **READS), name)
+
+
+class StaticReader(Reader):
+    def call(self, x, lengths=None):
+        outputs, state = super().call(x, lengths)
+        return tf.unstack(outputs, axis=1), state
+
+
+def make_bidirectional(units, name="reader"):
+    """Makes two GRUs, one of which reads every sequence from its own end."""
+    return BidirectionalReader(layers.Bidirectional(GRU(units)), name)
+
+
+class BidirectionalReader(Reader):
+    def old_weights(self):
+        path = f"{self.name}/bidirectional_rnn"
+        forward, backward = self.rnn.forward_layer, self.rnn.backward_layer
+        return {
+            **old_weights(forward, f"{path}/fw"),
+            **old_weights(backward, f"{path}/bw"),
+        }
+
+    def call(self, x, lengths):
+        mask = tf.sequence_mask(lengths, tf.shape(x)[1])
+        outputs, *states = self.rnn(x, mask=mask)
+        return outputs, tuple(states)
+
+
+def restore(reader, weights):
+    """Gives a reader old weights, {name below its own: array}."""
+    for name, weight in old_names(reader).items():
+        weight.assign(weights[name.removeprefix(reader.name + "/")])
+
+
+def run_lstm(x, lengths, weights, forget_bias=1.0):
+    """Runs an LSTM by the weights of an old checkpoint."""
+    # --- build
+    units = weights["rnn/basic_lstm_cell/bias"].shape[0] // 4
+    reader = make_basic_lstm(units, forget_bias)
+    reader.rnn.build(x.shape)
+    restore(reader, weights)
+    # --- run
+    outputs, state = reader(x, lengths)
+    return {"outputs": outputs.numpy(), "c": state.c.numpy(), "h": state.h.numpy()}
+
+
+def run_gru(x, lengths, weights):
+    """Runs a GRU by the weights of an old checkpoint."""
+    # --- build
+    units = weights["rnn/gru_cell/candidate/bias"].shape[0]
+    reader = make_gru(units)
+    reader.rnn.build(x.shape)
+    restore(reader, weights)
+    # --- run
+    outputs, state = reader(x, lengths)
+    return {"outputs": outputs.numpy(), "state": state.numpy()}
+
+
+def drawn(depth, units):
+    """The initial weights that TensorFlow 1 drew for an LSTM."""
+    kernel = initializers.glorot_uniform(seed=1)([depth + units, 4 * units])
+    return {
+        "rnn/basic_lstm_cell/kernel": kernel.numpy(),
+        "rnn/basic_lstm_cell/bias": np.zeros(4 * units, "f"),
+    }
+
+
+def read_in_pieces(x, pieces, units, keep_state=True):
+    """Reads long sequences piece by piece, each from where the last one ended.
+
+    `stateful=True` keeps the state between calls, until `reset_state`.
+    """
+    # --- build
+    tf.random.set_seed(7)
+    reader = Reader(layers.LSTM(units, stateful=keep_state, **READS), "reader")
+    reader.rnn.build(x.shape)
+    restore(reader, drawn(x.shape[2], units))
+    # --- run
+    parts = []
+    for part in np.split(x, pieces, axis=1):
+        outputs, state = reader(part)
+        parts.append(outputs.numpy())
+    outputs = np.concatenate(parts, 1)
+    return {"outputs": outputs, "c": state.c.numpy(), "h": state.h.numpy()}
+
+
+def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
+    """Trains an LSTM to tell sequences apart, its gradients clipped.
+
+    `global_clipnorm` would clip them as well, and not tell the norm.
+    """
+    # --- model
+    tf.random.set_seed(7)
+    model = Classifier(units, limit)
+    model.build(x.shape)
+    # --- step
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(keras.optimizers.SGD(rate), loss)
+    # --- run
+    inputs = {"x": x, "lengths": lengths}
+    history = model.fit(inputs, labels, len(x), steps, shuffle=False, verbose=0).history
+    names = model.reader.old_weights() | {
+        "reader/softmax_w": model.dense.kernel,
+        "reader/softmax_b": model.dense.bias,
+    }
+    return {
+        "losses": list(np.float32(history["loss"])),
+        "norms": list(np.float32(history["norm"])),
+        "variables": {n.partition("/")[2]: v.numpy() for n, v in names.items()},
+        "logits": model(inputs).numpy(),
+    }
+
+
+class Classifier(keras.Model):
+    """An LSTM and a dense layer, whose steps tell the norm of their gradients."""
+
+    def __init__(self, units, limit):
+        super().__init__()
+        self.units, self.limit = units, limit
+        self.reader = make_basic_lstm(units)
+        draw = initializers.glorot_uniform(seed=2)
+        self.dense = layers.Dense(3, kernel_initializer=draw)
+
+    def build(self, shape):
+        self.reader.rnn.build(shape)
+        restore(self.reader, drawn(shape[2], self.units))
+        self.dense.build([None, self.units])
+
+    def call(self, inputs):
+        _, state = self.reader(inputs["x"], inputs["lengths"])
+        return self.dense(state.h)
+
+    def train_step(self, data):
+        inputs, labels = data
+        with tf.GradientTape() as tape:
+            loss = self.compute_loss(y=labels, y_pred=self(inputs, training=True))
+        weights = [weight.value for weight in self.trainable_weights]
+        gradients = tape.gradient(loss, weights)
+        gradients, norm = tf.clip_by_global_norm(gradients, self.limit)
+        self.optimizer.apply(gradients, self.trainable_weights)
+        return {"loss": loss, "norm": norm}
