@@ -31,7 +31,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Marks as slow sizes that hypothesis makes up, and many steps of Keras.
+    """Marks as slow sizes that hypothesis makes up, half precision, many Keras steps.
 
     Bears what AutoGraph says.
     """
@@ -40,5 +40,6 @@ def pytest_collection_modifyitems(items):
         item.add_marker(pytest.mark.filterwarnings(FLOAT_FORMAT))
         item.add_marker(pytest.mark.filterwarnings(KERAS_COPY))
         many = any(name in item.name for name in MANY_STEPS)
-        if item.name.endswith("_generated") or (many and item.name.endswith("_keras")):
+        made_up = item.name.endswith("_generated") or "float16" in item.name
+        if made_up or (many and item.name.endswith("_keras")):
             item.add_marker(pytest.mark.slow)

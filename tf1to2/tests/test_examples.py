@@ -8,6 +8,8 @@ import subprocess
 import sys
 import unittest
 
+import pytest
+
 from tf1to2.scan import findings
 from tf1to2.view import take
 
@@ -44,6 +46,7 @@ class ExamplesTest(unittest.TestCase):
         )
         self.assertEqual(out.stdout, (EXAMPLES / "legacy" / "printed.txt").read_text())
 
+    @pytest.mark.slow
     def test_the_port_is_proven(self):
         """A user's repository in small; nothing is written beside it."""
         out = subprocess.run(
