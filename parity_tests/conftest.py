@@ -31,15 +31,20 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Marks as slow sizes that hypothesis makes up, half precision, many Keras steps.
-
-    Bears what AutoGraph says.
-    """
+    """Marks what is slow; bears what AutoGraph says."""
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(GAST))
         item.add_marker(pytest.mark.filterwarnings(FLOAT_FORMAT))
         item.add_marker(pytest.mark.filterwarnings(KERAS_COPY))
-        many = any(name in item.name for name in MANY_STEPS)
-        made_up = item.name.endswith("_generated") or "float16" in item.name
-        if made_up or (many and item.name.endswith("_keras")):
+        if _is_slow(item):
             item.add_marker(pytest.mark.slow)
+
+
+def _is_slow(item):
+    """Sizes made up or unknown, half precision, graphs of the library, many steps."""
+    if item.name.endswith(("_generated", "_dynamic")) or "float16" in item.name:
+        return True
+    if item.name.endswith(("_graph", "_function")) and "Numerics" in item.nodeid:
+        return True  # the pages that import it are asked in every way
+    many = any(name in item.name for name in MANY_STEPS)
+    return many and item.name.endswith("_keras")

@@ -275,7 +275,8 @@ class SettingsTest(Folder):
             ("a list for a text", "baseline = []", "baseline must be a text"),
             ("unknown", "selct = []", "there is no setting selct; there are select"),
             ("twice", "page = 'a'\npage = 'b'", "Cannot overwrite a value"),
-            ("deep", "page = " + "[" * 100_000, "recursion"),
+            # In the words of the parser, which is tomli on Python 3.10.
+            ("deep", "page = " + "[" * 100_000, "recursion|nested"),
             ("cut", "page = ", "Invalid value"),
         ]
     )
@@ -305,7 +306,7 @@ class SettingsTest(Folder):
             settings.find(self.folder)
         message = str(raised.exception)
         self.assertTrue(message.startswith(f"{path}: "), message)
-        self.assertIn(why, message)
+        self.assertRegex(message, why)
         self.assertNotIn("\n", message)
 
     def test_python_3_10_reads_toml_too(self):

@@ -153,13 +153,13 @@ class BrokenPageTest(unittest.TestCase):
 
     def test_a_program_that_has_no_function_where_one_is_proven(self):
         with self.assertRaisesRegex(v2.Untraced, "no tf.function was called"):
-            prove(PROGRAM, toy.count_down, lambda x: x - 1)
+            prove(PROGRAM, toy.count_down, lambda x: (x - 1).astype("f"))
 
     def test_a_function_that_was_traced_before_and_is_not_called(self):
-        step = tf.function(lambda x: x - 1)
+        step = tf.function(lambda x: (x - 1).astype("f"))
         step(tf.constant(3.0))
         with self.assertRaises(v2.Untraced):
-            prove(PROGRAM, toy.count_down, lambda x: x - 1)
+            prove(PROGRAM, toy.count_down, lambda x: (x - 1).astype("f"))
 
     @parameterized.expand(
         [
