@@ -82,7 +82,7 @@ class ClaimTest(unittest.TestCase):
     @parameterized.expand(
         [
             ("a neighbour", "tf.contrib.slim.conv2d"),
-            ("a namesake", "tf.contrib.layers.batch_norm"),
+            ("a namesake", "tf.contrib.layers.fully_connected"),
             ("a function beside a class", "tf.layers.conv2d"),
         ]
     )
