@@ -1,7 +1,7 @@
 """Which TensorFlow and Keras are here, for the few answers that depend on them.
 
-Compare with a pair of numbers: `KERAS < (3, 15)`. Each use is a row of MIGRATION.md,
-"Between TensorFlow 2 versions".
+Compare with a pair of numbers: `KERAS < (3, 15)`. Each use is a row of
+guide/releases.md.
 """
 
 import importlib.metadata

@@ -10,6 +10,7 @@ TensorFlow; benchmarks.json is what `make bench` measured. A table stands betwee
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import sys
@@ -164,6 +165,7 @@ def tables(found):
     """{name: the text of the table}, from what `proofs` found."""
     return {
         "topics": _topics(found),
+        **{f"topics of {group}": _group(names) for group, names in groups().items()},
         "false friends": _false_friends(found),
         "keras": _keras(found),
         "symbols": _symbols(),
@@ -245,11 +247,26 @@ def _topics(found):
     for name, topic in topics.topics().items():
         pairs, cases = len(topic.pairs), sum(p["cases"] for p in found[name].values())
         rows.append(
-            f"| [{name}](MIGRATION.md#{name}) | {topic.lesson} "
+            f"| [{name}](guide/{name}.md) | {topic.lesson} "
             f"| [v1]({topic.names[0]}) | [v2]({topic.names[1]}) "
             f"| [{pairs} pairs](parity_tests/test_{name}.py), {cases} cases |"
         )
     return "\n".join(rows)
+
+
+def groups():
+    """{title: names of its topics}, as MIGRATION.md has them in its markers."""
+    text = (ROOT / "MIGRATION.md").read_text("utf-8")
+    found = re.findall(r"(?m)^<!-- table topics of (.+): (.+) -->$", text)
+    return {f"{title}: {names}": names.split() for title, names in found}
+
+
+def _group(names):
+    known = topics.topics()
+    return "\n".join(
+        f'- <a id="{name}"></a>[{name}](guide/{name}.md): {known[name].lesson}'
+        for name in names
+    )
 
 
 def _false_friends(found):
@@ -307,7 +324,7 @@ def _symbols():
 def _symbol_row(name, entry):
     known = topics.topics()
     pair = entry.pair if entry.topic in known else ""
-    link = f"[{pair}](#{entry.topic})" if pair else ""
+    link = f"[{pair}](guide/{entry.topic}.md)" if pair else ""
     write = entry.replacement or entry.what
     return (
         f"| {name} | {entry.verdict} | {write.replace('|', chr(92) + '|')} | {link} |"
@@ -326,14 +343,34 @@ def written(found):
         links.FOLDER / "calls.tsv": calls.table(),
     }
     made = {**tables(found), **_benchmarks()}
-    for name in ("README.md", "MIGRATION.md", "BENCHMARKS.md", "CONTRIBUTING.md"):
-        texts[ROOT / name] = re.sub(
-            r"(<!-- table ([\w ]+) -->\n).*?(<!-- end -->)",
-            lambda match: f"{match[1]}{made[match[2]]}\n{match[3]}",
-            (ROOT / name).read_text("utf-8"),
-            flags=re.DOTALL,
-        )
+    for path in guides():
+        texts[path] = _filled(path, made)
     return texts
+
+
+def _filled(path, made):
+    """The text of a file, with the tables in it as they are `made`."""
+
+    def table(match):
+        return f"{match[1]}{_seen_from(path, made[match[2]])}\n"
+
+    marked = r"(?s)(<!-- table ([^\n]+) -->\n).*?(?=<!-- end -->)"
+    return re.sub(marked, table, path.read_text("utf-8"))
+
+
+def guides():
+    """Paths of all texts for people, which may have tables."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "guide").rglob("*.md"))]
+
+
+def _seen_from(path, text):
+    """`text`, whose links go from the top, with links that go from a file."""
+
+    def link(match):
+        target = os.path.relpath(ROOT / match[1], path.parent)
+        return f"]({pathlib.Path(target).as_posix()})"
+
+    return re.sub(r"\]\((?!https?:|#)([^)\s]+)\)", link, text)
 
 
 def main(argv=None):

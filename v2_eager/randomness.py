@@ -204,7 +204,7 @@ def random_walk(steps, graph_seed, op_seed, runs):
     # --- loop
     @tf.function
     def walk():
-        # A generator draws turn by turn. tf.random.normal need not: see MIGRATION.md.
+        # A generator draws turn by turn. tf.random.normal need not: see the guide.
         path, position = tf.TensorArray(tf.float32, steps), 0.0
         for i in tf.range(steps):
             position += rng.normal([])

@@ -250,5 +250,5 @@ def _advice(one, width):
         if "." in place:
             lines.append(f"  tf1to2 diff {place}")
         elif place in topics.topics():
-            lines.append(f"  MIGRATION.md, {place}; tf1to2 diff {place}")
+            lines.append(f"  guide/{place}.md; tf1to2 diff {place}")
     return lines

@@ -1,7 +1,7 @@
 """An error message as TensorFlow prints it: the names it is about, or who raises it.
 
 Messages that name what is missing lead to the name. For the others there are the
-chapter "Error messages" of MIGRATION.md and the errors that the parity tests raise.
+chapter guide/errors.md and the errors that the parity tests raise.
 """
 
 import functools
@@ -183,15 +183,14 @@ def _likeness(message, line):
 
 @functools.cache
 def _chapter():
-    """The rows of the chapter "Error messages"."""
-    text = topics.document("MIGRATION.md").read_text("utf-8")
-    text = text.partition("\n## Error messages\n")[2].partition("\n## ")[0]
+    """The rows of guide/errors.md."""
+    text = topics.document("guide/errors.md").read_text("utf-8")
     rows = re.findall(r"(?m)^\| (`.*?`(?: … `.*?`)?) \| (.*?) \| (.*?) \|$", text)
     return [
         Advice(
             message.replace("` … `", " ").strip("`"),
             re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", because).replace("`", ""),
-            ", ".join(re.findall(r"\(#([\w.]+)\)", see)),
+            ", ".join(re.findall(r"\(([\w.]+)\.md\)", see)),
         )
         for message, because, see in rows
     ]

@@ -48,12 +48,8 @@ class FourPlacesTest(unittest.TestCase):
                 ),
             ),
             (
-                "sections",
-                lambda: sorted(
-                    re.findall(
-                        r"^## ([a-z_]+)$", (ROOT / "MIGRATION.md").read_text(), re.M
-                    )
-                ),
+                "chapters",
+                lambda: sorted(n for names in docs.groups().values() for n in names),
             ),
         ]
     )
@@ -61,9 +57,9 @@ class FourPlacesTest(unittest.TestCase):
         self.assertEqual(stems(), sorted(TOPICS))
 
     @parameterized.expand(BY_TOPIC)
-    def test_the_section_links_to_its_pages_and_names_every_pair(self, name, topic):
-        guide = (ROOT / "MIGRATION.md").read_text()
-        section = guide.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    def test_the_chapter_links_to_its_pages_and_names_every_pair(self, name, topic):
+        section = (ROOT / "guide" / f"{name}.md").read_text("utf-8")
+        self.assertTrue(section.startswith(f"# {name}\n"))
         for link in (*topic.names, f"test_{name}.py"):
             self.assertIn(link, section)
         missing = [pair for pair in topic.pairs if f"`{pair}`" not in section]
@@ -71,24 +67,24 @@ class FourPlacesTest(unittest.TestCase):
 
 
 class DocsTest(unittest.TestCase):
-    @parameterized.expand(["README.md", "MIGRATION.md"])
-    def test_links_lead_somewhere(self, name):
-        text = (ROOT / name).read_text("utf-8")
+    @parameterized.expand([(str(p.relative_to(ROOT)), p) for p in docs.guides()])
+    def test_links_lead_somewhere(self, _, guide):
+        text = guide.read_text("utf-8")
         links = re.findall(
             r"\[[^\]]*\]\(([^)\s]+)\)", re.sub(r"(?s)```.*?```", "", text)
         )
-        self.assertTrue(links)
         for link in sorted(set(links)):
             if link.startswith("https://"):  # no test asks the network
                 continue
             path, _, anchor = link.partition("#")
-            target = ROOT / (path or name)
+            target = guide.parent / path if path else guide
             self.assertTrue(target.exists(), link)
             if anchor:
-                titles = re.findall(r"^#+ (.+)$", target.read_text("utf-8"), re.M)
+                there = target.read_text("utf-8")
+                titles = re.findall(r"^#+ (.+)$", there, re.M)
                 slugs = {
                     re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles
-                }
+                } | set(re.findall(r'<a id="([\w-]+)">', there))
                 self.assertIn(anchor, slugs, link)
 
     def test_what_is_made_is_up_to_date(self):
@@ -97,7 +93,7 @@ class DocsTest(unittest.TestCase):
 
 
 class ClassicExamplesTest(unittest.TestCase):
-    """MIGRATION.md ends with what became of every example of the classic texts."""
+    """guide/classics.md: what became of every example of the classic texts."""
 
     TEXTS = {"ETF2": range(1, 37), "ETF1": range(1, 93), "TVA": range(1, 32)}
     TEXTS["WAY"] = range(1, 39)
@@ -107,8 +103,7 @@ class ClassicExamplesTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        guide = (ROOT / "MIGRATION.md").read_text()
-        table = guide.split("\n## Classic examples → pairs\n")[1]
+        table = (ROOT / "guide" / "classics.md").read_text("utf-8")
         cls.rows = re.findall(
             r"^\| (ETF2|ETF1b?|TVA|WAY) (\d+) \| .+ \| (.+) \|$", table, re.M
         )
@@ -125,7 +120,7 @@ class ClassicExamplesTest(unittest.TestCase):
                     self.assertEqual(target, "none: there is nothing to prove")
                     continue
                 link = re.fullmatch(
-                    r"\[(\w+)\.(\w+)\]\(parity_tests/test_\1\.py\)", target
+                    r"\[(\w+)\.(\w+)\]\(\.\./parity_tests/test_\1\.py\)", target
                 )
                 self.assertIsNotNone(link, target)
                 proven = {

@@ -75,22 +75,34 @@ def _asset(name):
 
 
 def _guide():
-    """{title: text} of the chapters: of MIGRATION.md in its order, then of guide/."""
+    """{title: text} of the chapters: of MIGRATION.md, then of guide/ in its order."""
     # The index of names is what the filter searches.
     names = r"(?s)<!-- table (symbols|same) -->.*?<!-- end -->"
-    text = topics.document("MIGRATION.md").read_text("utf-8")
-    text = re.sub(names, "", text)
-    head, *parts = re.split(r"(?m)^## ", text)
-    chapters = {"How to read it": head.partition("\n")[2]}
-    for part in parts:
-        title, _, text = part.partition("\n")
-        chapters[title.strip()] = text
-    for path in sorted(topics.document("guide").glob("*.md")):
+    entry = topics.document("MIGRATION.md").read_text("utf-8")
+    order = re.findall(r"\]\(guide/([\w-]+)\.md\)", entry)
+    chapters = {"How to read it": _own(entry.partition("\n")[2])}
+    paths = topics.document("guide").glob("*.md")
+    for path in sorted(paths, key=lambda path: order.index(path.stem)):
         title, _, text = path.read_text("utf-8").partition("\n")
         # Its own headings stand below this one; files are seen from the top.
-        text = re.sub("(?m)^## ", "### ", text).replace("](../", "](")
-        chapters[title.removeprefix("# ")] = text
+        text = re.sub("(?m)^## ", "### ", re.sub(names, "", text))
+        chapters[title.removeprefix("# ")] = _own(text.replace("](../", "]("))
     return chapters
+
+
+def _own(text):
+    """A text whose links to chapters lead to the parts of the page."""
+    titles = {
+        path.stem: path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+        for path in topics.document("guide").glob("*.md")
+    }
+
+    def link(match):
+        title = titles.get(match[1])
+        return f"](#{_slug(title)})" if title else match[0]
+
+    text = re.sub(r"\]\((?:guide/)?([\w-]+)\.md\)", link, text)
+    return re.sub(r'<a id="[\w-]+"></a>|<!-- .* -->\n', "", text)
 
 
 def _slug(title):
