@@ -10,6 +10,7 @@ from parity_tests import legacy_keras, proof
 from parity_tests.releases import KERAS
 from tf1to2.parity import FalseFriend, Layer, Naive, Op, Program, Raises, structure
 from tf1to2.parity.arrays import integers, normal
+from tf1to2.parity.false_friends import both
 from tf1to2.parity.v1 import legacy
 from v1_graph import layers as v1
 from v2_eager import layers as v2
@@ -526,7 +527,7 @@ class DropoutTest(unittest.TestCase):
         x = tf.constant(SIGNED, tf.float64)  # as the recording was made
         tf.random.set_seed(7)
         y = x * tf.nn.dropout(tf.ones_like(x), 0.5, seed=5)
-        genuine, _ = PROOF.both(case, {})
+        genuine, _ = both(PROOF, case, {})
         genuine = genuine["outputs/0"]
         np.testing.assert_array_equal(genuine, y.numpy().astype("f"))
         np.testing.assert_array_equal(np.signbit(genuine[::2]), np.signbit(y[::2]))

@@ -122,9 +122,10 @@ def _by_keras(proof, name):
 
 def _numbers(proof, case):
     """The first number in which a false friend differs: {"left", "naive"}."""
+    from tf1to2.parity import false_friends
     from tf1to2.parity.compare import same_numbers
 
-    left, naive = proof.both(case, case.bindings()[0])
+    left, naive = false_friends.both(proof, case, case.bindings()[0])
     if isinstance(naive, Exception):
         first = next(iter(left.values()))
         return {"left": _shown(first), "naive": type(naive).__name__}

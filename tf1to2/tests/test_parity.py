@@ -15,6 +15,7 @@ from parameterized import parameterized
 from tf1to2.parity import cases, compare, structure, v1, v2
 from tf1to2.parity.arrays import LONG, SIZES, drawn, integers, normal
 from tf1to2.parity.compare import Bound, Mismatch
+from tf1to2.parity.expected import compare_expected
 from tf1to2.parity.proof import Proof
 from tf1to2.parity.recordings import Recording, StaleRecording
 from tf1to2.tests import toy
@@ -232,7 +233,7 @@ class ExpectTest(unittest.TestCase):
     def check(self, answer, expect):
         case = cases.Program("page", "toy", [], expect=expect)
         answer = structure.answer({"outputs": answer})
-        Proof(toy, toy, [case], "nowhere.npz")._compare_expected(case, answer)
+        compare_expected(Proof(toy, toy, [case], "nowhere.npz"), case, answer)
 
     @parameterized.expand(
         [
