@@ -17,7 +17,7 @@ import sys
 
 import numpy as np
 
-from tf1to2 import output, topics
+from tf1to2 import chapters, output, topics
 from tf1to2.scan import calls, catalog, links, verdicts
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -355,8 +355,8 @@ def _filled(path, made):
     def table(match):
         return f"{match[1]}{_seen_from(path, made[match[2]])}\n"
 
-    marked = r"(?s)(<!-- table ([^\n]+) -->\n).*?(?=<!-- end -->)"
-    return re.sub(marked, table, path.read_text("utf-8"))
+    marked = r"(?s)(<!-- table (?!pairs: )([^\n]+) -->\n).*?(?=<!-- end -->)"
+    return re.sub(marked, table, chapters.filled(path))
 
 
 def guides():

@@ -17,6 +17,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
+from tf1to2 import chapters
 from tf1to2.checkpoint import maps
 from tf1to2.parity.v1 import legacy
 from tf1to2.tests.test_structure import ROOT
@@ -25,9 +26,14 @@ from v2_eager import rnn
 BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 
 
+def text_of(path):
+    """What people wrote in a guide; test_chapters.py runs the pairs that are made."""
+    return chapters.by_hand(path.read_text("utf-8"))
+
+
 def blocks(name, *languages):
     """[(what it begins with, text)] of the fenced blocks of a guide."""
-    found = BLOCK.findall((ROOT / name).read_text("utf-8"))
+    found = BLOCK.findall(text_of(ROOT / name))
     return [(text.split("\n")[0], text) for kind, text in found if kind in languages]
 
 
@@ -101,7 +107,7 @@ class SnippetsTest(unittest.TestCase):
 
     def test_nothing_else_is_fenced(self):
         for path in CHAPTERS:
-            kinds = {kind for kind, _ in BLOCK.findall(path.read_text("utf-8"))}
+            kinds = {kind for kind, _ in BLOCK.findall(text_of(path))}
             self.assertLessEqual(kinds, {"python", "json"}, path.name)
 
 

@@ -76,8 +76,8 @@ def _asset(name):
 
 def _guide():
     """{title: text} of the chapters: of MIGRATION.md, then of guide/ in its order."""
-    # The index of names is what the filter searches.
-    names = r"(?s)<!-- table (symbols|same) -->.*?<!-- end -->"
+    # The index of names is what the filter searches; pairs are below their chapters.
+    names = r"(?s)<!-- table (symbols|same|pairs: [^\n]+) -->.*?<!-- end -->"
     entry = topics.document("MIGRATION.md").read_text("utf-8")
     order = re.findall(r"\]\(guide/([\w-]+)\.md\)", entry)
     chapters = {"How to read it": _own(entry.partition("\n")[2])}
@@ -102,6 +102,8 @@ def _own(text):
         return f"](#{_slug(title)})" if title else match[0]
 
     text = re.sub(r"\]\((?:guide/)?([\w-]+)\.md\)", link, text)
+    text = re.sub(r"\[(`\w+`)\]\([^)]*#\w+\)", r"\1", text)  # pairs are linked below
+    text = re.sub(r"(?m)^</?details>(<summary>.*</summary>)?\n", "", text)
     return re.sub(r'<a id="[\w-]+"></a>|<!-- .* -->\n', "", text)
 
 
