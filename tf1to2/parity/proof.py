@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from tf1to2.parity import structure
+from tf1to2.parity import releases, structure
 from tf1to2.parity.cases import Case, Raises
 from tf1to2.parity.compare import Bound, Mismatch, Tally, compare, difference, same_bits
 from tf1to2.parity.distances import WAY as KERAS
@@ -133,7 +133,7 @@ class Proof:
 
     def _refuse_unknown_rows(self):
         named = {(f"{self.name}.{c.name}", c.slug) for c in self.cases}
-        for row in self.float32.rows.values():
+        for row in [*self.float32.rows.values(), *self.float32.by_release.values()]:
             mine = row.pair.startswith(self.name + ".")
             if mine and (row.pair, row.case) not in named:
                 raise ValueError(
@@ -341,7 +341,7 @@ class Proof:
             for bound in self.bounds
             if (bound.pair, bound.case, bound.way, bound.side) == where
             and bound.settings in settings
-            and bound.holds(_tensorflow())
+            and releases.here(bound.where)
         }
 
     def _compare(self, case, way, sizes, side, expected, actual, bounds=None):
@@ -513,12 +513,6 @@ class Proof:
                 f"{self.name}.{case}: the message in {side} does not match "
                 f"{case.match!r}: {message[-400:]}"
             )
-
-
-def _tensorflow():
-    import tensorflow as tf
-
-    return tf.__version__
 
 
 def _alike(left, right, path):
