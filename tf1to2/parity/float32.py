@@ -137,7 +137,7 @@ class Table:
             self.measured = notes[-1].removeprefix("# measured on ")
             for row in csv.DictReader(lines[len(notes) :], delimiter="\t"):
                 row["ulps"], row["relative"] = int(row["ulps"]), float(row["relative"])
-                row = Row(**{field: cell or "" for field, cell in row.items()})
+                row = Row(**row | {"where": row.get("where") or ""})
                 rows, key = self.rows, (row.pair, row.case, row.leaf)
                 if row.where:
                     rows, key = self.by_release, (*key, row.where)

@@ -43,8 +43,8 @@ class Probe:
         eager: why the new call does not run in a `tf.function`, if it does not.
         where: the releases on which that differs, as "keras<3.14"; all, unless given.
             On others nothing does.
-        raises: what the new call raises there in place of an answer, as Python prints
-            it, or its beginning.
+        raises: what the new call raises there in place of an answer: a pattern of the
+            beginning of what Python prints.
     """
 
     name: str
