@@ -553,7 +553,7 @@ class OnwardTest(FolderTest):
         same(np.float32(ANSWER), v2.run_tflite(converted, INTEGERS))
 
     @pytest.mark.slow
-    def test_keras_serves_it_as_a_layer_in_float32_alone(self):
+    def test_keras_serves_it_as_a_layer_of_its_dtype(self):
         import keras
 
         v2._unpack(genuine("export, its files in float32"), self.path("float32"))
@@ -564,6 +564,11 @@ class OnwardTest(FolderTest):
         layer = keras.layers.TFSMLayer(self.path("float64"), "serving_default")
         with self.assertRaisesRegex(INVALID, "double tensor but is a float tensor"):
             layer(tf.constant(DATA[0]))
+        layer = keras.layers.TFSMLayer(
+            self.path("float64"), "serving_default", dtype="float64"
+        )
+        wanted = recorded("serve, a model of 1.15.5")["outputs/y"]
+        same(wanted, layer(tf.constant(DATA[0]))["y"].numpy())
 
 
 class BackTest(unittest.TestCase):
