@@ -49,7 +49,7 @@ def _pair(proof, name):
             {"case": b.case, "side": b.side, "ulps": b.ulps, "reason": b.reason}
             for b in proof.bounds
             if b.pair == f"{proof.name}.{name}"
-            and not b.before  # the guide's table of releases has those
+            and not b.where  # the guide's table of releases has those
         ],
         "float32": _far(proof, name),
         "keras": _by_keras(proof, name),
