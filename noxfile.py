@@ -50,7 +50,7 @@ def tests(session, tensorflow):
 def scanner(session, parsers):
     """All that works without TensorFlow."""
     needed = ["pytest", "parameterized", "jsonschema", "hypothesis", "pytest-xdist"]
-    session.install("-e", ".", *needed, *PARSERS[parsers])
+    session.install("-e", ".[docs]", *needed, *PARSERS[parsers])
     files = "scan scan_names causes explain links output page view"
     session.run(
         *("python", "-m", "pytest", "-q", "-m", "not slow"),
