@@ -10,12 +10,11 @@ TensorFlow; benchmarks.json is what `make bench` measured. A table stands betwee
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
 import sys
-
-import numpy as np
 
 from tf1to2 import chapters, names_index, output, topics
 from tf1to2.scan import calls, links
@@ -103,7 +102,7 @@ def _by_keras(proof, name):
 
     def far(case):
         rows = found.table.of(f"{proof.name}.{name}", case).values()
-        far = [row.relative for row in rows if np.isfinite(row.relative)]
+        far = [row.relative for row in rows if math.isfinite(row.relative)]
         return max(far, default=None)
 
     return {
@@ -122,6 +121,8 @@ def _by_keras(proof, name):
 
 def _numbers(proof, case):
     """The first number in which a false friend differs: {"left", "naive"}."""
+    import numpy as np
+
     from tf1to2.parity import false_friends
     from tf1to2.parity.compare import same_numbers
 
@@ -151,6 +152,8 @@ def _side_by_side(left, naive):
 
 
 def _shown(array):
+    import numpy as np
+
     array = np.asarray(array)
     if array.size > 6:
         return "an array of shape " + str(list(array.shape))
