@@ -182,7 +182,7 @@ class Absl:
         )
 
     def _keywords(self, site, module, rest):
-        """`flag_name=` and its like are TensorFlow's own; absl's name them otherwise."""
+        """`flag_name=` and its like are TensorFlow's own names; absl has others."""
         if (
             module != "flags"
             or site.arguments is None
