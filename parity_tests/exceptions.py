@@ -195,7 +195,7 @@ BOUNDS: list[Bound] = [
         ulps=1208897872,
         measured=1208897872,
         reason=SOFTMAX,
-        before=(2, 17),
+        where="tensorflow<2.17",
     ),
     Bound(
         "debugging.check_entropy",
@@ -206,6 +206,6 @@ BOUNDS: list[Bound] = [
         ulps=612368384,
         measured=612368384,
         reason=SOFTMAX,
-        before=(2, 17),
+        where="tensorflow<2.17",
     ),
 ]

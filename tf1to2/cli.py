@@ -233,8 +233,10 @@ def _page(options):
 
 
 def _verify(options):
-    from tf1to2 import verify
+    from tf1to2 import topics, verify
 
+    for name in options.topic:  # TensorFlow takes seconds to start
+        topics.find(name)
     return verify.run(options.topic, options.settings, options.format)
 
 

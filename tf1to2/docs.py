@@ -49,7 +49,7 @@ def _pair(proof, name):
             {"case": b.case, "side": b.side, "ulps": b.ulps, "reason": b.reason}
             for b in proof.bounds
             if b.pair == f"{proof.name}.{name}"
-            and not b.before  # the guide's table of releases has those
+            and not b.where  # the guide's table of releases has those
         ],
         "float32": _far(proof, name),
         "keras": _by_keras(proof, name),
@@ -122,9 +122,10 @@ def _by_keras(proof, name):
 
 def _numbers(proof, case):
     """The first number in which a false friend differs: {"left", "naive"}."""
+    from tf1to2.parity import false_friends
     from tf1to2.parity.compare import same_numbers
 
-    left, naive = proof.both(case, case.bindings()[0])
+    left, naive = false_friends.both(proof, case, case.bindings()[0])
     if isinstance(naive, Exception):
         first = next(iter(left.values()))
         return {"left": _shown(first), "naive": type(naive).__name__}

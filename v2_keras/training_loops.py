@@ -60,6 +60,14 @@ def epoch_loop(data, start, epochs, batch_size=2):
     return losses, model.get_weights(), model.optimizer.iterations.numpy()
 
 
+class NanGuard(keras.callbacks.Callback):
+    """Raises before what stands behind it saves; `TerminateOnNaN` ends the epoch."""
+
+    def on_train_batch_end(self, batch, logs=None):
+        if math.isnan(logs["loss"]):
+            raise FloatingPointError("NaN loss during training")
+
+
 def early_stopping(batches, start, validation, last_step, every=2, patience=4):
     """Stops when the validation loss falls no more, and returns to the best weights.
 

@@ -131,7 +131,7 @@ def _probe(symbol, width):
     row = min(rows, key=lambda row: (bool(row.why), row.old == row.new, len(row.new)))
     told = "identical on 1.15.5"
     if row.why:
-        told = f"other than 1.15.5: {row.why}"
+        told = f"other than 1.15.5{row.where and f' on {row.where}'}: {row.why}"
     most = max(row.within) if isinstance(row.within, tuple) else row.within
     if most > probes.SIGN_OF_ZERO:
         told += f" (up to {most:.1g} of the largest)"
