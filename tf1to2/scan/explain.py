@@ -9,7 +9,7 @@ from tf1to2 import probes, topics
 from tf1to2.errors import CommandError
 from tf1to2.scan import catalog, facts, links, names, pasted, suggest
 from tf1to2.view import library, sides, terminal
-from tf1to2.view.page import WAYS
+from tf1to2.view.proven import WAYS
 
 ALSO, SEVERAL = 4, 8  # names that are told
 

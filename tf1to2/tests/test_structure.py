@@ -49,7 +49,7 @@ class FourPlacesTest(unittest.TestCase):
             ),
             (
                 "chapters",
-                lambda: sorted(n for names in docs.groups().values() for n in names),
+                lambda: sorted(n for names in topics.groups().values() for n in names),
             ),
         ]
     )
