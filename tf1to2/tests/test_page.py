@@ -62,7 +62,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(inner - set(self.reader.ids), set())
 
     def test_it_is_small(self):
-        self.assertLess(len(self.text.encode()), 3_000_000)
+        self.assertLess(len(self.text.encode()), 3_100_000)
 
     def test_nothing_is_loaded(self):
         self.assertNotRegex(self.text, r"<(script|link|img)[^>]+(src|href)=\"(?!data:)")
