@@ -31,7 +31,7 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/ruff check .
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)'
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
 
 test-slow: $(READY) ## the rest: unknown and generated sizes, halves, default settings
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
