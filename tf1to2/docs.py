@@ -17,7 +17,7 @@ import sys
 
 import numpy as np
 
-from tf1to2 import output, topics
+from tf1to2 import output, switches, topics
 from tf1to2.scan import calls, catalog, links, verdicts
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -173,6 +173,10 @@ def tables(found):
         "kernels": _kernels(),
         "float32": _float32(found),
         "mutations": _mutations(),
+        **{
+            f"switches of {side}": switches.table(found)
+            for side, found in switches.recorded().items()
+        },
     }
 
 
