@@ -148,7 +148,11 @@ def _told_to_myst(app, doctree):
     for section in doctree.findall(nodes.section):
         anchor = section["ids"][0]
         if anchor in section["names"]:
-            known[anchor] = (section.line or 0, anchor, section.next_node(nodes.title).astext())
+            known[anchor] = (
+                section.line or 0,
+                anchor,
+                section.next_node(nodes.title).astext(),
+            )
 
 
 def setup(app):
