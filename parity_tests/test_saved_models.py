@@ -13,10 +13,10 @@ from tensorflow.core.framework import attr_value_pb2, graph_pb2
 from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 
 from parity_tests import proof
-from parity_tests.releases import TENSORFLOW
 from tf1to2.parity import FalseFriend, Program, Raises, normal, structure
 from tf1to2.parity.compare import compare
 from tf1to2.parity.recordings import Recording
+from tf1to2.parity.releases import here
 from tf1to2.parity.v1 import legacy
 from v1_graph import saved_models as v1
 from v2_eager import saved_models as v2
@@ -695,7 +695,7 @@ class LoadedTest(FolderTest):
         with self.assertRaisesRegex(INVALID, "double tensor but is a float tensor"):
             signature(x=tf.constant(INTEGERS))
         missing, too_many = "missing a required argument: 'x'", "too many positional"
-        if TENSORFLOW < (2, 19):  # the function has lost what its arguments are called
+        if here("tensorflow<2.19"):  # the function has lost its arguments' names
             missing, too_many = "missing required arguments: x", "got 2"
         with self.assertRaisesRegex(TypeError, missing):
             signature(y=tf.constant(DATA[0]))
