@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from v2_eager.parallel import device, mirrored, processors
 from v2_keras.basics import Losses
+from v2_keras.optimizers import adam
 
 __all__ = [
     "fit",
@@ -43,7 +44,7 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
         cross_device_ops=tf.distribute.ReductionToOneDevice(),
     )
     with strategy.scope():
-        model = make_model(w, keras.optimizers.Adam(learning_rate, epsilon=1e-8))
+        model = make_model(w, adam(learning_rate))
     # --- run
     return fitted(model, x, y)
 
