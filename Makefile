@@ -12,7 +12,7 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions distances mutate names check-names docs bench site page lint clean
+  record check-recordings exceptions distances mutate names check-names docs pictures bench site page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -78,6 +78,9 @@ names: $(READY) ## what 1.15.5 has and what is left of it (needs a Python 3.7)
 
 check-names: $(READY) ## the same, compared with the tables
 	$(BIN)/python -m tf1to2.scan.survey --check
+
+pictures: $(READY) ## draw the pictures of the guide anew
+	$(BIN)/python -m tf1to2.pictures
 
 docs: $(READY) ## the tables of the guides and proofs.json, made anew
 	$(BIN)/python -m tf1to2.docs

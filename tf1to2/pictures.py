@@ -74,11 +74,10 @@ def moving_averages():
     figure, axes = _figure(5.4, 2.8)
     kinds = {
         "decay 0.9": averages.follow(start, values, 0.9),
-        "decay 0.9, counted": averages.follow(start, values, 0.9, counts),
-        "a tensor, zero_debias": averages.smooth(values, 0.9, zero_debias=True),
+        "decay 0.9, with num_updates": averages.follow(start, values, 0.9, counts),
+        "of a tensor, zero_debias": averages.smooth(values, 0.9, zero_debias=True)[0],
     }
-    axes.axhline(8, color=GREY, linewidth=0.8)
-    axes.annotate("the variable", (29, 8), (0, -10), textcoords="offset points", ha="right")
+    axes.axhline(8, color=GREY, linewidth=0.8, label="the variable, from 0 to 8")
     for (name, history), line in zip(kinds.items(), ["-", "--", ":"]):
         rows = np.array([np.ravel(row)[-1] for row in history])
         axes.plot(np.arange(len(rows)), rows, linestyle=line, label=name)
@@ -205,7 +204,7 @@ def graph_and_trace():
                 color="white" if number == 0 else "black",
             )
             x += width + 0.25
-    axes.text(0.85, 2.05, "Python runs here", ha="center", fontsize=8, color=GREY)
+    axes.text(0, 2.05, "filled: Python runs, too", fontsize=8, color=GREY)
     axes.set(xlim=(-1.3, 5.2), ylim=(0, 2.3))
     axes.set_axis_off()
     return figure

@@ -1,4 +1,4 @@
-"""Every false friend that is proven stands in the guide, under a name of TensorFlow 1."""
+"""Every false friend that is proven stands in the guide, by a name of TensorFlow 1."""
 
 import json
 import re
