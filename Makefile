@@ -12,8 +12,8 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions distances mutate names check-names switches docs bench site \
-  page lint clean
+  record check-recordings exceptions distances mutate names check-names switches docs \
+  pictures bench site page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -83,6 +83,9 @@ check-names: $(READY) ## the same, compared with the tables
 switches: $(READY) ## what each enable_… and disable_… changes (needs a Python 3.7)
 	$(BIN)/python -m tf1to2.switches
 	$(BIN)/python -m tf1to2.docs
+
+pictures: $(READY) ## draw the pictures of the guide anew
+	$(BIN)/python -m tf1to2.pictures
 
 docs: $(READY) ## the tables of the guides and proofs.json, made anew
 	$(BIN)/python -m tf1to2.docs
