@@ -101,7 +101,11 @@ def _by_keras(proof, name):
         return None
 
     def far(case):
-        rows = found.table.of(f"{proof.name}.{name}", case).values()
+        rows = [
+            row
+            for row in found.table.rows.values()  # what is said of all releases
+            if (row.pair, row.case) == (f"{proof.name}.{name}", case)
+        ]
         far = [row.relative for row in rows if math.isfinite(row.relative)]
         return max(far, default=None)
 
