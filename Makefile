@@ -12,8 +12,8 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions distances mutate names check-names switches docs bench page \
-  lint clean
+  record check-recordings exceptions distances mutate names check-names switches docs bench site \
+  page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -32,7 +32,7 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/ruff check .
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)'
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
 
 test-slow: $(READY) ## the rest: unknown and generated sizes, halves, default settings
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
@@ -42,7 +42,7 @@ test-slow: $(READY) ## the rest: unknown and generated sizes, halves, default se
 test-distributed: $(READY) ## clusters of processes on this machine, killed and restarted
 	@$(BIN)/python -m pytest -q -m distributed
 
-test-page: $(READY) ## the page in a browser: needs Chromium from your system's packages
+test-page: $(READY) ## the site in a browser, a sample: needs Chromium (ONLY=-k..., EVERY=1 all pages)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
 	@$(BIN)/python -m pytest -q -m browser
 
@@ -91,8 +91,10 @@ bench: $(READY) ## both sides on the clock: benchmarks.json, then BENCHMARKS.md
 	$(BIN)/tf1to2 bench --memory --format json --output-file benchmarks.json
 	$(BIN)/python -m tf1to2.docs
 
-page: $(READY) ## the site: one HTML file, in site/
+site: $(READY) ## the guide and all pairs as a site that needs no server, in site/
 	$(BIN)/tf1to2 page
+
+page: site
 
 lint: $(READY) ## style
 	$(BIN)/ruff check .

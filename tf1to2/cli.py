@@ -99,6 +99,11 @@ def _parser():
     )
     scan.module = "tf1to2.scan.command"
 
+    fix = commands.add_parser(
+        "fix", help="write what is certain: names, arguments, flags, logging, files"
+    )
+    fix.module = "tf1to2.fix.command"
+
     explain = commands.add_parser("explain", help="tell what became of one name")
     explain.add_argument("symbol", metavar="SYMBOL", help="tf.placeholder, .eval, …")
     explain.set_defaults(run=_explain)
@@ -131,7 +136,7 @@ def _parser():
     )
     convert.module = "tf1to2.checkpoint.command"
 
-    page = commands.add_parser("page", help="build the site: one HTML file, offline")
+    page = commands.add_parser("page", help="build the site, which needs no server")
     page.add_argument(
         "-o", "--output", metavar="DIR", default="site", help="%(default)s"
     )
@@ -233,8 +238,10 @@ def _page(options):
 
 
 def _verify(options):
-    from tf1to2 import verify
+    from tf1to2 import topics, verify
 
+    for name in options.topic:  # TensorFlow takes seconds to start
+        topics.find(name)
     return verify.run(options.topic, options.settings, options.format)
 
 

@@ -10,15 +10,14 @@ TensorFlow; benchmarks.json is what `make bench` measured. A table stands betwee
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
 import sys
 
-import numpy as np
-
-from tf1to2 import output, switches, topics
-from tf1to2.scan import calls, catalog, links, verdicts
+from tf1to2 import chapters, names_index, output, switches, topics
+from tf1to2.scan import calls, links
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -49,7 +48,7 @@ def _pair(proof, name):
             {"case": b.case, "side": b.side, "ulps": b.ulps, "reason": b.reason}
             for b in proof.bounds
             if b.pair == f"{proof.name}.{name}"
-            and not b.before  # the guide's table of releases has those
+            and not b.where  # the guide's table of releases has those
         ],
         "float32": _far(proof, name),
         "keras": _by_keras(proof, name),
@@ -103,7 +102,7 @@ def _by_keras(proof, name):
 
     def far(case):
         rows = found.table.of(f"{proof.name}.{name}", case).values()
-        far = [row.relative for row in rows if np.isfinite(row.relative)]
+        far = [row.relative for row in rows if math.isfinite(row.relative)]
         return max(far, default=None)
 
     return {
@@ -122,9 +121,12 @@ def _by_keras(proof, name):
 
 def _numbers(proof, case):
     """The first number in which a false friend differs: {"left", "naive"}."""
+    import numpy as np
+
+    from tf1to2.parity import false_friends
     from tf1to2.parity.compare import same_numbers
 
-    left, naive = proof.both(case, case.bindings()[0])
+    left, naive = false_friends.both(proof, case, case.bindings()[0])
     if isinstance(naive, Exception):
         first = next(iter(left.values()))
         return {"left": _shown(first), "naive": type(naive).__name__}
@@ -150,6 +152,8 @@ def _side_by_side(left, naive):
 
 
 def _shown(array):
+    import numpy as np
+
     array = np.asarray(array)
     if array.size > 6:
         return "an array of shape " + str(list(array.shape))
@@ -165,11 +169,12 @@ def tables(found):
     """{name: the text of the table}, from what `proofs` found."""
     return {
         "topics": _topics(found),
-        **{f"topics of {group}": _group(names) for group, names in groups().items()},
+        **{
+            f"topics of {title}: {' '.join(names)}": _group(names)
+            for title, names in topics.groups().items()
+        },
         "false friends": _false_friends(found),
         "keras": _keras(found),
-        "symbols": _symbols(),
-        "same": _same(),
         "kernels": _kernels(),
         "float32": _float32(found),
         "mutations": _mutations(),
@@ -258,13 +263,6 @@ def _topics(found):
     return "\n".join(rows)
 
 
-def groups():
-    """{title: names of its topics}, as MIGRATION.md has them in its markers."""
-    text = (ROOT / "MIGRATION.md").read_text("utf-8")
-    found = re.findall(r"(?m)^<!-- table topics of (.+): (.+) -->$", text)
-    return {f"{title}: {names}": names.split() for title, names in found}
-
-
 def _group(names):
     known = topics.topics()
     return "\n".join(
@@ -308,47 +306,18 @@ def _keras(found):
     return "\n".join(rows)
 
 
-def _symbols():
-    """Every name outside contrib that is not the same, and contrib as it is decided."""
-    exact, wild, _ = verdicts.table()
-    rows = ["| name | verdict | write | pair |", "|---|---|---|---|"]
-    names = [
-        n for n in catalog.symbols() if not n.startswith("tf.contrib") or n in exact
-    ]
-    for name in names:
-        entry = catalog.lookup(name)
-        if entry.verdict != "same":
-            rows.append(_symbol_row(f"`{name}`", entry))
-    for prefix in sorted(p for p in wild if p.startswith("tf.contrib")):
-        entry = catalog._under(prefix, "module")
-        rows.append(_symbol_row(f"`{prefix}.*`", entry))
-    return "\n".join(rows)
-
-
-def _symbol_row(name, entry):
-    known = topics.topics()
-    pair = entry.pair if entry.topic in known else ""
-    link = f"[{pair}](guide/{entry.topic}.md)" if pair else ""
-    write = entry.replacement or entry.what
-    return (
-        f"| {name} | {entry.verdict} | {write.replace('|', chr(92) + '|')} | {link} |"
-    )
-
-
-def _same():
-    names = [n for n in catalog.symbols() if catalog.lookup(n).verdict == "same"]
-    return ", ".join(f"`{name}`" for name in names)
-
-
 def written(found):
     """{path: text} of all that is made."""
     texts = {
         ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n",
         links.FOLDER / "calls.tsv": calls.table(),
     }
+    names = ROOT / "guide" / "names"
+    texts |= {names / file: text for file, text in names_index.files().items()}
     made = {**tables(found), **_benchmarks()}
     for path in guides():
-        texts[path] = _filled(path, made)
+        if path not in texts:
+            texts[path] = _filled(path, made)
     return texts
 
 
@@ -358,8 +327,8 @@ def _filled(path, made):
     def table(match):
         return f"{match[1]}{_seen_from(path, made[match[2]])}\n"
 
-    marked = r"(?s)(<!-- table ([^\n]+) -->\n).*?(?=<!-- end -->)"
-    return re.sub(marked, table, path.read_text("utf-8"))
+    marked = r"(?s)(<!-- table (?!pairs: )([^\n]+) -->\n).*?(?=<!-- end -->)"
+    return re.sub(marked, table, chapters.filled(path))
 
 
 def guides():

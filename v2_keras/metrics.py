@@ -93,7 +93,7 @@ def regression(batches, threshold=0.5):
 
     def results():
         found = values(named)
-        return {**found, "cosine": 1 - found["cosine"]}
+        return {**found, "cosine": np.float32(1) - found["cosine"]}
 
     # --- run
     return stream(update, batches, results)
@@ -125,7 +125,8 @@ def decisions(batches):
     def results():
         found = values(named)
         precision, recall = found["precision"], found["recall"]
-        total = tf.math.divide_no_nan(2 * precision * recall, precision + recall)
+        twice = np.float32(2) * precision * recall
+        total = tf.math.divide_no_nan(twice, precision + recall)
         return {**found, "f1": total.numpy()}
 
     # --- run

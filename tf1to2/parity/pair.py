@@ -19,6 +19,7 @@ import unittest
 
 from tf1to2.parity import cases, settings, structure
 from tf1to2.parity.compare import Mismatch, Tally
+from tf1to2.parity.expected import compare_expected
 from tf1to2.parity.float32 import ELSEWHERE as LAST_BITS
 from tf1to2.parity.float32 import here
 from tf1to2.parity.leaves import measure, worst
@@ -217,7 +218,7 @@ class Pair(Proof):
             if way != "graph":
                 names = self.variables | self.renamed.get(case, {})
                 requests = [{**r, "variables": names} for r in requests]
-            answers = self._today(way, requests)
+            answers = self.ask(way, requests)
             if form == FLOAT64:
                 answers = [structure.narrow(answer) for answer in answers]
                 asked = [self.widened(case, request) for request in asked]
@@ -226,12 +227,12 @@ class Pair(Proof):
             expected = [recorded(*both) for both in zip(keys, asked)]
             found += self._leaves(case, form, way, expected, answers, sides)
             if form == FLOAT32 and self.today and way != "graph":
-                left = self._today("graph", requests)
+                left = self.ask("graph", requests)
                 beside = "the left page today", "the port"
                 found += self._leaves(case, TODAY, way, left, answers, beside)
             if case.expect is not None:
                 for answer in answers:
-                    self._compare_expected(case, answer)
+                    compare_expected(self, case, answer)
         return found
 
     @staticmethod
@@ -242,12 +243,12 @@ class Pair(Proof):
                 paths.setdefault(leaf.path, []).append(leaf)
         return [(form, worst(leaves)) for leaves in paths.values()]
 
-    def _today(self, way, requests):
+    def ask(self, way, requests):
         if way == "graph":
             from tf1to2.parity import v1
 
             return [v1.run(self.v1, request) for request in requests]
-        return super()._today(way, requests)
+        return super().ask(way, requests)
 
     def bound(self, case, form, path):
         """The `Within` of a leaf, or None."""

@@ -2,31 +2,19 @@
 
 import dataclasses
 import functools
-import re
 
-import numpy as np
-
-from tf1to2.parity import structure
+from tf1to2.parity import false_friends, refused, releases, structure
 from tf1to2.parity.cases import Case, Raises
-from tf1to2.parity.compare import Bound, Mismatch, Tally, compare, difference, same_bits
+from tf1to2.parity.compare import Bound, Mismatch, Tally, compare, same_bits
 from tf1to2.parity.distances import WAY as KERAS
 from tf1to2.parity.distances import Distances, Naive
+from tf1to2.parity.expected import compare_expected
 from tf1to2.parity.float32 import float32_table
 from tf1to2.parity.pages import Page
 from tf1to2.parity.recordings import Entry, Recording
 
 SIDES = ("compat.v1", "1.15.5")
 """What the right page is compared with."""
-
-FOUND = {
-    "": "agrees",
-    "dtype": "has the same numbers in another dtype",
-    "container": "has the same numbers in other containers",
-    "values": "has other values",
-    "shape": "has another shape",
-    "structure": "has other leaves",
-    "raises": "raises",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,7 +121,7 @@ class Proof:
 
     def _refuse_unknown_rows(self):
         named = {(f"{self.name}.{c.name}", c.slug) for c in self.cases}
-        for row in self.float32.rows.values():
+        for row in [*self.float32.rows.values(), *self.float32.by_release.values()]:
             mine = row.pair.startswith(self.name + ".")
             if mine and (row.pair, row.case) not in named:
                 raise ValueError(
@@ -194,11 +182,13 @@ class Proof:
         if way == KERAS or isinstance(case, Naive):
             return self.distances.prove(case)
         if isinstance(case, Raises):
-            return self._prove_error(case, way)
+            return refused.prove(self, case, way)
         if way == "naive":
-            return self._prove_false_friend(case)
+            return false_friends.prove(self, case)
         if way == "generated":
-            return self._prove_generated(case)
+            from tf1to2.parity import generated  # imports hypothesis
+
+            return generated.prove(self, case)
         tallies = {}
         bindings = case.bindings()
         if way == "xla":  # compiled anew for every size: the largest will do
@@ -208,29 +198,29 @@ class Proof:
         answers = None
         if self.strict and way not in ("graph", "xla"):
             if "graph" not in case.skip:
-                answers = self._today(way, given)
+                answers = self.ask(way, given)
                 form = "dynamic" if way == "dynamic" else "given"
                 expected = [self._legacy(case, i, form) for i in range(len(given))]
                 tallies["compat.v1"] = self._agree(
                     case, way, "compat.v1", bindings, expected, answers
                 )
             if way == self.float32_way(case):
-                answers = answers or self._today(way, given)
+                answers = answers or self.ask(way, given)
                 tallies["1.15.5 float32"] = self._agree_float32(case, way, answers)
         if way == "graph":
             answers = [self._legacy(case, i, "recipe") for i in range(len(given))]
         elif answers is None or any(w is not g for w, g in zip(widened, given)):
             if not self.recipe and "compat.v1" in tallies:
                 return tallies
-            answers = self._today(way, widened)
+            answers = self.ask(way, widened)
         if not case.exact:
             answers = [structure.narrow(answer) for answer in answers]
-        expected = [self._recorded_answer(case, sizes) for sizes in bindings]
+        expected = [self.recorded_answer(case, sizes) for sizes in bindings]
         agree = self._agree_by_table if case.float32 else self._agree
         tallies["1.15.5"] = agree(case, way, "1.15.5", bindings, expected, answers)
         if case.expect is not None:
             for answer in answers:
-                self._compare_expected(case, answer)
+                compare_expected(self, case, answer)
         return tallies
 
     def widened(self, case, request):
@@ -258,7 +248,7 @@ class Proof:
         """What the right page answers to `case` as given, by size."""
         way = self.float32_way(case)
         requests = [case.request(s, way == "dynamic") for s in case.bindings()]
-        return self._today(way, requests)
+        return self.ask(way, requests)
 
     def prove_float32(self, case):
         """Compares a case with 1.15 in float32 alone; see `prove`."""
@@ -292,7 +282,8 @@ class Proof:
             request = self.widened(case, request)
         return v1.run(self.v1, request)
 
-    def _today(self, way, requests):
+    def ask(self, way, requests):
+        """What the right page answers to `requests`, a way other than "graph"."""
         from tf1to2.parity import v2
 
         renamed = [
@@ -301,7 +292,8 @@ class Proof:
         ]
         return v2.run(self.v2, renamed, way)
 
-    def _recorded_answer(self, case, sizes):
+    def recorded_answer(self, case, sizes):
+        """What the genuine TensorFlow 1.15 answered by the float64 recipe."""
         request = self.widened(case, case.request(sizes))
         return self.recording.answer(entry_key(case, sizes), request)
 
@@ -310,7 +302,7 @@ class Proof:
         total, bounds, met = Tally(), self._bounds_of(case, way, side), set()
         for sizes, left, right in zip(bindings, expected, answers, strict=True):
             apart = {p: b for p, b in bounds.items() if not _alike(left, right, p)}
-            total += self._compare(case, way, sizes, side, left, right, apart)
+            total += self.compare(case, way, sizes, side, left, right, apart)
             met.update(apart)
         if met != set(bounds):  # each is seen at one size, at least
             unmet = ", ".join(sorted(set(bounds) - met))
@@ -341,10 +333,11 @@ class Proof:
             for bound in self.bounds
             if (bound.pair, bound.case, bound.way, bound.side) == where
             and bound.settings in settings
-            and bound.holds(_tensorflow())
+            and releases.here(bound.where)
         }
 
-    def _compare(self, case, way, sizes, side, expected, actual, bounds=None):
+    def compare(self, case, way, sizes, side, expected, actual, bounds=None):
+        """The tally of one answer; see `tf1to2.parity.compare.compare`."""
         if bounds is None:
             bounds = self._bounds_of(case, way, side)
         try:
@@ -352,173 +345,6 @@ class Proof:
         except Mismatch as mismatch:
             at = f", at {sizes}" if sizes else ""
             raise Mismatch(f"{self.name}.{case}{at}: {mismatch}") from None
-
-    def _compare_expected(self, case, actual):
-        outputs = _outputs(actual)
-        held = outputs.pop("structure", None)
-        if not outputs and str(held) == structure.skeleton(case.expect):
-            return  # empty, as expected
-        wanted = dict(_expected(case.expect, outputs))
-        try:
-            compare(wanted, outputs, ("the expectation", "the answer"))
-        except Mismatch as mismatch:
-            raise Mismatch(f"{self.name}.{case}: {mismatch}") from None
-
-    def _prove_generated(self, case):
-        import hypothesis
-        from hypothesis import strategies as st
-
-        from tf1to2.parity import v1
-
-        total = Tally()
-
-        @hypothesis.settings(
-            max_examples=4,
-            deadline=None,
-            derandomize=True,
-            database=None,
-            phases=[hypothesis.Phase.generate],
-            suppress_health_check=list(hypothesis.HealthCheck),
-        )
-        @hypothesis.given(
-            st.fixed_dictionaries(
-                {letter: st.integers(1, 40) for letter in case.letters}
-            ),
-            st.integers(1, 2**20),
-        )
-        def any_size(sizes, seed):
-            nonlocal total
-            request = case.request(sizes, seed=seed)
-            narrow = dict
-            if not self.strict:
-                request, narrow = self.widened(case, request), structure.narrow
-            expected = narrow(v1.run(self.v1, request))
-            for way in ("eager", "function"):
-                (actual,) = self._today(way, [request])
-                total += self._compare(
-                    case, way, sizes, "compat.v1", expected, narrow(actual)
-                )
-
-        any_size()
-        return {"compat.v1": total}
-
-    def both(self, case, sizes):
-        """What a false friend's left page and its naive replacement answer.
-
-        Returns:
-            Two {path: array}; the second one is the exception where the naive form
-            raises.
-        """
-        import tensorflow as tf
-
-        from tf1to2.parity import v1
-
-        request = case.request(sizes)
-        if "graph" in case.skip:  # the recording stands for the left page
-            request = self.widened(case, request)
-            left = self._recorded_answer(case, sizes)
-        else:
-            left = v1.run(self.v1, request)
-        args = request["args"]
-        if case.kind == "op":
-            args = structure.map_arrays(lambda _, a: tf.constant(a), args)
-        try:
-            naive = case.naive(*args, **case.kwargs)
-        except Exception as error:  # which one does not matter, that it does not work
-            naive = error
-        else:
-            naive = structure.answer({"outputs": _as_numpy(naive)})
-            if "graph" in case.skip:
-                naive = structure.narrow(naive)
-        return _outputs(left), naive
-
-    def _prove_false_friend(self, case):
-        for sizes in case.bindings():
-            left, naive = self.both(case, sizes)
-            if isinstance(naive, Exception):
-                found = "raises"
-            else:
-                found = difference(left, naive)
-            if found != case.differs:
-                shown = f": {naive!r}" if found == "raises" else ""
-                raise Mismatch(
-                    f"{self.name}.{case}: no false friend by {case.differs}: the naive "
-                    f"form {FOUND[found]}{shown}"
-                )
-        return {"compat.v1": Tally(1, 1)}
-
-    def _prove_error(self, case, way):
-        from tf1to2.parity import v1
-
-        request = case.request({})
-        total = Tally(1, 1)
-        genuine = case.genuine or case.graph
-        recorded = left = None
-        if way == "graph" or "graph" in case.skip:
-            recorded = self.recording.answer(entry_key(case, {}), request)
-            self._compare_error(case, "TensorFlow 1.15.5", genuine, recorded)
-        if "graph" not in case.skip and (way == "graph" or case.works("graph")):
-            left = self._legacy_response(case)
-            self._compare_error(case, "compat.v1", case.graph, left)
-        if way == "graph":
-            if case.works("graph"):
-                total += self._compare_works(
-                    case, way, "1.15.5", None if genuine else recorded, left
-                )
-            return {"1.15.5": total, "compat.v1": Tally(1, 1)}
-        wanted = getattr(case, way)
-        run = "dynamic" if way == "function" and case.dynamic else way
-        try:  # the signature says as little as the placeholder
-            (answer,) = self._today(run, [request])
-        except Exception as error:  # every type is of interest, the next lines judge it
-            answer = v1.raised(error)
-        self._compare_error(case, way, wanted, answer)
-        if wanted is None:
-            expected = None
-            if case.works("graph"):
-                expected = recorded if left is None else left
-            total += self._compare_works(case, way, "compat.v1", expected, answer)
-        return {"compat.v1": total}
-
-    def _legacy_response(self, case):
-        from tf1to2.parity import v1
-
-        return v1.respond(self.v1, case.request({}))
-
-    def _compare_works(self, case, way, side, expected, actual):
-        """The outputs of bad input on two sides where it works."""
-        if case.expect is not None:
-            self._compare_expected(case, actual)
-        if expected is None or not self.strict:  # float32 is compared in strict ones
-            return Tally()
-        return self._compare(case, way, {}, side, _outputs(expected), _outputs(actual))
-
-    def _compare_error(self, case, side, wanted, answer):
-        raised = str(answer["raised"]) if "raised" in answer else None
-        message = str(answer.get("message", ""))
-        name = wanted and structure.error_name(wanted)
-        if raised != name:
-            raise Mismatch(
-                "{}.{}: {} in {}, not {}: {}".format(
-                    self.name,
-                    case,
-                    raised or "no error",
-                    side,
-                    name or "none",
-                    message[-400:],
-                )
-            )
-        if raised and not re.search(case.match, message):
-            raise Mismatch(
-                f"{self.name}.{case}: the message in {side} does not match "
-                f"{case.match!r}: {message[-400:]}"
-            )
-
-
-def _tensorflow():
-    import tensorflow as tf
-
-    return tf.__version__
 
 
 def _alike(left, right, path):
@@ -540,46 +366,3 @@ def entry_key(case, sizes):
     """The name of a case at one size in a recording."""
     text = ",".join("%s=%d" % item for item in sorted(sizes.items()))
     return f"{case}/{text}" if text else str(case)
-
-
-def _expected(expect, outputs, path="outputs"):
-    """Yields (path, array) of `expect`, whose lists may stand for arrays."""
-    if path in outputs:
-        yield path, _as_read(structure.as_array(np.asarray(expect)), outputs[path])
-        return
-    pairs = structure.children(expect)
-    for key, subtree in [("", expect)] if pairs is None else pairs:
-        if not any(p.startswith(f"{path}/{key}") for p in outputs):
-            raise Mismatch(f"{path}/{key} is expected and missing")
-        yield from _expected(subtree, outputs, f"{path}/{key}")
-
-
-def _as_read(leaf, like):
-    """An expected leaf in the dtype of the answer, where it is the number as read.
-
-    A float answer may be expected as an integer or in more digits than it has; an
-    integer, a truth value or a text only as what it is.
-    """
-    kind = like.dtype.kind
-    if not leaf.size and kind != "U":  # an empty list has no dtype
-        return leaf.astype(like.dtype)
-    if kind in "fc" and leaf.dtype.kind in "iuf" + kind:
-        return leaf.astype(like.dtype)
-    if kind in "iu" and leaf.dtype.kind in "iu":
-        exact = leaf.astype(like.dtype)
-        return exact if (exact == leaf).all() else leaf
-    return leaf
-
-
-def _outputs(answer):
-    """The leaves of an answer that the page returned, and their structure."""
-    roots = ("outputs", "structure")
-    return {p: x for p, x in answer.items() if p.split("/")[0] in roots}
-
-
-def _as_numpy(tree):
-    if isinstance(tree, dict):
-        return {key: _as_numpy(value) for key, value in tree.items()}
-    if isinstance(tree, (list, tuple)):
-        return type(tree)(_as_numpy(item) for item in tree)
-    return tree.numpy() if hasattr(tree, "numpy") else tree

@@ -216,6 +216,16 @@ def plain(default):
     return inner if quoted else default
 
 
+def successors(before, now):
+    """{the name of an argument: the name that it has now}, of two signatures."""
+    old, new = parameters(before)[0], parameters(now)[0]
+    return {
+        d.argument: _successor(old[d.argument], old, new)
+        for d in differences(before, now)
+        if d.how == "renamed"
+    }
+
+
 def passes(call, name, place):
     """Whether a call passes the argument; `names.Call`."""
     return name in call.keywords or place is not None and place < call.positional

@@ -101,6 +101,16 @@ def judge(symbol, call=None):
     )
 
 
+def compared(symbol):
+    """What a name was and is.
+
+    Returns:
+        (`Entry` without what its arguments may meet, or None; the signature of 1.15.5;
+        today's signature, of the replacement where it has one).
+    """
+    return _judged(symbol)
+
+
 def lives(symbol):
     """Whether TensorFlow 2 has the name, with whatever meaning and arguments."""
     fact = facts.fact(symbol)

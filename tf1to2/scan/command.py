@@ -18,19 +18,7 @@ def add_arguments(parser):
         "path", nargs="+", metavar="PATH", help="file, directory, or - (standard input)"
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
-    parser.add_argument(
-        "--select",
-        metavar="RULE,…",
-        type=_rules,
-        help="report these only: a verdict, a topic, a name, a module (tf.contrib)",
-    )
-    parser.add_argument("--ignore", metavar="RULE,…", type=_rules, help="not these")
-    parser.add_argument(
-        "--exclude",
-        metavar="PATTERN,…",
-        type=_rules,
-        help="files and directories to leave out",
-    )
+    add_rules(parser, "report")
     parser.add_argument(
         "--statistics", action="store_true", help="only how often each name is used"
     )
@@ -51,6 +39,40 @@ def add_arguments(parser):
     parser.set_defaults(run=run)
 
 
+def add_rules(parser, verb):
+    """The options that choose findings and files."""
+    parser.add_argument(
+        "--select",
+        metavar="RULE,…",
+        type=_rules,
+        help=f"{verb} these only: a verdict, a topic, a name, a module (tf.contrib)",
+    )
+    parser.add_argument("--ignore", metavar="RULE,…", type=_rules, help="not these")
+    parser.add_argument(
+        "--exclude",
+        metavar="PATTERN,…",
+        type=_rules,
+        help="files and directories to leave out",
+    )
+
+
+def rules(options):
+    """(select, ignore, exclude) of the command line, else of the project's settings.
+
+    Raises:
+        CommandError: a rule can match nothing.
+    """
+    settled = settings.find(_start(options.path))
+    select, ignore, exclude = (
+        getattr(options, key)
+        if getattr(options, key) is not None
+        else settled.get(key, [])
+        for key in settings.LISTS
+    )
+    _check_rules([*select, *ignore])
+    return select, ignore, exclude
+
+
 def _rules(text):
     return [rule for rule in text.replace(",", " ").split() if rule]
 
@@ -66,14 +88,8 @@ def run(options):
         raise CommandError("--processes takes a number from 1")
     if options.statistics and options.format != "text":
         raise CommandError("--statistics is text: leave --format out")
+    select, ignore, exclude = rules(options)
     settled = settings.find(_start(options.path))
-    select, ignore, exclude = (
-        getattr(options, key)
-        if getattr(options, key) is not None
-        else settled.get(key, [])
-        for key in settings.LISTS
-    )
-    _check_rules([*select, *ignore])
     known = options.baseline or settled.get("baseline")
     known = baseline.read(known) if known and not options.write_baseline else None
     report = _scan(options.path, exclude, select, ignore, options.processes)

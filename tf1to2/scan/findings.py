@@ -65,7 +65,11 @@ class Report:
 
     def link(self, entry):
         """Where the page shows the pair, or the topic; "" where there is none."""
-        return f"{self.page}#{entry.pair}" if self.page and entry.pair else ""
+        if not (self.page and entry.pair):
+            return ""
+        folder = self.page.removesuffix("index.html").rstrip("/")
+        anchor = f"#{entry.pair}" * ("." in entry.pair)
+        return f"{folder}/{entry.topic}.html{anchor}"
 
 
 def scan(paths, excludes=(), select=(), ignore=(), progress=None, processes=None):
@@ -86,42 +90,63 @@ def scan(paths, excludes=(), select=(), ignore=(), progress=None, processes=None
     Raises:
         FileNotFoundError: a path does not exist.
     """
+    files, project, unread = read(paths, excludes, progress, processes)
+    findings, unused, malformed, excused = [], [], [], 0
+    for file in files:
+        if file.module is None:
+            continue
+        kept, idle, more = of(file, project, select, ignore)
+        findings += [finding for _, finding in kept]
+        excused += more
+        if not (select or ignore):
+            unused += [(file.path, *file.text.place(line)) for line in sorted(idle)]
+        malformed += [(file.path, *file.text.place(n)) for n in file.malformed]
+    return Report(
+        findings,
+        len(files),
+        unread + project.unread,
+        unused,
+        malformed,
+        excused,
+        project.modules.root,
+    )
+
+
+def read(paths, excludes=(), progress=None, processes=None):
+    """Reads files and directories; arguments as of `scan`.
+
+    Returns:
+        (list of `reading.File`, `Project`, [(path, reason)] of what was not all read).
+    """
     found, unread = sources.find(paths, excludes)
     modules, files = Modules(paths), []
     for file in reading.read_all(found, modules, processes):
         files.append(file)
         if progress:
             progress(len(files), len(found))
+    unread += [(file.path, file.reason) for file in files if file.reason]
     project = Project(files, modules, functools.partial(reading.read, modules=modules))
-    findings, unused, malformed, excused = [], [], [], 0
-    for file in files:
-        if file.reason:
-            unread.append((file.path, file.reason))
-        if file.module is None:
+    return files, project, unread
+
+
+def of(file, project, select=(), ignore=()):
+    """The findings of a file that was read.
+
+    Returns:
+        ([(`judging.Judged`, `Finding`)], the lines of the ignore comments that ignored
+        nothing, how many uses a guard excused).
+    """
+    judged, excused = judging.judge(file, project, bool(select))
+    kept, idle = [], set(file.ignores)
+    for one in judged:
+        finding = _finding(file, one)
+        lines = _ignored(file, one.use, finding.rules)
+        idle -= lines
+        if lines or finding.rules & set(ignore):
             continue
-        judged, more = judging.judge(file, project, bool(select))
-        excused += more
-        idle = set(file.ignores)
-        for one in judged:
-            finding = _finding(file, one)
-            lines = _ignored(file, one.use, finding.rules)
-            idle -= lines
-            if lines or finding.rules & set(ignore):
-                continue
-            if not select or finding.rules & set(select):
-                findings.append(finding)
-        if not (select or ignore):
-            unused += [(file.path, *file.text.place(line)) for line in sorted(idle)]
-        malformed += [(file.path, *file.text.place(n)) for n in file.malformed]
-    return Report(
-        findings,
-        len(found),
-        unread + project.unread,
-        unused,
-        malformed,
-        excused,
-        modules.root,
-    )
+        if not select or finding.rules & set(select):
+            kept.append((one, finding))
+    return kept, idle, excused
 
 
 def _finding(file, one):

@@ -41,7 +41,7 @@ def python(data):
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"it is no notebook: {error}") from error
     cells, starts, line = [], [], 1
-    for cell in _cells(notebook):
+    for cell in cells_of(notebook):
         if not isinstance(cell, dict):
             raise Unreadable("it is no notebook: one of its cells is no cell")
         if cell.get("cell_type") == "code":
@@ -51,7 +51,8 @@ def python(data):
     return "\n".join(cells).encode("utf-8", "replace"), tuple(starts)
 
 
-def _cells(notebook):
+def cells_of(notebook):
+    """The list of the cells of a notebook, in any version of the format."""
     if not isinstance(notebook, dict):
         raise Unreadable(NO_CELLS)
     if "cells" in notebook:
@@ -60,7 +61,7 @@ def _cells(notebook):
         sheets = notebook.get("worksheets")
         if not isinstance(sheets, list) or not all(isinstance(s, dict) for s in sheets):
             raise Unreadable(NO_CELLS)
-        cells = [cell for sheet in sheets for cell in _cells({"cells": [], **sheet})]
+        cells = [cell for sheet in sheets for cell in cells_of({"cells": [], **sheet})]
     if not isinstance(cells, list):
         raise Unreadable(NO_CELLS)
     return cells

@@ -153,7 +153,7 @@ class ProviderTest(unittest.TestCase):
     def test_names_that_differ_are_the_same_pair(self):
         proof = self.provider.load("port")
         (case,) = proof.cases
-        (answer,) = proof._today("eager", [case.request({})])
+        (answer,) = proof.ask("eager", [case.request({})])
         self.assertEqual(answer["outputs"].tolist(), [2, 4, 6])
 
     @parameterized.expand(

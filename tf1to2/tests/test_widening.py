@@ -113,6 +113,10 @@ def dtypes(x):
         "slot": tf.train.exponential_decay(0.1, tf.constant(1), 2, 0.5),
         "lookup": tf.nn.embedding_lookup(tf.get_variable("e", [3, 2]), [1]),
     }
+    # The flow of a loop's TensorArrays stays float32, and gradients pass through it.
+    states, _ = tf.nn.dynamic_rnn(
+        tf.nn.rnn_cell.GRUCell(2), p[None, :, None], dtype=tf.float32)
+    made["through_a_loop"] = tf.gradients(states, p)[0]
     train = tf.train.AdamOptimizer(0.1).minimize(tf.reduce_sum(made["dense"]))
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())

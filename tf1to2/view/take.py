@@ -99,7 +99,7 @@ def taken(names):
 def together(definitions):
     """As `taken`, of any definitions."""
     parts, imports = needed(definitions)
-    called = _names(parts, imports)
+    called = naming(parts, imports)
     modules = list(dict.fromkeys(part.module for part in parts))
     parents = {module: _folder(module) for module in modules}
     sources = "\n".join(
@@ -114,6 +114,17 @@ def together(definitions):
         version=__version__,
         sources=_filled(sources),
     )
+    return text + "\n" + code(parts, imports, called)
+
+
+def code(parts, imports, called):
+    """The source of definitions below their imports.
+
+    Args:
+        parts: [Definition], in an order that runs.
+        imports: [Import].
+        called: {Definition: its name in the file}, see `naming`.
+    """
     standard = [i.statement for i in imports if not _foreign(i.statement)]
     foreign = [i.statement for i in imports if _foreign(i.statement)]
     groups = ["\n".join(group) for group in (standard, foreign) if group]
@@ -125,7 +136,7 @@ def together(definitions):
         else:
             gap = "\n" if tight else "\n\n\n"
         bodies.append(gap + _renamed(part, called))
-    return text + "\n" + "\n\n".join(groups) + "".join(bodies).rstrip() + "\n"
+    return ("\n\n".join(groups) + "".join(bodies)).strip() + "\n"
 
 
 def _folder(module):
@@ -148,11 +159,15 @@ def _filled(text, width=88):
     )
 
 
-def _names(parts, imports):
-    """{Definition: its name in the file}; where two modules have it, with a prefix."""
+def naming(parts, imports, first=()):
+    """{Definition: its name in the file}; where two modules have it, with a prefix.
+
+    Those in `first` have none.
+    """
     used, called = {i.name for i in imports}, {}
     # What is public keeps its name where a private helper of another module has it.
-    for part in sorted(parts, key=lambda part: part.name.startswith("_")):
+    order = sorted(parts, key=lambda p: (p not in first, p.name.startswith("_")))
+    for part in order:
         name = part.name
         if name in used:
             stem = part.module.name.rpartition(".")[2]

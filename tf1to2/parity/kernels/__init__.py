@@ -20,6 +20,7 @@ def changed():
 
 
 ORDERS = (
+    "AddN",  # of gradients that meet
     "Conv2D",
     "Conv2DBackpropInput",
     "Conv2DBackpropFilter",

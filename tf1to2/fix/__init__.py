@@ -1,0 +1,17 @@
+"""What is certain, written: the changes of `tf1to2 fix`.
+
+documents.py   files and notebooks as they lie there, edited and kept otherwise
+edits.py       byte ranges of a source, replaced
+sites.py       the node of the tree that a finding stands on
+arguments.py   the arguments of a call, under other names and in other places
+names.py       new names, keywords and places, by names.tsv
+templates.py   calls that become another call
+absl.py        flags, logging and app.run
+objects.py     .value of a dimension, tf.assign
+templates that need a look are in unsafe.py
+planning.py    all changes of a file, checked
+command.py     the command
+
+No TensorFlow is started. What a change writes is proven: `tests/test_fix_proofs.py`
+fixes the old call of every probe, runs it, and compares with what 1.15.5 answered.
+"""

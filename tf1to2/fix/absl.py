@@ -1,0 +1,315 @@
+"""Flags, logging and app.run: TensorFlow 1 had them of absl, and 2 leaves them there.
+
+tf.flags read the command line when a flag was first asked for; absl does so in
+`app.run` alone. So flags are rewritten only where that comes first: see `Flags`.
+"""
+
+import re
+
+from tf1to2.fix import arguments
+from tf1to2.fix.edits import Change, Edit
+from tf1to2.fix.sites import is_deferred
+
+LOGS = {"debug", "info", "warn", "warning", "error", "flush"}
+# A level comes first: TensorFlow's numbers are others than absl's.
+LEVELLED = {"set_verbosity", "log", "log_every_n", "log_first_n", "log_if"}
+LEVELS = {"DEBUG", "INFO", "WARN", "ERROR", "FATAL"}
+KEYWORDS = {"flag_name": "name", "default_value": "default", "docstring": "help"}
+MODULES = {
+    "tf.app.flags": "flags",
+    "tf.flags": "flags",
+    "tf.logging": "logging",
+    "tf.app": "app",
+}
+OWN = ("tf_decorator", "absolute_import", "division", "print_function")
+PARSES = re.compile(
+    rb"\b(?:tf|tensorflow|absl)?\.?(?:app|test|absl_app|absltest)\.(?:run|main)\("
+)
+READS = re.compile(rb"\bFLAGS\.")
+PROGRAM = re.compile(rb"__name__\s*==\s*['\"]__main__['\"]")
+OLDER = re.compile(rb"__flags\b|_parse_flags\b|__parsed\b|__dict__\['__wrapped")
+
+
+def part(symbol):
+    """("flags", "DEFINE_string") of "tf.app.flags.DEFINE_string"; or None."""
+    for module, name in MODULES.items():
+        if symbol == module:
+            return name, ""
+        if symbol.startswith(module + ".") and not (
+            module == "tf.app" and symbol.startswith("tf.app.flags")
+        ):
+            return name, symbol[len(module) + 1 :]
+    return None
+
+
+class Flags:
+    """Which files of a project may take their flags from absl.
+
+    Args:
+        sources: the bytes of all its files that use flags of TensorFlow.
+    """
+
+    def __init__(self, sources):
+        self.parsed = any(map(PARSES.search, sources))
+        self.lazy = any(map(_is_lazy, sources))
+
+    def are_certain(self, tree, sites):
+        """Whether the flags are parsed before a file reads one.
+
+        Args:
+            tree: `sites.Tree`.
+            sites: the `Site`s of the file.
+        """
+        if not self.parsed or OLDER.search(tree.source) or _is_lazy(tree.source):
+            return False
+        nodes = [site.node for site in sites if is_read(site)]
+        nodes += [n for n in tree.words.get("FLAGS", ()) if not _is_bound(n)]
+        if not all(node is not None and is_deferred(node) for node in nodes):
+            return False
+        return not (nodes and self.lazy) or bool(PARSES.search(tree.source))
+
+
+def _is_lazy(source):
+    """Whether it is a program that has TensorFlow parse the flags when one is read."""
+    return bool(PROGRAM.search(source) and READS.search(source)) and not (
+        PARSES.search(source)
+    )
+
+
+def is_read(site):
+    """Whether it is the value of a flag: FLAGS.steps."""
+    found = part(site.symbol)
+    return found is not None and found[0] == "flags" and found[1].startswith("FLAGS.")
+
+
+class Absl:
+    """The changes of one file.
+
+    Args:
+        tree: `sites.Tree`.
+        sites: its `Site`s that are of these modules.
+        flags: whether flags may be taken from absl.
+    """
+
+    def __init__(self, tree, sites, flags):
+        self.tree, self.flags = tree, flags
+        self.sites = [site for site in sites if part(site.symbol)]
+        self.aliases = {}
+        for site in self.sites:
+            self._find_alias(site)
+        self.local = _imported(tree)
+
+    def name(self, module, site):
+        """What a module of absl is called where a site stands."""
+        known = self.aliases.get(module)
+        if known and known[1] < site.node.start_byte:
+            return known[0]
+        if module in self.local:
+            return self.local[module]
+        return module if module not in self.tree.words else f"absl_{module}"
+
+    def change(self, site):
+        """The `Change` of one site, or None."""
+        found = part(site.symbol)
+        if found is None or site.node is None:
+            return None
+        module, rest = found
+        if not rest:
+            return self._alias(site, module)
+        prefix = site.prefix()
+        if prefix is None or prefix != "tf" or not self._is_certain(site, module, rest):
+            return self._keywords(site, module, rest)
+        name = self.name(module, site)
+        words = len(site.text.split(".")) - len(rest.split("."))
+        end = site.node.start_byte + len(".".join(site.text.split(".")[:words]))
+        edits = [Edit(site.node.start_byte, end, name)]
+        if rest == "warn":
+            edits = [Edit(site.node.start_byte, site.node.end_byte, f"{name}.warning")]
+        if rest == "run" and not site.arguments.named_children:
+            at = site.arguments.start_byte + 1
+            edits.append(Edit(at, at, "main"))
+        more = self._keywords(site, module, rest)
+        edits += more.edits if more else ()
+        needs = () if module in self.local or name != self._given(module) else (module,)
+        return Change(tuple(edits), needs)
+
+    def follows(self, site):
+        """Whether a name is absl's as soon as what it is reached through is."""
+        found = part(site.symbol)
+        if found is None or site.prefix() == "tf":
+            return False
+        return found[0] in self.aliases or found[0] == "flags" and self.flags
+
+    def _given(self, module):
+        return module if module not in self.tree.words else f"absl_{module}"
+
+    def _is_certain(self, site, module, rest):
+        if module == "logging":
+            return self._logs(site, rest)
+        if module == "app":
+            return rest == "run" and self._runs(site)
+        return self.flags and rest.partition(".")[0] not in OWN
+
+    def _logs(self, site, rest):
+        if rest in LOGS:
+            return True
+        if rest in LEVELLED and site.call is not None:
+            first = next(iter(site.arguments.named_children), None)
+            text = self.tree.text(first) if first is not None else ""
+            return any(text == f"{_owner(site.text)}.{level}" for level in LEVELS)
+        if rest in LEVELS:
+            around = site.node.parent
+            call = around.parent if around.type == "argument_list" else None
+            if call is None or around.named_children[0] != site.node:
+                return False
+            function = self.tree.text(call.child_by_field_name("function"))
+            return _owner(function) == _owner(site.text) and (
+                function.rpartition(".")[2] in LEVELLED
+            )
+        return False
+
+    def _runs(self, site):
+        """Whether it is `tf.app.run()` or `tf.app.run(main)`, and there is a main."""
+        given = arguments.bound(site, "(main=None, argv=None)")
+        if given is None or any(one.name == "argv" for one in given):
+            return False
+        if given:
+            return self.tree.text(given[0].value) != "None"
+        return any(
+            node.parent.type == "function_definition"
+            and node.parent.parent == self.tree.root
+            for node in self.tree.words.get("main", ())
+        )
+
+    def _keywords(self, site, module, rest):
+        """`flag_name=` and its like are TensorFlow's own names; absl has others."""
+        if (
+            module != "flags"
+            or site.arguments is None
+            or not rest.startswith("DEFINE_")
+        ):
+            return None
+        if site.arguments.type != "argument_list":
+            return None
+        edits = []
+        for node in site.arguments.named_children:
+            if node.type == "keyword_argument":
+                label = node.child_by_field_name("name")
+                name = KEYWORDS.get(self.tree.text(label))
+                if name:
+                    edits.append(Edit(label.start_byte, label.end_byte, name))
+        return Change(tuple(edits)) if edits else None
+
+    # `flags = tf.app.flags`, which an import takes the place of.
+
+    def _find_alias(self, site):
+        found = _assigned(site)
+        module = part(site.symbol)[0]
+        if not found or part(site.symbol)[1]:
+            return
+        statement, name = found
+        bound = [n for n in self.tree.words.get(name, ()) if _is_bound(n)]
+        through = [s for s in self.sites if s.node is not None and s.node != site.node]
+        through = [s for s in through if s.text.split(".")[0] == name]
+        if len(bound) == 1 and all(
+            self._is_certain(s, *part(s.symbol)) for s in through if part(s.symbol)[1]
+        ):
+            if module != "flags" or self.flags:
+                self.aliases[module] = name, statement.start_byte
+
+    def _alias(self, site, module):
+        found = _assigned(site)
+        if not found or self.aliases.get(module, ("",))[0] != found[1]:
+            return None
+        statement, name = found
+        text = f"from absl import {module}" + (f" as {name}" if name != module else "")
+        return Change((Edit(statement.start_byte, statement.end_byte, text),))
+
+
+def _owner(text):
+    return text.rpartition(".")[0]
+
+
+def _assigned(site):
+    """(statement, name) of `name = tf.app.flags` in the module; or None."""
+    around = site.node.parent if site.node is not None else None
+    if around is None or around.type != "assignment" or site.prefix() != "tf":
+        return None
+    left, statement = around.child_by_field_name("left"), around.parent
+    if left.type != "identifier" or statement.type != "expression_statement":
+        return None
+    if (
+        around.child_by_field_name("right") != site.node
+        or statement.parent.type != "module"
+    ):
+        return None
+    return statement, site.tree.text(left)
+
+
+def _is_bound(node):
+    """Whether an identifier stands where a name is bound."""
+    around = node.parent
+    if around.type in ("assignment", "augmented_assignment", "for_statement"):
+        return around.child_by_field_name("left") == node
+    return around.type in (
+        *("pattern_list", "parameters", "default_parameter", "typed_parameter"),
+        *("aliased_import", "dotted_name", "as_pattern_target", "lambda_parameters"),
+        *("function_definition", "class_definition", "global_statement"),
+    )
+
+
+def _imported(tree):
+    """{module of absl: its name} by the imports at the top of a file."""
+    found = {}
+    for node in tree.statements():
+        if node.type != "import_from_statement":
+            continue
+        if tree.text(node.child_by_field_name("module_name")) == "absl":
+            for name in node.children_by_field_name("name"):
+                dotted, alias = tree.imported(name)
+                found[dotted] = alias or dotted
+    return found
+
+
+def imports(tree, modules):
+    """The `Edit` that adds imports of absl at the top of a file.
+
+    Args:
+        tree: `sites.Tree`.
+        modules: names such as "flags".
+    """
+    known = _imported(tree)
+    lines = [
+        f"from absl import {m}" + (f" as absl_{m}" if m in tree.words else "")
+        for m in sorted(modules)
+        if m not in known
+    ]
+    if not lines:
+        return None
+    at, before = _place(tree), ""
+    if at is None:
+        at = len(tree.source)
+    return Edit(at, at, before + "\n".join(lines) + "\n")
+
+
+def _place(tree):
+    """Where the first import of TensorFlow begins, or the first import at all."""
+    plain = [
+        n
+        for n in tree.statements()
+        if n.type in ("import_statement", "import_from_statement")
+    ]
+    ours = [n for n in plain if b"tensorflow" in tree.bytes(n)]
+    for node in ours or plain:
+        if node.start_point[1] == 0:
+            return node.start_byte
+    for node in tree.statements():
+        if node.type not in ("future_import_statement",) and not _is_docstring(node):
+            return node.start_byte
+    return None
+
+
+def _is_docstring(node):
+    return (
+        node.type == "expression_statement" and node.named_children[0].type == "string"
+    )

@@ -1,0 +1,131 @@
+"""The arguments of a call, under other names and in other places."""
+
+import typing
+
+from tf1to2.fix.edits import Edit
+from tf1to2.scan import arguments as signatures
+
+
+class Argument(typing.NamedTuple):
+    """One argument of a call.
+
+    Attributes:
+        name: its name in the signature that the call was written for.
+        node: the node of it, of keywords with their name.
+        value: the node of its value.
+        place: its position from 0, or None of a keyword.
+    """
+
+    name: str
+    node: object
+    value: object
+    place: int | None
+
+
+def bound(site, signature):
+    """The arguments of a call by the names of a signature.
+
+    Returns:
+        List of `Argument`, or None where it cannot be told: of `*args`, of more
+        positions than there are, of a name that the signature has not.
+    """
+    if site.arguments is None or site.arguments.type != "argument_list":
+        return None
+    known = signatures.parameters(signature)[0]
+    places = {p.place: p.name for p in known.values() if p.place is not None}
+    found = []
+    for node in site.arguments.named_children:
+        if node.type == "comment":
+            continue
+        if node.type in ("list_splat", "dictionary_splat"):
+            return None
+        if node.type == "keyword_argument":
+            name = site.tree.text(node.child_by_field_name("name"))
+            value, place = node.child_by_field_name("value"), None
+        else:
+            place = len(found)
+            name, value = places.get(place), node
+        if name not in known:
+            return None
+        found.append(Argument(name, node, value, place))
+    names = [one.name for one in found]
+    return found if len(names) == len(set(names)) else None
+
+
+def rewritten(
+    site, given, now, renamed=None, added=(), wrapped=None, dropped=(), also=None
+):
+    """The edits that make arguments those of another signature.
+
+    Args:
+        site: the `Site` of the call.
+        given: what `bound` has found.
+        now: the new signature.
+        renamed: {old name: new name}.
+        added: {new name: text} of arguments to be added.
+        wrapped: {old name: (text before the value, text behind it)}.
+        dropped: old names of arguments that are taken out.
+        also: another signature that must take them, that of 1.15.5, say.
+
+    Returns:
+        List of `Edit`, or None where the new signature does not take them.
+    """
+    renamed, wrapped, added = renamed or {}, wrapped or {}, dict(added)
+    new, more, keywords = signatures.parameters(now)
+    other = signatures.parameters(also)[0] if also else new
+    found, names, gone, last = [], [], False, None
+    for one in given:
+        if one.name in dropped:
+            found.append(_without(site, one))
+            gone = True
+            continue
+        name = renamed.get(one.name, one.name)
+        names.append(name)
+        if not (name in new and name in other or keywords and one.place is None):
+            return None
+        before, behind = wrapped.get(one.name, ("", ""))
+        in_place = name in new and new[name].place == other[name].place == one.place
+        if one.place is None:
+            label = one.node.child_by_field_name("name")
+            if name != one.name:
+                found.append(Edit(label.start_byte, label.end_byte, name))
+        elif gone or not in_place:
+            gone = True  # no position may follow a keyword
+            before = f"{name}={before}"
+        if before:
+            found.append(Edit(one.value.start_byte, one.value.start_byte, before))
+        if behind:
+            found.append(Edit(one.value.end_byte, one.value.end_byte, behind))
+        last = one
+    for name, text in added.items():
+        names.append(name)
+        in_place = new[name].place == len(given) and all(
+            one.place is not None for one in given
+        )
+        text = text if in_place and not gone else f"{name}={text}"
+        if last is None:
+            at = site.arguments.start_byte + 1
+            found.append(Edit(at, at, text))
+        else:
+            at = last.node.end_byte
+            found.append(Edit(at, at, f", {text}"))
+    required = {
+        p.name for p in new.values() if p.default is None and p.place is not None
+    }
+    if len(names) != len(set(names)) or not (more or required <= set(names)):
+        return None
+    return found
+
+
+def _without(site, one):
+    """The edit that takes an argument out, with the comma before or behind it."""
+    source = site.tree.source
+    children = site.arguments.children
+    number = next(n for n, child in enumerate(children) if child == one.node)
+    before, behind = children[number - 1], children[number + 1]
+    if before.type == ",":
+        return Edit(before.start_byte, one.node.end_byte, "")
+    end = behind.end_byte if behind.type == "," else one.node.end_byte
+    while behind.type == "," and source[end : end + 1] in (b" ", b"\n", b"\t"):
+        end += 1
+    return Edit(one.node.start_byte, end, "")

@@ -1,0 +1,118 @@
+"""`tf1to2 fix`: shows what is certain as a diff, or writes it."""
+
+import difflib
+import sys
+import time
+
+from tf1to2 import output
+from tf1to2.errors import CommandError
+from tf1to2.fix import planning
+from tf1to2.scan import causes
+from tf1to2.scan import command as scanning
+
+
+def add_arguments(parser):
+    """The options of the command."""
+    parser.add_argument("path", nargs="+", metavar="PATH", help="file or directory")
+    parser.add_argument(
+        "--write", action="store_true", help="write it; without, a diff is shown"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="only name the files that would change"
+    )
+    scanning.add_rules(parser, "change")
+    parser.add_argument(
+        "--to",
+        choices=["1.15", "2"],
+        default="2",
+        help="1.15: only what TensorFlow 1.15 runs as well (%(default)s)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    """Fixes.
+
+    Returns:
+        0 when there is nothing to write, or it is written; 1 when there is something;
+        2 when a file could not be read to its end, or not be fixed.
+    """
+    if options.write and options.check:
+        raise CommandError("--write writes, --check does not: leave one out")
+    if "-" in options.path:
+        raise CommandError("fix takes files and directories, no standard input")
+    select, ignore, exclude = scanning.rules(options)
+    wanted = planning.Options(
+        frozenset(select), frozenset(ignore), options.to == "1.15"
+    )
+    files, changes, left, failed = 0, 0, [], False
+    for fixed in _plan(options.path, exclude, wanted):
+        left += fixed.left
+        if fixed.reason:
+            failed = True
+            print(
+                f"tf1to2: {output.shown(fixed.path)}: {fixed.reason}", file=sys.stderr
+            )
+        if fixed.changes:
+            files, changes = files + 1, changes + fixed.changes
+            _tell(fixed, options)
+    sys.stdout.flush()
+    print(_summary(files, changes, left, options), file=sys.stderr)
+    if failed:
+        return 2
+    return 1 if changes and not options.write else 0
+
+
+def _plan(paths, exclude, wanted):
+    begun = time.monotonic()
+
+    def progress(done, total):
+        if time.monotonic() - begun > 1:
+            output.progress(f"{done} of {total} files")
+
+    try:
+        yield from planning.plan(paths, exclude, wanted, progress)
+    except FileNotFoundError as error:
+        raise CommandError(str(error)) from error
+    finally:
+        output.progress("")
+
+
+def _tell(fixed, options):
+    path = output.shown(fixed.path)
+    if options.write:
+        output.save(fixed.path, fixed.data)
+    elif options.check:
+        print(f"{path}: {_several(fixed.changes, 'change')}")
+    else:
+        for cell, old, new in fixed.shown:
+            name = f"{path}:cell {cell}" if cell else path
+            sys.stdout.write(_diff(name, old, new))
+
+
+def _diff(name, old, new):
+    lines = difflib.unified_diff(_lines(old), _lines(new), name, name, n=2)
+    return "".join(
+        line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
+        for line in lines
+    )
+
+
+def _lines(text):
+    return text.replace("\r\n", "\n").replace("\r", "\n").splitlines(keepends=True)
+
+
+def _summary(files, changes, left, options):
+    done = "written" if options.write else "to write"
+    text = f"{_several(changes, 'change')} {done} in {_several(files, 'file')}"
+    if not left:
+        return text
+    lines = [f"{text}; {_several(len(left), 'use')} left:"]
+    for work in causes.works(left):
+        pair = f": {work.pair}" if work.pair else ""
+        lines.append(f"{len(work.findings):>7}  {work.cause.title}{pair}")
+    return "\n".join(lines)
+
+
+def _several(count, word):
+    return f"{count} {word}" + "s" * (count != 1)

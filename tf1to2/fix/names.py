@@ -1,0 +1,112 @@
+"""New names, keywords and places, by names.tsv: what the two signatures say.
+
+A name is written anew where today's TensorFlow has the very object of compat.v1 under
+the new name, or where a probe has executed the replacement.
+"""
+
+import functools
+import re
+
+from tf1to2.fix import arguments
+from tf1to2.fix.edits import Change, Edit
+from tf1to2.probes import probed
+from tf1to2.scan import arguments as signatures
+from tf1to2.scan import catalog, facts, verdicts
+
+NAME = re.compile(r"tf(\.\w+)+")
+KEYWORD = re.compile(r"write (\w+)= in place of (\w+)=")
+
+
+def change(site, old):
+    """The `Change` of a name, its keywords and its places; None if it is not certain.
+
+    Args:
+        site: `sites.Site`.
+        old: whether the new call must work on 1.15.5 as well.
+    """
+    fact = facts.fact(site.symbol)
+    if fact is None or fact.kind == "module":
+        return None
+    target, before, now = _target(site.symbol)
+    if target is None or old and not in_old(site.symbol, target):
+        return None
+    found = renaming(site, target)
+    if site.call is not None:
+        more = _arguments(site, before, now, old and facts.fact(target).signature)
+    else:
+        more = [] if _same_for_all(before, now) else None
+    if found is None or more is None:
+        return None
+    return Change((*found, *more)) if found or more else None
+
+
+def renaming(site, target):
+    """The edits that write another name; None where it cannot be spelled here."""
+    if target == site.symbol:
+        return []
+    text = site.spelled(target)
+    if text is None or site.is_assigned():
+        return None
+    return [Edit(site.node.start_byte, site.node.end_byte, text)]
+
+
+@functools.cache
+def _target(symbol):
+    """(the name today or None, the signature then, the signature of that today)."""
+    entry, before, now = catalog.compared(symbol)
+    if entry is None:
+        return None, "", ""
+    if entry.verdict == "same":
+        return symbol, before, now
+    target = entry.replacement
+    if entry.verdict != "renamed" or entry.what or not NAME.fullmatch(target):
+        return None, "", ""
+    if facts.fact(symbol).moved != target and not _is_probed(symbol, target):
+        return None, "", ""
+    return target, before, now
+
+
+def _is_probed(symbol, target):
+    spelled = re.compile(rf"(?<![\w.]){re.escape(target)}(?![\w.])")
+    rows = probed().get(symbol, ())
+    return any(spelled.search(row.new) and not row.why for row in rows)
+
+
+def in_old(symbol, target):
+    """Whether 1.15.5 has the new name, and means the same by it."""
+    there = facts.fact(target)
+    if there is None:
+        return False
+    return target in facts.aliases(symbol) or there.today == "same"
+
+
+def _same_for_all(before, now):
+    """Whether any call of the one signature may be one of the other."""
+    found = signatures.differences(before, now)
+    return bool(before) == bool(now) and not any(
+        d.how != "moved" or d.argument not in signatures.LABELS for d in found
+    )
+
+
+def _arguments(site, before, now, there):
+    """The edits of a call's arguments; None where it feels anything but new names.
+
+    Args:
+        site: `sites.Site`.
+        before, now: the signatures.
+        there: the signature of the new name in 1.15.5, if it must take the call, too.
+    """
+    if not before or not now:
+        return [] if before == now else None
+    rows = verdicts.arguments(site.symbol)
+    for d in signatures.felt(site.use.call, before, now):
+        row = rows.get(d.argument)
+        if row and row[0] == "same" and d.how != "moved":
+            continue
+        if d.how not in ("renamed", "moved") or row and not KEYWORD.fullmatch(row[2]):
+            return None
+    passed = arguments.bound(site, before)
+    if passed is None:  # *args, which may be anything
+        return [] if before == now and there in (False, now) else None
+    renamed = signatures.successors(before, now)
+    return arguments.rewritten(site, passed, now, renamed, also=there or now)

@@ -1,0 +1,159 @@
+"""All changes of the files of a project, each file checked before it is written."""
+
+import ast
+import dataclasses
+import warnings
+
+from tf1to2.fix import absl, edits, names, objects, templates
+from tf1to2.fix.documents import Document
+from tf1to2.fix.sites import Site, Tree
+from tf1to2.scan import findings
+from tf1to2.scan.names.syntax import Source
+from tf1to2.scan.notebooks import Unreadable
+
+SAFE = (templates.change, names.change, objects.dimension, objects.assignment)
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """What is to be changed.
+
+    Attributes:
+        select, ignore: rules, as of `findings.scan`.
+        old: whether the result must run on 1.15.5 as well.
+        unsafe: whether templates are written that need a look.
+    """
+
+    select: frozenset = frozenset()
+    ignore: frozenset = frozenset()
+    old: bool = False
+    unsafe: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    """What is to be written to one file.
+
+    Attributes:
+        path: the file.
+        data: its new bytes; what it has, if nothing is to be written.
+        shown: [(number of the cell or None, old text, new text)].
+        changes: how many.
+        left: the findings that stay.
+        reason: why it is left as it is, or "".
+    """
+
+    path: str
+    data: bytes = b""
+    shown: tuple = ()
+    changes: int = 0
+    left: tuple = ()
+    reason: str = ""
+
+
+def plan(paths, excludes, options, progress=None):
+    """Yields a `Fixed` for every file that TensorFlow 1 is used in, or was not read.
+
+    Args:
+        paths, excludes: as of `findings.scan`.
+        options: `Options`.
+        progress: as of `findings.scan`.
+    """
+    files, project, unread = findings.read(paths, excludes, progress)
+    flags = absl.Flags(list(_using_flags(files)))
+    told = set()
+    for path, reason in unread:
+        told.add(path)
+        yield Fixed(path, reason=reason)
+    for file in files:
+        if file.path in told or file.module is None or not file.module.uses:
+            continue
+        kept, _, _ = findings.of(file, project)
+        if kept:
+            yield _fixed(file.path, kept, options, flags)
+
+
+def _using_flags(files):
+    for file in files:
+        if file.module is not None and file.path != "-":
+            if any("flags" in use.origin for use in file.module.uses):
+                with open(file.path, "rb") as stream:
+                    yield stream.read()
+
+
+def _fixed(path, kept, options, flags):
+    left = [finding for _, finding in kept if _is_asked(finding, options)]
+    try:
+        document = Document(path)
+        changes, added, left = _changes(document.source, kept, options, flags)
+        if not changes:
+            return Fixed(path, left=tuple(left))
+        made = list(dict.fromkeys(e for one in (*changes, *added) for e in one.edits))
+        text, shown = document.edited(made)
+        fault = _fault(document.source, edits.apply(document.source, made))
+        data = text.encode(document.encoding)
+    except (Unreadable, UnicodeError, RecursionError) as error:
+        return Fixed(path, left=tuple(left), reason=f"left as it is: {error}")
+    if fault:
+        return Fixed(path, left=tuple(left), reason=f"left as it is: {fault}")
+    return Fixed(path, data, tuple(shown), len(changes), tuple(left))
+
+
+def _changes(source, kept, options, flags):
+    """([`edits.Change`], those that these need, the findings that stay)."""
+    tree = Tree(source)
+    if tree.source != source:  # what the scanner had to mend
+        return [], [], [f for _, f in kept if _is_asked(f, options)]
+    sites = [Site(tree, one) for one, _ in kept]
+    of_absl = absl.Absl(tree, sites, flags.are_certain(tree, sites))
+    found, left = [], []
+    for site, (one, finding) in zip(sites, kept, strict=True):
+        change = None
+        if not _is_asked(finding, options):
+            continue
+        if _is_plain(one) and site.node is not None:
+            kinds = (of_absl.change, *(_with(k, options.old) for k in SAFE))
+            change = next(filter(None, (kind(site) for kind in kinds)), None)
+        if change:
+            found.append((change, finding))
+        elif not of_absl.follows(site):
+            left.append(finding)
+    changes = edits.compatible([change for change, _ in found])
+    left += [finding for change, finding in found if change not in changes]
+    modules = {name for change in changes for name in change.imports}
+    added = absl.imports(tree, modules)
+    return changes, [edits.Change((added,))] if added else [], left
+
+
+def _with(kind, old):
+    return lambda site: kind(site, old)
+
+
+def _is_asked(finding, options):
+    rules = finding.rules
+    return not rules & options.ignore and (not options.select or rules & options.select)
+
+
+def _is_plain(one):
+    """Whether it is sure what the name means, for this version of TensorFlow alone."""
+    return not one.likely and not one.use.guards
+
+
+def _fault(before, after):
+    """What is wrong with an edited source, or ""."""
+    line = Source(after).broken()
+    if line:
+        return f"line {line} would be no Python"
+    if _is_python3(before) and not _is_python3(after):
+        return "it would be no Python 3"
+    return ""
+
+
+def _is_python3(source):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True

@@ -1,0 +1,136 @@
+"""Where a finding stands in the tree, and what its words stand for."""
+
+import functools
+import re
+
+from tf1to2.scan import names
+from tf1to2.scan.names.syntax import PLAIN, Source
+
+ROOT = "tensorflow"
+FUNCTIONS = ("function_definition", "lambda")
+
+
+class Site:
+    """A use of TensorFlow 1 in a file.
+
+    Attributes:
+        tree: the `Tree` of the file.
+        entry: what the scanner says of it.
+        symbol: the name, by the spelling of 1.15.5: "tf.gfile.Exists".
+        node: the node of the name; None where the text is not that name.
+        call: the node of its call, or None where it is only mentioned.
+        arguments: the node of the call's arguments, or None.
+    """
+
+    def __init__(self, tree, one):
+        self.tree, self.use, self.entry, self.origin = (
+            tree,
+            one.use,
+            one.entry,
+            one.origin,
+        )
+        self.symbol = "tf" + names.public(one.origin).removeprefix(ROOT)
+        start = tree.byte(one.use.line, one.use.column)
+        end = tree.byte(one.use.end_line, one.use.end_column)
+        node = tree.root.named_descendant_for_byte_range(start, end)
+        if node is not None and (node.start_byte, node.end_byte) != (start, end):
+            node = None
+        self.node = node
+        around = node.parent if node is not None else None
+        called = (
+            around is not None
+            and around.type == "call"
+            and around.child_by_field_name("function") == node
+        )
+        self.call = around if called else None
+        self.arguments = around.child_by_field_name("arguments") if called else None
+
+    @property
+    def text(self):
+        return self.tree.text(self.node)
+
+    def prefix(self):
+        """What the first word of the name stands for: "tf", "tf.nn"; None if unclear.
+
+        A word for compat.v1 is unclear: what it has is not what TensorFlow 2 has.
+        """
+        if self.node is None or not PLAIN.fullmatch(self.tree.bytes(self.node)):
+            return None
+        _, *rest = self.text.split(".")
+        known = self.origin.split(".")
+        if rest and known[-len(rest) :] != rest:
+            return None
+        root = ".".join(known[: len(known) - len(rest)])
+        if root != ROOT and names.public(root) != root:
+            return None
+        return "tf" + root.removeprefix(ROOT) if root.startswith(ROOT) else None
+
+    def spelled(self, target):
+        """How a name of TensorFlow 2 is written here, or None if it cannot be told."""
+        prefix = self.prefix()
+        if prefix is None or not f"{target}.".startswith(prefix + "."):
+            return None
+        return self.text.partition(".")[0] + target.removeprefix(prefix)
+
+    def is_assigned(self):
+        """Whether something is assigned to the name: `tf.log = …`."""
+        around = self.node.parent
+        return around.type in ("assignment", "del_statement") and (
+            around.child_by_field_name("left") in (None, self.node)
+        )
+
+
+def is_deferred(node):
+    """Whether it runs only when a function is called that the file defines."""
+    node, below = node.parent, node
+    while node is not None:
+        body = node.child_by_field_name("body")
+        if node.type in FUNCTIONS and body == below:
+            return True
+        node, below = node.parent, node
+    return False
+
+
+class Tree(Source):
+    """A file's tree, and where its lines begin."""
+
+    def __init__(self, source):
+        super().__init__(source)
+        self.original = source
+        self.begins = [0, *(m.end() for m in re.finditer(b"\n", self.source))]
+
+    def byte(self, line, column):
+        """The byte of a line and a column in characters, both from 1."""
+        begin = self.begins[line - 1]
+        if column == 1:
+            return begin
+        end = self.begins[line] if line < len(self.begins) else len(self.source)
+        text = self.source[begin:end].decode("utf-8", "replace")
+        return begin + len(text[: column - 1].encode("utf-8", "replace"))
+
+    def bytes(self, node):
+        return self.source[node.start_byte : node.end_byte]
+
+    @functools.cached_property
+    def words(self):
+        """{identifier: its nodes}, save attributes and names of keywords."""
+        found, stack = {}, [self.root]
+        while stack:
+            node = stack.pop()
+            if node.type == "identifier" and not _is_label(node):
+                found.setdefault(self.text(node), []).append(node)
+            stack += node.named_children
+        return found
+
+    def statements(self):
+        """The statements of the module."""
+        return [n for n in self.root.named_children if n.type != "comment"]
+
+
+def _is_label(node):
+    around = node.parent
+    if around.type == "attribute":
+        return around.child_by_field_name("attribute") == node
+    if around.type == "keyword_argument":
+        return around.child_by_field_name("name") == node
+    return False

@@ -1,0 +1,78 @@
+"""Proves that what is taken for a pair gives something else."""
+
+from tf1to2.parity import structure
+from tf1to2.parity.compare import Mismatch, Tally, difference
+from tf1to2.parity.expected import outputs_of
+
+FOUND = {
+    "": "agrees",
+    "dtype": "has the same numbers in another dtype",
+    "container": "has the same numbers in other containers",
+    "values": "has other values",
+    "shape": "has another shape",
+    "structure": "has other leaves",
+    "raises": "raises",
+}
+
+
+def both(proof, case, sizes):
+    """What a false friend's left page and its naive replacement answer.
+
+    Returns:
+        Two {path: array}; the second one is the exception where the naive form
+        raises.
+    """
+    import tensorflow as tf
+
+    from tf1to2.parity import v1
+
+    request = case.request(sizes)
+    if "graph" in case.skip:  # the recording stands for the left page
+        request = proof.widened(case, request)
+        left = proof.recorded_answer(case, sizes)
+    else:
+        left = v1.run(proof.v1, request)
+    args = request["args"]
+    if case.kind == "op":
+        args = structure.map_arrays(lambda _, a: tf.constant(a), args)
+    try:
+        naive = case.naive(*args, **case.kwargs)
+    except Exception as error:  # which one does not matter, that it does not work
+        naive = error
+    else:
+        naive = structure.answer({"outputs": _as_numpy(naive)})
+        if "graph" in case.skip:
+            naive = structure.narrow(naive)
+    return outputs_of(left), naive
+
+
+def prove(proof, case):
+    """Compares a `FalseFriend` with its naive form.
+
+    Returns:
+        {"compat.v1": Tally}.
+
+    Raises:
+        Mismatch: they do not differ in what the case says.
+    """
+    for sizes in case.bindings():
+        left, naive = both(proof, case, sizes)
+        if isinstance(naive, Exception):
+            found = "raises"
+        else:
+            found = difference(left, naive)
+        if found != case.differs:
+            shown = f": {naive!r}" if found == "raises" else ""
+            raise Mismatch(
+                f"{proof.name}.{case}: no false friend by {case.differs}: the naive "
+                f"form {FOUND[found]}{shown}"
+            )
+    return {"compat.v1": Tally(1, 1)}
+
+
+def _as_numpy(tree):
+    if isinstance(tree, dict):
+        return {key: _as_numpy(value) for key, value in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(_as_numpy(item) for item in tree)
+    return tree.numpy() if hasattr(tree, "numpy") else tree

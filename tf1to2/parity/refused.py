@@ -1,0 +1,79 @@
+"""Proves how each side takes bad input: what it raises, or what it answers."""
+
+import re
+
+from tf1to2.parity import structure
+from tf1to2.parity.compare import Mismatch, Tally
+from tf1to2.parity.expected import compare_expected, outputs_of
+
+
+def prove(proof, case, way):
+    """Compares what one way of a `Raises` does with what the case says.
+
+    Returns:
+        {"1.15.5": Tally, "compat.v1": Tally}, what was compared with which, of these.
+
+    Raises:
+        Mismatch: another exception, another message, another answer, or none.
+    """
+    from tf1to2.parity import v1  # imports TensorFlow
+
+    request = case.request({})
+    total = Tally(1, 1)
+    genuine = case.genuine or case.graph
+    recorded = left = None
+    if way == "graph" or "graph" in case.skip:
+        recorded = proof.recording.answer(str(case), request)
+        _compare_error(proof, case, "TensorFlow 1.15.5", genuine, recorded)
+    if "graph" not in case.skip and (way == "graph" or case.works("graph")):
+        left = v1.respond(proof.v1, case.request({}))
+        _compare_error(proof, case, "compat.v1", case.graph, left)
+    if way == "graph":
+        if case.works("graph"):
+            recorded = None if genuine else recorded
+            total += _compare_works(proof, case, way, "1.15.5", recorded, left)
+        return {"1.15.5": total, "compat.v1": Tally(1, 1)}
+    wanted = getattr(case, way)
+    run = "dynamic" if way == "function" and case.dynamic else way
+    try:  # the signature says as little as the placeholder
+        (answer,) = proof.ask(run, [request])
+    except Exception as error:  # every type is of interest, the next lines judge it
+        answer = v1.raised(error)
+    _compare_error(proof, case, way, wanted, answer)
+    if wanted is None:
+        expected = None
+        if case.works("graph"):
+            expected = recorded if left is None else left
+        total += _compare_works(proof, case, way, "compat.v1", expected, answer)
+    return {"compat.v1": total}
+
+
+def _compare_works(proof, case, way, side, expected, actual):
+    """The outputs of bad input on two sides where it works."""
+    if case.expect is not None:
+        compare_expected(proof, case, actual)
+    if expected is None or not proof.strict:  # float32 is compared in strict ones
+        return Tally()
+    return proof.compare(case, way, {}, side, outputs_of(expected), outputs_of(actual))
+
+
+def _compare_error(proof, case, side, wanted, answer):
+    raised = str(answer["raised"]) if "raised" in answer else None
+    message = str(answer.get("message", ""))
+    name = wanted and structure.error_name(wanted)
+    if raised != name:
+        raise Mismatch(
+            "{}.{}: {} in {}, not {}: {}".format(
+                proof.name,
+                case,
+                raised or "no error",
+                side,
+                name or "none",
+                message[-400:],
+            )
+        )
+    if raised and not re.search(case.match, message):
+        raise Mismatch(
+            f"{proof.name}.{case}: the message in {side} does not match "
+            f"{case.match!r}: {message[-400:]}"
+        )

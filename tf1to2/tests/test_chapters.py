@@ -1,0 +1,145 @@
+"""Each chapter has the same order, short paragraphs, and code that runs."""
+
+import ast
+import builtins
+import dis
+import inspect
+import re
+import unittest
+
+from parameterized import parameterized
+
+from tf1to2 import chapters, topics
+from tf1to2.tests.test_structure import ROOT
+from tf1to2.view import library
+
+CHAPTERS = [(name, topic) for name, topic in topics.topics().items()]
+
+
+def text_of(name):
+    return (ROOT / "guide" / f"{name}.md").read_text("utf-8")
+
+
+def shown(name):
+    """The pairs that a chapter shows as code."""
+    found = chapters.SHOWN.search(text_of(name))
+    return found[2].split() if found else []
+
+
+def code_of(name):
+    """[(side, code)] of the blocks that are made in a chapter."""
+    found = chapters.SHOWN.search(text_of(name))
+    side, blocks = None, []
+    for match in re.finditer(
+        r"(?ms)^\*\*(TensorFlow [12])\*\*$|^```python\n(.*?)^```$",
+        found[0] if found else "",
+    ):
+        side = match[1] or side
+        if match[2]:
+            blocks.append((side, match[2]))
+    return blocks
+
+
+SECTIONS = ["In code", "Changes your numbers", "Raises", "Good to know"]
+FOLD = re.compile(
+    r"(?ms)^<details><summary>[^\n]+</summary>\n\n(?:(?!^<details>).)+?^</details>\n"
+)
+
+
+def sections(name):
+    """{heading: text by hand} of a chapter; "" is what stands above the first."""
+    first, *rest = re.split(r"(?m)^## ", chapters.by_hand(text_of(name)))
+    return {"": first} | dict(part.split("\n", 1) for part in rest)
+
+
+def rules(text):
+    """The paragraphs of a section that are not folded."""
+    return [p.strip() for p in FOLD.sub("", text).split("\n\n") if p.strip()]
+
+
+class TextTest(unittest.TestCase):
+    @parameterized.expand(CHAPTERS)
+    def test_the_sections_in_order(self, name, _):
+        found = list(sections(name))
+        self.assertEqual(found[1:5], SECTIONS)
+
+    @parameterized.expand(CHAPTERS)
+    def test_the_idea_is_two_sentences(self, name, _):
+        idea = rules(sections(name)[""])[1]
+        self.assertLessEqual(len(re.findall(r"[.:](?= [A-Z`]|$)", idea)), 3, idea)
+        self.assertLessEqual(len(idea.split()), 80)
+
+    @parameterized.expand(CHAPTERS)
+    def test_a_rule_in_bold_and_at_most_50_words(self, name, _):
+        for section in SECTIONS[1:]:
+            found = rules(sections(name)[section])
+            self.assertTrue(found, section)
+            for rule in found:
+                self.assertRegex(rule, r"^\*\*[^*]+[.?]\*\*")
+                self.assertNotRegex(rule, r"^\*\*(Pitfall|Trap|False friend)")
+                self.assertLessEqual(len(rule.split()), 50, rule)
+
+    @parameterized.expand(CHAPTERS)
+    def test_what_changes_numbers_shows_one(self, name, _):
+        for rule in rules(sections(name)["Changes your numbers"]):
+            self.assertRegex(rule, r"\d", rule)
+
+    @parameterized.expand(CHAPTERS)
+    def test_three_to_five_pairs_as_code(self, name, topic):
+        self.assertIn(len(shown(name)), range(3, 6))
+
+    @parameterized.expand(CHAPTERS)
+    def test_folds_are_closed(self, name, _):
+        left = FOLD.sub("", text_of(name))
+        self.assertNotIn("details>", left)
+
+    @parameterized.expand(CHAPTERS)
+    def test_it_is_read_in_minutes(self, name, _):
+        size = len(chapters.by_hand(text_of(name)).encode())
+        self.assertTrue(4_000 <= size <= 12_500, size)
+
+
+class CodeTest(unittest.TestCase):
+    @parameterized.expand(CHAPTERS)
+    def test_a_link_for_every_pair(self, name, topic):
+        linked = {
+            pair: target
+            for row in chapters.ROW.finditer(text_of(name))
+            for pair, target in re.findall(r"\[`(\w+)`\]\(([^)]*)\)", row[2])
+        }
+        self.assertEqual(sorted(linked), sorted(topic.pairs))
+        for pair, target in linked.items():
+            if pair in shown(name):
+                self.assertEqual(target, f"#{pair}")
+                continue
+            path, _, line = target.partition("#L")
+            lines = (ROOT / "guide" / path).read_text("utf-8").splitlines()
+            self.assertRegex(lines[int(line) - 1], rf"^def {pair}\(")
+
+    @parameterized.expand([(n, side) for n, _ in CHAPTERS for side in chapters.SIDES])
+    def test_the_code_of_a_side_is_whole(self, name, side):
+        blocks = [code for of, code in code_of(name) if of == side]
+        old = (3, 7) if side == chapters.SIDES[0] else None
+        for code in blocks:
+            ast.parse(code, feature_version=old)
+            self.assertNotIn("# ---", code)
+        text, found = "\n".join(blocks), {}
+        exec(text, found)
+        missing = _globals(compile(text, name, "exec")) - {*found, *dir(builtins)}
+        missing -= {"__file__"}  # of a program that starts itself
+        self.assertEqual(missing, set())
+        page = chapters.SIDES.index(side)
+        for pair in shown(name):
+            node = library.pairs()[f"{name}.{pair}"][page].node
+            function = getattr(found[pair], "python_function", found[pair])
+            names = [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)]
+            given = list(inspect.signature(function).parameters)
+            self.assertEqual(sorted(given), sorted(names))
+
+
+def _globals(code):
+    """The names that code and the functions in it look up outside of themselves."""
+    names = {i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}
+    return names.union(
+        *(_globals(inner) for inner in code.co_consts if inspect.iscode(inner))
+    )
