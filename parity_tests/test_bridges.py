@@ -251,7 +251,7 @@ CASES = [
         ["mean_pairwise_squared_error", *PAIRS],
         naive=pairwise_eagerly,
         float32=True,
-        because="a weight of 1 makes it divide by the size of the batch, not of a row",
+        because="of weight 1 it divides by all elements, not by those of an example",
     ),
     FalseFriend(
         "resize",

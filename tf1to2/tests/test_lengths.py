@@ -8,8 +8,6 @@ from tf1to2 import lengths, topics
 LONG = {
     "feature_columns": "the columns were a library, which TensorFlow 2 has in Keras "
     "only: the page computes what they computed",
-    "layers": "tf.layers was a library, which TensorFlow 2 has in Keras only: the page "
-    "has its layers as modules",
 }
 """Right pages of more than 1.5 lines for one of the left, and why."""
 
