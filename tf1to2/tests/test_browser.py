@@ -15,7 +15,7 @@ from parameterized import parameterized
 from tf1to2.scan import catalog, facts, links, pasted
 from tf1to2.tests.test_guides import ERRORS
 from tf1to2.view import library, page
-from tf1to2.view.site import texts
+from tf1to2.view.website import texts
 
 pytestmark = pytest.mark.browser
 WIDTHS = [390, 1024, 1400]
@@ -112,7 +112,7 @@ class LooksTest(Site):
 
     @parameterized.expand(SCHEMES)
     def test_so_is_what_the_box_answers_and_what_was_folded(self, scheme):
-        self.open("layers", 1400, scheme)
+        self.open("averages", 1400, scheme)
         self.page.evaluate(
             "document.querySelectorAll('details').forEach(d => { d.open = true; })"
         )
@@ -183,7 +183,8 @@ class PairsTest(Site):
         self.page.keyboard.press("ArrowRight")
         self.assertIn("Keras", self.page.inner_text(shown))
         self.assertEqual(self.page.locator(shown).count(), 1)
-        chosen = self.page.locator("[role=tab][aria-selected=true]").all_inner_texts()
+        chosen = self.page.locator("[role=tab][aria-selected=true]")
+        chosen = chosen.all_text_contents()
         self.assertTrue(chosen)
         self.assertTrue(all(text.startswith("Keras") for text in chosen), chosen)
 
@@ -233,7 +234,7 @@ class PairsTest(Site):
     def test_what_a_pair_needs_is_a_click_away(self):
         self.open("basics#basics.fit_polynomial")
         self.page.click("[id='basics.fit_polynomial'] .needs a >> text=Adam")
-        self.page.wait_for_url("**/numerics/optimizers.html#*")
+        self.page.wait_for_url("**/numerics/optimizers.html#**")
         self.assertTrue(
             self.page.is_visible("[id='numerics.optimizers.adam/Adam'] pre")
         )

@@ -1,7 +1,6 @@
 """Two definitions side by side, as HTML."""
 
 import functools
-import html
 import re
 
 from tf1to2.view import sides
@@ -29,9 +28,7 @@ def columns(anchor, pair, titles=("TensorFlow 1", "TensorFlow 2")):
     """
     left, right = (coloured(definition.module) for definition in pair)
     rows = align(left.lines, right.lines, *map(sides.block, pair))
-    docs = [
-        side.docs.get(d.name) for side, d in zip((left, right), pair, strict=True)
-    ]
+    docs = [side.docs.get(d.name) for side, d in zip((left, right), pair, strict=True)]
     shared = docs[0] and docs[1] and left.text(docs[0]) == right.text(docs[1])
     ours, theirs, steps, before = _Column(), _Column(), {}, False
     for row in rows:

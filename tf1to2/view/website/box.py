@@ -4,7 +4,6 @@ The answers are those of `tf1to2 explain`, made beforehand: box.js only looks th
 and for errors does what `scan/pasted.py` does.
 """
 
-import functools
 import json
 import re
 
@@ -21,7 +20,9 @@ def script():
     index = {
         "names": {name: told.of(name) for name in _names()},
         "members": {
-            name: {member: told.of(f"{name}.{member}") for member in facts.members(name)}
+            name: {
+                member: told.of(f"{name}.{member}") for member in facts.members(name)
+            }
             for name in facts.names()
             if facts.fact(name).kind == "class"
         },
@@ -104,7 +105,7 @@ def _arguments():
 
 
 def _errors():
-    """[[message, because, places, types]] of the chapter, whose type is "", and proofs."""
+    """[[message, because, places, types]]; the chapter's have no types."""
     types = {
         error[side]
         for pairs in proven.proofs().values()

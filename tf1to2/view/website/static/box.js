@@ -229,7 +229,7 @@
       const [what, proof] = index.pairs[known.pair] ?? [];
       const line = element("p", known.called ? "" : "see ", way(known.pair));
       if (whole && what) line.append(known.called ? `: ${proof}` : `: ${what}`);
-      for (const other of known.others) line.append(", ", way(other));
+      known.others.forEach((other, i) => line.append(i ? ", " : "; also ", way(other)));
       part.append(line);
     }
     return part;
@@ -275,6 +275,8 @@
     event.preventDefault();
     box.focus();
   });
-  // What was typed before, or the browser has kept, is answered at once.
-  if (box.value) load();
+  // What was searched for stands there to be changed.
+  if (document.getElementById("search-results")) {
+    box.value = new URLSearchParams(location.search).get("q") ?? "";
+  }
 })();
