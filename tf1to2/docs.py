@@ -10,14 +10,13 @@ TensorFlow; benchmarks.json is what `make bench` measured. A table stands betwee
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
 import sys
 
-import numpy as np
-
-from tf1to2 import chapters, names_index, output, topics
+from tf1to2 import chapters, friends, names_index, output, switches, topics
 from tf1to2.scan import calls, links
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -54,7 +53,7 @@ def _pair(proof, name):
         "float32": _far(proof, name),
         "keras": _by_keras(proof, name),
         "false friends": [
-            {"slug": case.slug, "because": case.because, **_numbers(proof, case)}
+            {"slug": case.slug, "because": case.because, **friends.numbers(proof, case)}
             for case in proven
             if isinstance(case, FalseFriend)
         ],
@@ -102,8 +101,12 @@ def _by_keras(proof, name):
         return None
 
     def far(case):
-        rows = found.table.of(f"{proof.name}.{name}", case).values()
-        far = [row.relative for row in rows if np.isfinite(row.relative)]
+        rows = [
+            row
+            for row in found.table.rows.values()  # what is said of all releases
+            if (row.pair, row.case) == (f"{proof.name}.{name}", case)
+        ]
+        far = [row.relative for row in rows if math.isfinite(row.relative)]
         return max(far, default=None)
 
     return {
@@ -120,48 +123,6 @@ def _by_keras(proof, name):
     }
 
 
-def _numbers(proof, case):
-    """The first number in which a false friend differs: {"left", "naive"}."""
-    from tf1to2.parity import false_friends
-    from tf1to2.parity.compare import same_numbers
-
-    left, naive = false_friends.both(proof, case, case.bindings()[0])
-    if isinstance(naive, Exception):
-        first = next(iter(left.values()))
-        return {"left": _shown(first), "naive": type(naive).__name__}
-    for path in [*left, *naive]:
-        sides = left.get(path), naive.get(path)
-        if path == "structure":
-            continue
-        if any(side is None for side in sides):
-            return _side_by_side(*sides)
-        a, b = sides
-        if a.shape != b.shape:
-            return _side_by_side(a, b)
-        differs = ~np.atleast_1d(same_numbers(a, b))
-        if differs.any():
-            index = ... if a.size <= 6 else tuple(np.argwhere(differs)[0])
-            return _side_by_side(a[index], b[index])
-    raise AssertionError(f"{case} shows no number that differs")
-
-
-def _side_by_side(left, naive):
-    shown = ["nothing" if side is None else _shown(side) for side in (left, naive)]
-    return dict(zip(("left", "naive"), shown, strict=True))
-
-
-def _shown(array):
-    array = np.asarray(array)
-    if array.size > 6:
-        return "an array of shape " + str(list(array.shape))
-    if array.dtype.kind == "f":  # five digits, which no processor changes
-        text = np.array2string(
-            array, separator=", ", formatter={"float": lambda x: f"{x:.5g}"}
-        )
-        return text.replace("\n", "")
-    return str(array.tolist())
-
-
 def tables(found):
     """{name: the text of the table}, from what `proofs` found."""
     return {
@@ -170,11 +131,15 @@ def tables(found):
             f"topics of {title}: {' '.join(names)}": _group(names)
             for title, names in topics.groups().items()
         },
-        "false friends": _false_friends(found),
+        **friends.tables(found),
         "keras": _keras(found),
         "kernels": _kernels(),
         "float32": _float32(found),
         "mutations": _mutations(),
+        **{
+            f"switches of {side}": switches.table(found)
+            for side, found in switches.recorded().items()
+        },
     }
 
 
@@ -262,21 +227,6 @@ def _group(names):
         f'- <a id="{name}"></a>[{name}](guide/{name}.md): {known[name].lesson}'
         for name in names
     )
-
-
-def _false_friends(found):
-    rows = [
-        "| pair | what is taken for it | TensorFlow 1 | it gives | because |",
-        "|---|---|---|---|---|",
-    ]
-    for topic, pairs in found.items():
-        for name, pair in pairs.items():
-            rows += [
-                f"| [{topic}.{name}](parity_tests/test_{topic}.py) | {friend['slug']} "
-                f"| `{friend['left']}` | `{friend['naive']}` | {friend['because']} |"
-                for friend in pair["false friends"]
-            ]
-    return "\n".join(rows)
 
 
 def _keras(found):

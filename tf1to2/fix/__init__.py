@@ -12,6 +12,6 @@ templates that need a look are in unsafe.py
 planning.py    all changes of a file, checked
 command.py     the command
 
-Nothing here starts TensorFlow. What a change writes is proven: `tests/test_fix_proofs.py`
+Nothing here starts TensorFlow. What a change writes is proven by test_fix_proofs.py: it
 fixes the old call of every probe, runs it, and compares with what 1.15.5 answered.
 """

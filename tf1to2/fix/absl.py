@@ -8,7 +8,7 @@ import re
 
 from tf1to2.fix import arguments
 from tf1to2.fix.edits import Change, Edit
-from tf1to2.fix.sites import is_deferred
+from tf1to2.fix.sites import is_bound, is_deferred
 
 LOGS = {"debug", "info", "warn", "warning", "error", "flush"}
 # A level comes first: TensorFlow's numbers are others than absl's.
@@ -20,6 +20,9 @@ MODULES = {
     "tf.flags": "flags",
     "tf.logging": "logging",
     "tf.app": "app",
+    "tf.python.platform.flags": "flags",
+    "tf.python.platform.tf_logging": "logging",
+    "tf.python.platform.app": "app",
 }
 OWN = ("tf_decorator", "absolute_import", "division", "print_function")
 PARSES = re.compile(
@@ -63,7 +66,7 @@ class Flags:
         if not self.parsed or OLDER.search(tree.source) or _is_lazy(tree.source):
             return False
         nodes = [site.node for site in sites if is_read(site)]
-        nodes += [n for n in tree.words.get("FLAGS", ()) if not _is_bound(n)]
+        nodes += [n for n in tree.words.get("FLAGS", ()) if not is_bound(n)]
         if not all(node is not None and is_deferred(node) for node in nodes):
             return False
         return not (nodes and self.lazy) or bool(PARSES.search(tree.source))
@@ -182,7 +185,7 @@ class Absl:
         )
 
     def _keywords(self, site, module, rest):
-        """`flag_name=` and its like are TensorFlow's own; absl's name them otherwise."""
+        """`flag_name=` and its like are TensorFlow's own: absl names them otherwise."""
         if (
             module != "flags"
             or site.arguments is None
@@ -208,7 +211,7 @@ class Absl:
         if not found or part(site.symbol)[1]:
             return
         statement, name = found
-        bound = [n for n in self.tree.words.get(name, ()) if _is_bound(n)]
+        bound = [n for n in self.tree.words.get(name, ()) if is_bound(n)]
         through = [s for s in self.sites if s.node is not None and s.node != site.node]
         through = [s for s in through if s.text.split(".")[0] == name]
         if len(bound) == 1 and all(
@@ -231,31 +234,23 @@ def _owner(text):
 
 
 def _assigned(site):
-    """(statement, name) of `name = tf.app.flags` in the module; or None."""
+    """(statement, name) of what brings a module: an import, `name = tf.app.flags`."""
     around = site.node.parent if site.node is not None else None
-    if around is None or around.type != "assignment" or site.prefix() != "tf":
+    if around is None:
+        return None
+    if around.type == "import_from_statement":
+        if around.parent.type != "module" or around.named_child_count != 2:
+            return None
+        dotted, alias = site.tree.imported(site.node)
+        return around, alias or dotted
+    if around.type != "assignment" or site.prefix() != "tf":
         return None
     left, statement = around.child_by_field_name("left"), around.parent
-    if left.type != "identifier" or statement.type != "expression_statement":
+    if left.type != "identifier" or around.child_by_field_name("right") != site.node:
         return None
-    if (
-        around.child_by_field_name("right") != site.node
-        or statement.parent.type != "module"
-    ):
+    if statement.type != "expression_statement" or statement.parent.type != "module":
         return None
     return statement, site.tree.text(left)
-
-
-def _is_bound(node):
-    """Whether an identifier stands where a name is bound."""
-    around = node.parent
-    if around.type in ("assignment", "augmented_assignment", "for_statement"):
-        return around.child_by_field_name("left") == node
-    return around.type in (
-        *("pattern_list", "parameters", "default_parameter", "typed_parameter"),
-        *("aliased_import", "dotted_name", "as_pattern_target", "lambda_parameters"),
-        *("function_definition", "class_definition", "global_statement"),
-    )
 
 
 def _imported(tree):

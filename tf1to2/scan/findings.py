@@ -116,7 +116,7 @@ def read(paths, excludes=(), progress=None, processes=None):
     """Reads files and directories; arguments as of `scan`.
 
     Returns:
-        (list of `reading.File`, `Project`, [(path, reason)] of what was not fully read).
+        (list of `reading.File`, `Project`, [(path, reason)] of what was not all read).
     """
     found, unread = sources.find(paths, excludes)
     modules, files = Modules(paths), []

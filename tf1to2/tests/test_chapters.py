@@ -9,7 +9,7 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2 import chapters, topics
+from tf1to2 import chapters, pictures, topics
 from tf1to2.tests.test_structure import ROOT
 from tf1to2.view import library
 
@@ -99,6 +99,26 @@ class TextTest(unittest.TestCase):
         self.assertTrue(4_000 <= size <= 12_500, size)
 
 
+class PicturesTest(unittest.TestCase):
+    def test_each_is_drawn_and_told_in_words(self):
+        shown = {}
+        for name, _ in CHAPTERS:
+            found = re.findall(r"!\[([^\]]*)\]\(pictures/(\w+)\.svg\)", text_of(name))
+            shown |= {picture: words for words, picture in found}
+        self.assertEqual(sorted(shown), sorted(pictures.PICTURES))
+        for picture, words in shown.items():
+            with self.subTest(picture=picture):
+                self.assertGreater(len(words.split()), 10)
+                size = (pictures.FOLDER / f"{picture}.svg").stat().st_size
+                self.assertLess(size, 60_000)
+
+    @parameterized.expand([(name,) for name in pictures.PICTURES])
+    def test_its_command_draws_it(self, name):
+        quick = {"decision_boundary": {"steps": 20}, "race": {"runs": 5}}
+        figure = pictures.PICTURES[name](**quick.get(name, {}))
+        self.assertTrue(figure.axes)
+
+
 class CodeTest(unittest.TestCase):
     @parameterized.expand(CHAPTERS)
     def test_a_link_for_every_pair(self, name, topic):
@@ -132,10 +152,9 @@ class CodeTest(unittest.TestCase):
         for pair in shown(name):
             node = library.pairs()[f"{name}.{pair}"][page].node
             function = getattr(found[pair], "python_function", found[pair])
-            self.assertEqual(
-                list(inspect.signature(function).parameters),
-                [argument.arg for argument in node.args.args + node.args.kwonlyargs],
-            )
+            names = [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)]
+            given = list(inspect.signature(function).parameters)
+            self.assertEqual(sorted(given), sorted(names))
 
 
 def _globals(code):
