@@ -4,8 +4,8 @@
 :folded:
 ```
 
-is a section with the anchor `layers.make_conv2d`: the pair aligned by name and step, the
-exact form and Keras' as tabs, what is proven, and ways to the code that it needs.
+is a section with the anchor `layers.make_conv2d`: the pair aligned by name and step,
+the exact form and Keras' as tabs, what is proven, and ways to the code that it needs.
 ```{needed} layers``` is that code, each part once.
 """
 
@@ -18,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 from tf1to2 import __version__, topics
 from tf1to2.view import library, proven, sides
 from tf1to2.view.definitions import Definition
-from tf1to2.view.site.columns import columns, single
+from tf1to2.view.website.columns import columns, single
 
 SIDES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2", "v2_keras": "Keras"}
 
