@@ -167,13 +167,18 @@ def _float32(found):
     """How many leaves are identical to 1.15.5 in float32, in a sentence."""
     pairs = [pair["float32"] for topic in found.values() for pair in topic.values()]
     leaves, differ = (sum(pair[key] for pair in pairs) for key in ("leaves", "differ"))
-    far = max(pair["relative"] for pair in pairs)
+    far = sorted(
+        (-pair["float32"]["relative"], f"{topic}.{name}")
+        for topic, of_topic in found.items()
+        for name, pair in of_topic.items()
+    )
+    farthest = ", ".join(f"`{name}` ({-distance:.2g})" for distance, name in far[:4])
     near = sum(pair["within 1e-6"] for pair in pairs)
     same = leaves - differ
     return (
         f"Of {leaves:,} float arrays {same:,} ({same / leaves:.0%}) are identical to "
         f"the genuine 1.15.5 in raw float32; {near:,} of the other {differ:,} lie "
-        f"within 1e-6 of their largest value, all within {far:.0e}."
+        f"within 1e-6 of their largest value. The farthest are in {farthest}."
     )
 
 
