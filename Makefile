@@ -12,7 +12,8 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions distances mutate names check-names docs pictures bench site page lint clean
+  record check-recordings exceptions distances mutate names check-names switches docs pictures \
+  bench site page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -31,7 +32,7 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/ruff check .
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)'
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
 
 test-slow: $(READY) ## the rest: unknown and generated sizes, halves, default settings
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
@@ -81,6 +82,10 @@ check-names: $(READY) ## the same, compared with the tables
 
 pictures: $(READY) ## draw the pictures of the guide anew
 	$(BIN)/python -m tf1to2.pictures
+
+switches: $(READY) ## what each enable_… and disable_… changes (needs a Python 3.7)
+	$(BIN)/python -m tf1to2.switches
+	$(BIN)/python -m tf1to2.docs
 
 docs: $(READY) ## the tables of the guides and proofs.json, made anew
 	$(BIN)/python -m tf1to2.docs

@@ -36,7 +36,7 @@ PARSERS = {
 @nox.session
 @nox.parametrize("python,tensorflow", PAIRS)
 def tests(session, tensorflow):
-    """`make test`: all topics and tools; arguments are JOBS=4 and the like."""
+    """`make test`: all topics and tools; `-- JOBS=4 ONLY=parity_tests/test_rnn.py`."""
     session.install("-e", ".[test,lint]", f"tensorflow=={tensorflow}.*")
     session.run(
         *("make", "test", "READY=", f"BIN={session.bin}", *session.posargs),

@@ -20,6 +20,7 @@ MANY_STEPS = (
     "_train_regularized_",
     "_train_harder_faster_",
     "_fit_polynomial_the_classic_",
+    "_fit_another_rate_",
 )
 """Cases that Keras fits for seconds; others of their pairs are quick."""
 

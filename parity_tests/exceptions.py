@@ -31,6 +31,26 @@ TIMES_AND_BACK = (
 BOUNDS: list[Bound] = [
     *(
         Bound(
+            *("bridges.weighted_loss", "log_loss", way, "1.15.5", leaf),
+            ulps=worst,
+            measured=worst,
+            reason=EPSILON,
+            settings="" if way == "eager" else "strict",
+        )
+        for leaf, worst in (("gradients/inputs/0", 64), ("gradients/inputs/1", 512))
+        for way in ("graph", "eager", "function")
+    ),
+    *(
+        Bound(
+            *("bridges.weighted_loss", "huber_loss", "eager", "compat.v1", leaf),
+            ulps=16,
+            measured=16,
+            reason=HUBER,
+        )
+        for leaf in ("gradients/inputs/0", "gradients/inputs/1")
+    ),
+    *(
+        Bound(
             "numerical_stability.times_and_back",
             "any size",
             way,

@@ -16,7 +16,7 @@ import pathlib
 import re
 import sys
 
-from tf1to2 import chapters, friends, names_index, output, topics
+from tf1to2 import chapters, friends, names_index, output, switches, topics
 from tf1to2.scan import calls, links
 
 ROOT = pathlib.Path(__file__).parents[1]
@@ -132,6 +132,10 @@ def tables(found):
         "kernels": _kernels(),
         "float32": _float32(found),
         "mutations": _mutations(),
+        **{
+            f"switches of {side}": switches.table(found)
+            for side, found in switches.recorded().items()
+        },
     }
 
 

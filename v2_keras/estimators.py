@@ -19,7 +19,7 @@ from v2_eager.estimators import (
 from v2_eager.numerics import initializers, randomness
 from v2_keras.basics import Losses
 from v2_keras.optimizers import Multiple
-from v2_keras.training_loops import NanGuard
+from v2_keras.training_loops import NanGuard, Saver
 
 __all__ = [
     "train",
@@ -231,26 +231,6 @@ class StopAtStep(callbacks.Callback):
             self.model.stop_training = True
 
 
-class Checkpoints(callbacks.Callback):
-    """The newest checkpoints: `ModelCheckpoint` keeps one, or all."""
-
-    def __init__(self, directory, keep):
-        super().__init__()
-        self.directory, self.keep = directory, keep
-
-    def on_train_begin(self, logs=None):
-        self.manager = tf.train.CheckpointManager(
-            tf.train.Checkpoint(model=self.model),
-            self.directory,
-            self.keep,
-            checkpoint_name="model.ckpt",
-        )
-        self.on_epoch_end(None)
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.manager.save(self.model.optimizer.iterations.numpy())
-
-
 def train_and_evaluate(
     data, eval_data, max_steps, save_every, patience=None, keep=5, hparams=""
 ):
@@ -264,13 +244,20 @@ def train_and_evaluate(
     # --- build
     with tempfile.TemporaryDirectory() as model_dir:
         model = make_model(data[0], hparams)
-        checkpoints = Checkpoints(model_dir, keep)
+        manager = tf.train.CheckpointManager(
+            tf.train.Checkpoint(model=model),
+            model_dir,
+            keep,
+            checkpoint_name="model.ckpt",
+            step_counter=model.optimizer.iterations.value,
+            checkpoint_interval=save_every,
+        )
         collector = callbacks.LambdaCallback(
             on_epoch_end=lambda epoch, logs: metrics.append(
                 evaluated(model, logs, "val_")
             )
         )
-        hooks = [StopAtStep(max_steps), checkpoints, collector]
+        hooks = [StopAtStep(max_steps), Saver(manager), collector]
         if patience is not None:
             evaluations = math.ceil(patience / save_every)
             stop = callbacks.EarlyStopping("val_batch_loss", 0, evaluations, mode="min")
@@ -286,5 +273,5 @@ def train_and_evaluate(
             callbacks=hooks,
         )
         # --- checkpoints
-        names = [path.split("/")[-1] for path in checkpoints.manager.checkpoints]
+        names = [path.split("/")[-1] for path in manager.checkpoints]
     return {"metrics": metrics, "result": metrics[-1], "checkpoints": names}

@@ -10,6 +10,7 @@ from keras import layers, ops
 
 from v2_eager.saved_models import _described, _unpack, run_tflite
 from v2_keras.checkpoints import fit
+from v2_keras.optimizers import squares
 
 __all__ = [
     "export",
@@ -108,14 +109,9 @@ def fine_tune(files, x, y, steps, rate=0.125):
         kernel, bias = map(reader.get_tensor, ["dense/kernel", "dense/bias"])
     # --- build
     model = make_model({"kernel": kernel, "bias": bias})
-    model.compile(keras.optimizers.SGD(rate), squares(x))
+    model.compile(keras.optimizers.SGD(rate), squares(x.dtype.name))
     # --- step
     return {"losses": fit(model, x, y, steps), "variables": values(model)}
-
-
-def squares(x):
-    """The mean squared error in the dtype of the model: "mse" is one in float32."""
-    return keras.losses.MeanSquaredError(dtype=x.dtype.name)
 
 
 def values(model):
@@ -132,7 +128,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
         path = os.path.join(folder, "model.keras")
         # --- build
         model = make_model(weights)
-        model.compile(keras.optimizers.SGD(rate), squares(x))
+        model.compile(keras.optimizers.SGD(rate), squares(x.dtype.name))
         # --- step
         losses = fit(model, x, y, stop)
         # --- save

@@ -7,6 +7,7 @@ import keras
 import tensorflow as tf
 
 from v2_eager.summaries import _read, variable_summaries, write_scalar
+from v2_keras.optimizers import squares
 
 __all__ = ["train"]
 
@@ -66,8 +67,7 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
         dense = keras.layers.Dense(kernel.shape[1], use_bias=False, dtype=dtype)
         model = keras.Sequential([keras.Input(kernel.shape[:1], dtype=dtype), dense])
         model.set_weights([kernel])
-        squares = keras.losses.MeanSquaredError(dtype=dtype)
-        model.compile(keras.optimizers.SGD(rate), squares)
+        model.compile(keras.optimizers.SGD(rate), squares(dtype))
         # --- write
         train, test = map(tf.data.Dataset.from_tensors, zip(x, y))
         curves = Curves(directory, test, test_every)

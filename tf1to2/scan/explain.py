@@ -231,9 +231,9 @@ def _several(symbols, width, colour):
 
 
 def _of_error(text, width, colour):
-    symbols, known = pasted.names(text), pasted.literal(text)
+    symbols, known = pasted.names(text), pasted.advice(text)
     if not symbols:
-        known = known or pasted.advice(text)
+        known = known or pasted.likely(text)
     if not (symbols or known):
         raise CommandError(
             f"nothing is known of this error: {pasted.last(text)[:200]}; "
@@ -245,10 +245,7 @@ def _of_error(text, width, colour):
 
 
 def _advice(one, width):
-    lines = [one.message, *_wrapped(one.because, width)]
-    for place in one.place.split(", "):
-        if "." in place:
-            lines.append(f"  tf1to2 diff {place}")
-        elif place in topics.topics():
-            lines.append(f"  guide/{place}.md; tf1to2 diff {place}")
-    return lines
+    """What is said of a message: why, what to write, the pairs."""
+    code = textwrap.indent(one.code.rstrip(), "    ").split("\n") if one.code else []
+    where = [f"  tf1to2 diff {place}" for place in one.places]
+    return [one.message, *_wrapped(one.because, width), *code, *where]
