@@ -110,9 +110,15 @@ def _try(folder, path, root, entries, text, where, name, first):
 
 def modules_of(page, whole=False):
     """Paths of a page: of a package, all its modules, `__init__.py` first; the `whole`
-    of it is with what it imports from its root."""
+    of it is with what it imports from its root, but for what `tf1to2 take` wrote, which
+    is proven where it comes from."""
     if whole:
-        own = [path for path in page.sources.values() if page.root in path.parents]
+        own = [
+            path
+            for path in page.sources.values()
+            if page.root in path.parents
+            and "Taken by `tf1to2 take`" not in path.read_text("utf-8")[:2000]
+        ]
         return sorted(own, key=lambda path: path != page.path)
     package = page.path.name == "__init__.py"
     others = sorted(page.path.parent.rglob("*.py")) if package else []

@@ -128,7 +128,7 @@ TENSORFLOW_ROWS = [
         0,
         "strict settings",
     ),
-    ("prove test_port.py --format text", 0, "2 of 2 leaves identical: proven"),
+    ("prove test_port.py --format text", 0, "2 of 2 leaves identical in float64"),
     ("prove test_port.py twice --format json", 0, '"verdict": "proven"'),
     (
         "record test_port.py --check --environment tf1 --python nowhere/python",
@@ -441,7 +441,7 @@ class PortTest(unittest.TestCase):
         return run(*command, cwd=self.folder, expect=status)
 
     def test_it_is_proven(self):
-        self.assertRegex(self.tf1to2("prove test_port.py"), "3 cases, .*: proven")
+        self.assertRegex(self.tf1to2("prove test_port.py"), "3 cases: .*: proven")
 
     def test_a_mistake_is_told(self):
         page = self.folder / "ported" / "net.py"
