@@ -178,7 +178,7 @@ def monitored_loop(
             # --- run
             training.fit(
                 batches,
-                last_step or num_steps,
+                num_steps if last_step is None else last_step,
                 NanGuard(),
                 Saver(training.manager),
                 EveryFewSteps(log, log_every),
