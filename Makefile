@@ -12,8 +12,8 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions distances mutate names check-names switches docs bench site \
-  page lint clean
+  record check-recordings exceptions distances mutate names check-names switches docs \
+  pictures bench site page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -35,16 +35,16 @@ test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
 
 test-slow: $(READY) ## the rest: unknown and generated sizes, halves, default settings
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'slow and not browser'
 	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
 	  -m 'not distributed' -k 'test_parity and not generated'
 
 test-distributed: $(READY) ## clusters of processes on this machine, killed and restarted
 	@$(BIN)/python -m pytest -q -m distributed
 
-test-page: $(READY) ## the site in a browser, a sample: needs Chromium (ONLY=-k..., EVERY=1 all pages)
+test-page: $(READY) ## the site in a browser: needs Chromium; EVERY=1 opens all pages
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
-	@$(BIN)/python -m pytest -q -m browser
+	@$(BIN)/python -m pytest -q -m 'browser$(if $(EVERY),, and not slow)' tf1to2/tests $(ONLY)
 
 test-install: $(READY) ## what users install: a wheel in fresh environments, the hook
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[packaging]'
@@ -83,6 +83,9 @@ check-names: $(READY) ## the same, compared with the tables
 switches: $(READY) ## what each enable_… and disable_… changes (needs a Python 3.7)
 	$(BIN)/python -m tf1to2.switches
 	$(BIN)/python -m tf1to2.docs
+
+pictures: $(READY) ## draw the pictures of the guide anew
+	$(BIN)/python -m tf1to2.pictures
 
 docs: $(READY) ## the tables of the guides and proofs.json, made anew
 	$(BIN)/python -m tf1to2.docs

@@ -7,11 +7,11 @@ arguments.py   the arguments of a call, under other names and in other places
 names.py       new names, keywords and places, by names.tsv
 templates.py   calls that become another call
 absl.py        flags, logging and app.run
-objects.py     .value of a dimension, tf.assign
-templates that need a look are in unsafe.py
+flags.py       which files may take their flags from absl
+objects.py     .value of a dimension, tf.assign, name scopes
 planning.py    all changes of a file, checked
 command.py     the command
 
-No TensorFlow is started. What a change writes is proven: `tests/test_fix_proofs.py`
+Nothing here starts TensorFlow. What a change writes is proven by test_fix_proofs.py: it
 fixes the old call of every probe, runs it, and compares with what 1.15.5 answered.
 """

@@ -1,14 +1,11 @@
 """Flags, logging and app.run: TensorFlow 1 had them of absl, and 2 leaves them there.
 
-tf.flags read the command line when a flag was first asked for; absl does so in
-`app.run` alone. So flags are rewritten only where that comes first: see `Flags`.
+What flags.py says of flags is a condition here.
 """
-
-import re
 
 from tf1to2.fix import arguments
 from tf1to2.fix.edits import Change, Edit
-from tf1to2.fix.sites import is_deferred
+from tf1to2.fix.sites import is_bound
 
 LOGS = {"debug", "info", "warn", "warning", "error", "flush"}
 # A level comes first: TensorFlow's numbers are others than absl's.
@@ -20,14 +17,11 @@ MODULES = {
     "tf.flags": "flags",
     "tf.logging": "logging",
     "tf.app": "app",
+    "tf.python.platform.flags": "flags",
+    "tf.python.platform.tf_logging": "logging",
+    "tf.python.platform.app": "app",
 }
 OWN = ("tf_decorator", "absolute_import", "division", "print_function")
-PARSES = re.compile(
-    rb"\b(?:tf|tensorflow|absl)?\.?(?:app|test|absl_app|absltest)\.(?:run|main)\("
-)
-READS = re.compile(rb"\bFLAGS\.")
-PROGRAM = re.compile(rb"__name__\s*==\s*['\"]__main__['\"]")
-OLDER = re.compile(rb"__flags\b|_parse_flags\b|__parsed\b|__dict__\['__wrapped")
 
 
 def part(symbol):
@@ -40,40 +34,6 @@ def part(symbol):
         ):
             return name, symbol[len(module) + 1 :]
     return None
-
-
-class Flags:
-    """Which files of a project may take their flags from absl.
-
-    Args:
-        sources: the bytes of all its files that use flags of TensorFlow.
-    """
-
-    def __init__(self, sources):
-        self.parsed = any(map(PARSES.search, sources))
-        self.lazy = any(map(_is_lazy, sources))
-
-    def are_certain(self, tree, sites):
-        """Whether the flags are parsed before a file reads one.
-
-        Args:
-            tree: `sites.Tree`.
-            sites: the `Site`s of the file.
-        """
-        if not self.parsed or OLDER.search(tree.source) or _is_lazy(tree.source):
-            return False
-        nodes = [site.node for site in sites if is_read(site)]
-        nodes += [n for n in tree.words.get("FLAGS", ()) if not _is_bound(n)]
-        if not all(node is not None and is_deferred(node) for node in nodes):
-            return False
-        return not (nodes and self.lazy) or bool(PARSES.search(tree.source))
-
-
-def _is_lazy(source):
-    """Whether it is a program that has TensorFlow parse the flags when one is read."""
-    return bool(PROGRAM.search(source) and READS.search(source)) and not (
-        PARSES.search(source)
-    )
 
 
 def is_read(site):
@@ -182,7 +142,7 @@ class Absl:
         )
 
     def _keywords(self, site, module, rest):
-        """`flag_name=` and its like are TensorFlow's own names; absl has others."""
+        """`flag_name=` and its like are TensorFlow's own: absl names them otherwise."""
         if (
             module != "flags"
             or site.arguments is None
@@ -208,7 +168,7 @@ class Absl:
         if not found or part(site.symbol)[1]:
             return
         statement, name = found
-        bound = [n for n in self.tree.words.get(name, ()) if _is_bound(n)]
+        bound = [n for n in self.tree.words.get(name, ()) if is_bound(n)]
         through = [s for s in self.sites if s.node is not None and s.node != site.node]
         through = [s for s in through if s.text.split(".")[0] == name]
         if len(bound) == 1 and all(
@@ -231,31 +191,23 @@ def _owner(text):
 
 
 def _assigned(site):
-    """(statement, name) of `name = tf.app.flags` in the module; or None."""
+    """(statement, name) of what brings a module: an import, `name = tf.app.flags`."""
     around = site.node.parent if site.node is not None else None
-    if around is None or around.type != "assignment" or site.prefix() != "tf":
+    if around is None:
+        return None
+    if around.type == "import_from_statement":
+        if around.parent.type != "module" or around.named_child_count != 2:
+            return None
+        dotted, alias = site.tree.imported(site.node)
+        return around, alias or dotted
+    if around.type != "assignment" or site.prefix() != "tf":
         return None
     left, statement = around.child_by_field_name("left"), around.parent
-    if left.type != "identifier" or statement.type != "expression_statement":
+    if left.type != "identifier" or around.child_by_field_name("right") != site.node:
         return None
-    if (
-        around.child_by_field_name("right") != site.node
-        or statement.parent.type != "module"
-    ):
+    if statement.type != "expression_statement" or statement.parent.type != "module":
         return None
     return statement, site.tree.text(left)
-
-
-def _is_bound(node):
-    """Whether an identifier stands where a name is bound."""
-    around = node.parent
-    if around.type in ("assignment", "augmented_assignment", "for_statement"):
-        return around.child_by_field_name("left") == node
-    return around.type in (
-        *("pattern_list", "parameters", "default_parameter", "typed_parameter"),
-        *("aliased_import", "dotted_name", "as_pattern_target", "lambda_parameters"),
-        *("function_definition", "class_definition", "global_statement"),
-    )
 
 
 def _imported(tree):

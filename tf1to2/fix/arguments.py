@@ -97,18 +97,18 @@ def rewritten(
         if behind:
             found.append(Edit(one.value.end_byte, one.value.end_byte, behind))
         last = one
+    texts = []
     for name, text in added.items():
         names.append(name)
-        in_place = new[name].place == len(given) and all(
-            one.place is not None for one in given
-        )
-        text = text if in_place and not gone else f"{name}={text}"
-        if last is None:
-            at = site.arguments.start_byte + 1
-            found.append(Edit(at, at, text))
-        else:
-            at = last.node.end_byte
-            found.append(Edit(at, at, f", {text}"))
+        in_place = new[name].place == len(given) + len(texts) and not gone
+        gone = gone or not (in_place and all(one.place is not None for one in given))
+        texts.append(f"{name}={text}" if gone or last is None else text)
+    if texts and last is None:
+        at = site.arguments.start_byte + 1
+        found.append(Edit(at, at, ", ".join(texts)))
+    elif texts:
+        at = last.node.end_byte
+        found.append(Edit(at, at, "".join(f", {text}" for text in texts)))
     required = {
         p.name for p in new.values() if p.default is None and p.place is not None
     }

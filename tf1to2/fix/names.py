@@ -59,10 +59,11 @@ def _target(symbol):
     if entry.verdict == "same":
         return symbol, before, now
     target = entry.replacement
-    if entry.verdict != "renamed" or entry.what or not NAME.fullmatch(target):
+    if entry.verdict != "renamed" or not NAME.fullmatch(target):
         return None, "", ""
-    if facts.fact(symbol).moved != target and not _is_probed(symbol, target):
-        return None, "", ""
+    if facts.fact(symbol).moved != target:  # no other name of the same object
+        if entry.what or not _is_probed(symbol, target):
+            return None, "", ""
     return target, before, now
 
 

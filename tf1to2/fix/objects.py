@@ -1,9 +1,8 @@
-"""Dimensions, which are numbers now, and assignments, which are methods."""
-
-import re
+"""Dimensions, which are numbers now; assignments; the arguments of a name scope."""
 
 from tf1to2.fix import arguments
 from tf1to2.fix.edits import Change, Edit
+from tf1to2.fix.sites import is_bound
 from tf1to2.scan import facts
 
 ASSIGNS = {
@@ -11,7 +10,7 @@ ASSIGNS = {
     "tf.assign_add": "assign_add",
     "tf.assign_sub": "assign_sub",
 }
-MAKES = rb"\s*=\s*(?:tf|tensorflow)\.(?:Variable|get_variable)\("
+MAKERS = ("Variable", "get_variable")
 
 
 def dimension(site, old):
@@ -35,10 +34,53 @@ def assignment(site, old):
     ref, value = given
     if ref.value.type not in ("identifier", "attribute"):
         return None
-    name = re.escape(site.tree.bytes(ref.value))
-    every = re.findall(rb"(?m)^\s*" + name + rb"\s*=(?!=)", site.tree.source)
-    made = re.findall(rb"(?m)^\s*" + name + MAKES, site.tree.source)
-    if not made or len(made) != len(every):
+    if not _is_variable(site, ref.value):
         return None
     text = f"{site.tree.text(ref.value)}.{ASSIGNS[symbol]}("
     return Change((Edit(site.node.start_byte, value.value.start_byte, text),))
+
+
+def _is_variable(site, node):
+    """Whether all that a name is bound to in its file are variables."""
+    text, tree = site.tree.text(node), site.tree
+    if node.type == "identifier":
+        bound = [n for n in tree.words[text] if is_bound(n)]
+    else:
+        bound = [
+            n.child_by_field_name("left")
+            for n in tree.nodes("assignment")
+            if tree.text(n.child_by_field_name("left")) == text
+        ]
+    made = tuple(f"{site.spelled('tf')}.{maker}(" for maker in MAKERS)
+    values = [n.parent.child_by_field_name("right") for n in bound]
+    return bool(values) and all(
+        value is not None and tree.text(value).startswith(made) for value in values
+    )
+
+
+def scope(site, _):
+    """`tf.name_scope(name, "default", values)` becomes one name."""
+    if site.symbol != "tf.name_scope" or site.call is None:
+        return None
+    given = arguments.bound(site, facts.fact(site.symbol).signature)
+    by_name = {one.name: one for one in given or ()}
+    name, default = by_name.get("name"), by_name.get("default_name")
+    if name is None or len(by_name) == 1:
+        return None
+    found = arguments.rewritten(
+        site, given, "(name)", dropped=("default_name", "values")
+    )
+    kind, place = name.value.type, name.value
+    if kind not in ("identifier", "attribute", "string", "none"):
+        return None
+    if kind == "none" and default is None:
+        return None
+    if default is not None and kind != "string":
+        if default.value.type != "string":
+            return None
+        text = site.tree.text(default.value)
+        if kind == "none":
+            found.append(Edit(place.start_byte, place.end_byte, text))
+        else:
+            found.append(Edit(place.end_byte, place.end_byte, f" or {text}"))
+    return Change(tuple(found))

@@ -2,16 +2,27 @@
 
 import ast
 import dataclasses
+import pathlib
+import re
 import warnings
 
 from tf1to2.fix import absl, edits, names, objects, templates
 from tf1to2.fix.documents import Document
+from tf1to2.fix.flags import Flags
 from tf1to2.fix.sites import Site, Tree
-from tf1to2.scan import findings
+from tf1to2.scan import findings, judging
 from tf1to2.scan.names.syntax import Source
 from tf1to2.scan.notebooks import Unreadable
 
-SAFE = (templates.change, names.change, objects.dimension, objects.assignment)
+SAFE = (
+    templates.change,
+    names.change,
+    objects.dimension,
+    objects.assignment,
+    objects.scope,
+)
+
+COMPAT = re.compile(rb"import\s+tensorflow\.compat\.v1|from\s+tensorflow\.compat\b")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +71,7 @@ def plan(paths, excludes, options, progress=None):
         progress: as of `findings.scan`.
     """
     files, project, unread = findings.read(paths, excludes, progress)
-    flags = absl.Flags(list(_using_flags(files)))
+    flags = Flags(_sources(files))
     told = set()
     for path, reason in unread:
         told.add(path)
@@ -70,22 +81,34 @@ def plan(paths, excludes, options, progress=None):
             continue
         kept, _, _ = findings.of(file, project)
         if kept:
-            yield _fixed(file.path, kept, options, flags)
+            asked = judging.asked(file, project)
+            guards = {
+                number
+                for number, guard in enumerate(file.module.guards)
+                if guard.kind != "if" or number in asked
+            }
+            yield _fixed(file.path, kept, guards, options, flags)
 
 
-def _using_flags(files):
-    for file in files:
-        if file.module is not None and file.path != "-":
-            if any("flags" in use.origin for use in file.module.uses):
-                with open(file.path, "rb") as stream:
-                    yield stream.read()
+def _sources(files):
+    """{path: bytes} of all files, or none where nobody uses flags."""
+    modules = [file.module for file in files if file.module is not None]
+    if not any("flags" in use.origin for module in modules for use in module.uses):
+        return {}
+    return {
+        file.path: pathlib.Path(file.path).read_bytes()
+        for file in files
+        if file.module is not None
+    }
 
 
-def _fixed(path, kept, options, flags):
+def _fixed(path, kept, guards, options, flags):
     left = [finding for _, finding in kept if _is_asked(finding, options)]
     try:
         document = Document(path)
-        changes, added, left = _changes(document.source, kept, options, flags)
+        changes, added, left = _changes(
+            path, document.source, kept, guards, options, flags
+        )
         if not changes:
             return Fixed(path, left=tuple(left))
         made = list(dict.fromkeys(e for one in (*changes, *added) for e in one.edits))
@@ -99,20 +122,23 @@ def _fixed(path, kept, options, flags):
     return Fixed(path, data, tuple(shown), len(changes), tuple(left))
 
 
-def _changes(source, kept, options, flags):
+def _changes(path, source, kept, guards, options, flags):
     """([`edits.Change`], those that these need, the findings that stay)."""
     tree = Tree(source)
     if tree.source != source:  # what the scanner had to mend
         return [], [], [f for _, f in kept if _is_asked(f, options)]
     sites = [Site(tree, one) for one, _ in kept]
-    of_absl = absl.Absl(tree, sites, flags.are_certain(tree, sites))
+    reads = [site.node for site in sites if absl.is_read(site)]
+    of_absl = absl.Absl(tree, sites, flags.are_certain(path, tree, reads))
+    compat = COMPAT.search(source)
     found, left = [], []
     for site, (one, finding) in zip(sites, kept, strict=True):
         change = None
         if not _is_asked(finding, options):
             continue
-        if _is_plain(one) and site.node is not None:
-            kinds = (of_absl.change, *(_with(k, options.old) for k in SAFE))
+        if _is_plain(one, guards) and site.node is not None:
+            old = options.old or site.is_compat() or compat and site.origin == ".value"
+            kinds = (of_absl.change, *(_with(k, old) for k in SAFE))
             change = next(filter(None, (kind(site) for kind in kinds)), None)
         if change:
             found.append((change, finding))
@@ -134,9 +160,9 @@ def _is_asked(finding, options):
     return not rules & options.ignore and (not options.select or rules & options.select)
 
 
-def _is_plain(one):
+def _is_plain(one, guards):
     """Whether it is sure what the name means, for this version of TensorFlow alone."""
-    return not one.likely and not one.use.guards
+    return not one.likely and not any(number in guards for number, _ in one.use.guards)
 
 
 def _fault(before, after):

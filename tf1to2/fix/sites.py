@@ -7,6 +7,14 @@ from tf1to2.scan import names
 from tf1to2.scan.names.syntax import PLAIN, Source
 
 ROOT = "tensorflow"
+# Where the left side is bound; and what binds every name in it.
+BINDERS = ("assignment", "augmented_assignment", "for_statement", "for_in_clause")
+PLACES = (
+    *("pattern_list", "tuple_pattern", "list_pattern", "as_pattern_target"),
+    *("parameters", "lambda_parameters", "default_parameter", "typed_parameter"),
+    *("aliased_import", "dotted_name", "function_definition", "class_definition"),
+    *("global_statement", "nonlocal_statement", "named_expression", "del_statement"),
+)
 FUNCTIONS = ("function_definition", "lambda")
 
 
@@ -50,20 +58,27 @@ class Site:
         return self.tree.text(self.node)
 
     def prefix(self):
-        """What the first word of the name stands for: "tf", "tf.nn"; None if unclear.
-
-        A word for compat.v1 is unclear: what it has is not what TensorFlow 2 has.
-        """
+        """What the first word stands for: "tf", "tf.nn"; None if that is unclear."""
         if self.node is None or not PLAIN.fullmatch(self.tree.bytes(self.node)):
             return None
         _, *rest = self.text.split(".")
         known = self.origin.split(".")
         if rest and known[-len(rest) :] != rest:
             return None
-        root = ".".join(known[: len(known) - len(rest)])
-        if root != ROOT and names.public(root) != root:
-            return None
+        root = names.public(".".join(known[: len(known) - len(rest)]))
         return "tf" + root.removeprefix(ROOT) if root.startswith(ROOT) else None
+
+    def is_compat(self):
+        """Whether what it is reached through is compat.v1, which has 1.15.5's names.
+
+        `tf.compat.v1.log` is not: its `tf` is TensorFlow 2.
+        """
+        if self.prefix() is None:
+            return ".compat." in self.origin
+        _, *rest = self.text.split(".")
+        known = self.origin.split(".")
+        root = ".".join(known[: len(known) - len(rest)])
+        return names.public(root) != root
 
     def spelled(self, target):
         """How a name of TensorFlow 2 is written here, or None if it cannot be told."""
@@ -91,6 +106,14 @@ def is_deferred(node):
     return False
 
 
+def is_bound(node):
+    """Whether an identifier stands where a name is bound."""
+    around = node.parent
+    if around.type in BINDERS:
+        return around.child_by_field_name("left") == node
+    return around.type in PLACES
+
+
 class Tree(Source):
     """A file's tree, and where its lines begin."""
 
@@ -114,11 +137,22 @@ class Tree(Source):
     @functools.cached_property
     def words(self):
         """{identifier: its nodes}, save attributes and names of keywords."""
+        found = {}
+        for node in self.nodes("identifier"):
+            if not _is_label(node):
+                found.setdefault(self.text(node), []).append(node)
+        return found
+
+    def nodes(self, kind):
+        """All nodes of a type."""
+        return self._kinds.get(kind, ())
+
+    @functools.cached_property
+    def _kinds(self):
         found, stack = {}, [self.root]
         while stack:
             node = stack.pop()
-            if node.type == "identifier" and not _is_label(node):
-                found.setdefault(self.text(node), []).append(node)
+            found.setdefault(node.type, []).append(node)
             stack += node.named_children
         return found
 

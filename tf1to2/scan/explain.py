@@ -246,6 +246,6 @@ def _of_error(text, width, colour):
 
 def _advice(one, width):
     """What is said of a message: why, what to write, the pairs."""
-    code = textwrap.indent(one.code.rstrip(), "    ").split("\n") if one.code else []
+    code = ["", textwrap.indent(one.code, "    ")] if one.code else []
     where = [f"  tf1to2 diff {place}" for place in one.places]
     return [one.message, *_wrapped(one.because, width), *code, *where]

@@ -42,17 +42,14 @@ def judge(file, project, everything=False):
     Returns:
         (list of `Judged`, how many more a guard excused).
     """
-    known, judged, asked = {}, [], set()
+    known, judged = {}, []
     for use in file.module.uses:
         if use.origin not in known:
             known[use.origin] = list(project.origins(file, use.origin))
-        for number, side in use.guards:
-            if side == "test" and any(map(_asks, known[use.origin])):
-                asked.add(number)
         found = _judged(use, known[use.origin])
         if found:
             judged.append(found)
-    excused = _excused(file.module.guards, judged, asked)
+    excused = _excused(file.module.guards, judged, asked(file, project))
     found = [
         one
         for number, one in enumerate(judged)
@@ -67,6 +64,16 @@ def judge(file, project, everything=False):
         and (everything or not _is_ambiguous(one) or _is_compat(one.origin))
     ]
     return findings, len(excused)
+
+
+def asked(file, project):
+    """The numbers of the guards whose condition asks for the version of TensorFlow."""
+    return {
+        number
+        for use in file.module.uses
+        for number, side in use.guards
+        if side == "test" and any(map(_asks, project.origins(file, use.origin)))
+    }
 
 
 def _judged(use, origins):

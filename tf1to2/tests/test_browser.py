@@ -13,9 +13,9 @@ import pytest
 from parameterized import parameterized
 
 from tf1to2.scan import catalog, facts, links, pasted
-from tf1to2.tests.test_guides import ERRORS
+from tf1to2.tests.test_errors import RAISERS
 from tf1to2.view import library, page
-from tf1to2.view.site import texts
+from tf1to2.view.website import texts
 
 pytestmark = pytest.mark.browser
 WIDTHS = [390, 1024, 1400]
@@ -112,7 +112,7 @@ class LooksTest(Site):
 
     @parameterized.expand(SCHEMES)
     def test_so_is_what_the_box_answers_and_what_was_folded(self, scheme):
-        self.open("layers", 1400, scheme)
+        self.open("averages", 1400, scheme)
         self.page.evaluate(
             "document.querySelectorAll('details').forEach(d => { d.open = true; })"
         )
@@ -183,7 +183,8 @@ class PairsTest(Site):
         self.page.keyboard.press("ArrowRight")
         self.assertIn("Keras", self.page.inner_text(shown))
         self.assertEqual(self.page.locator(shown).count(), 1)
-        chosen = self.page.locator("[role=tab][aria-selected=true]").all_inner_texts()
+        chosen = self.page.locator("[role=tab][aria-selected=true]")
+        chosen = chosen.all_text_contents()
         self.assertTrue(chosen)
         self.assertTrue(all(text.startswith("Keras") for text in chosen), chosen)
 
@@ -233,7 +234,7 @@ class PairsTest(Site):
     def test_what_a_pair_needs_is_a_click_away(self):
         self.open("basics#basics.fit_polynomial")
         self.page.click("[id='basics.fit_polynomial'] .needs a >> text=Adam")
-        self.page.wait_for_url("**/numerics/optimizers.html#*")
+        self.page.wait_for_url("**/numerics/optimizers.html#**")
         self.assertTrue(
             self.page.is_visible("[id='numerics.optimizers.adam/Adam'] pre")
         )
@@ -316,15 +317,23 @@ class SearchTest(Site):
         self.open("index")
         self.assertEqual(self.ask("tf.nosuchname")[0][-14:], "tf.nosuchname.")
 
+    def test_an_error_leads_to_its_section(self):
+        self.open("layers")
+        self.ask("ValueError: No gradients provided for any variable: w")
+        self.page.press("#box", "Enter")
+        self.page.wait_for_url("**/errors.html#*")
+        heading = self.page.locator("section:target > h3")
+        self.assertIn("No gradients provided", heading.inner_text())
+
     def test_the_box_reads_errors_as_explain_does(self):
         self.open("index")
         self.ask("tf.placeholder")
         read = "text => { const f = window.tf1to2.ofError(text);"
-        read += " return [f.names.slice(0, 1), f.errors.map(e => e[0])]; }"
+        read += " return [f.names.slice(0, 1), f.errors.map(e => e.message)]; }"
         for text in [*raised(), *PASTED]:
-            symbols, known = pasted.names(text), pasted.literal(text)
+            symbols, known = pasted.names(text), pasted.advice(text)
             if not symbols:
-                known = known or pasted.advice(text)
+                known = known or pasted.likely(text)
             wanted = [symbols[:1], [one.message for one in known]]
             self.assertEqual(self.page.evaluate(read, text), wanted, text)
 
@@ -346,7 +355,7 @@ PASTED = [
 def raised():
     """The errors of the chapter, as TensorFlow prints them."""
     found = []
-    for fails in ERRORS.values():
+    for fails in RAISERS.values():
         try:
             fails()
         except Exception as error:

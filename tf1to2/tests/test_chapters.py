@@ -9,7 +9,7 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2 import chapters, topics
+from tf1to2 import chapters, pictures, topics
 from tf1to2.tests.test_structure import ROOT
 from tf1to2.view import library
 
@@ -97,6 +97,26 @@ class TextTest(unittest.TestCase):
     def test_it_is_read_in_minutes(self, name, _):
         size = len(chapters.by_hand(text_of(name)).encode())
         self.assertTrue(4_000 <= size <= 12_500, size)
+
+
+class PicturesTest(unittest.TestCase):
+    def test_each_is_drawn_and_told_in_words(self):
+        shown = {}
+        for name, _ in CHAPTERS:
+            found = re.findall(r"!\[([^\]]*)\]\(pictures/(\w+)\.svg\)", text_of(name))
+            shown |= {picture: words for words, picture in found}
+        self.assertEqual(sorted(shown), sorted(pictures.PICTURES))
+        for picture, words in shown.items():
+            with self.subTest(picture=picture):
+                self.assertGreater(len(words.split()), 10)
+                size = (pictures.FOLDER / f"{picture}.svg").stat().st_size
+                self.assertLess(size, 60_000)
+
+    @parameterized.expand([(name,) for name in pictures.PICTURES])
+    def test_its_command_draws_it(self, name):
+        quick = {"decision_boundary": {"steps": 20}, "race": {"runs": 5}}
+        figure = pictures.PICTURES[name](**quick.get(name, {}))
+        self.assertTrue(figure.axes)
 
 
 class CodeTest(unittest.TestCase):

@@ -36,8 +36,8 @@ def blocks(name, *languages):
     return [(text.split("\n")[0], text) for kind, text in found if kind in languages]
 
 
-# The sessions of port are played below; errors has its own tests, test_errors.py.
-OTHERS = "port", "errors"
+# The sessions of port are played below; test_errors.py and test_stages.py have theirs.
+OTHERS = "port", "errors", "plan"
 CHAPTERS = [p for p in sorted((ROOT / "guide").glob("*.md")) if p.stem not in OTHERS]
 
 

@@ -17,7 +17,7 @@ from parameterized import parameterized
 from tf1to2 import cli, topics
 from tf1to2.view import library, page
 from tf1to2.view.definitions import needed
-from tf1to2.view.site import pairs, texts
+from tf1to2.view.website import pairs, texts
 
 LARGEST = 400_000  # bytes of a page
 
@@ -112,6 +112,12 @@ class SiteTest(unittest.TestCase):
         for path in built().rglob("*.css"):
             style = path.read_text("utf-8")
             self.assertNotRegex(style, r"@import|url\([\"']?(http|//)")
+
+    def test_what_the_theme_misses_is_where_it_was(self):
+        text = "".join(text for text, _ in read().values())
+        for found, wanted in page.MISSED.items():
+            self.assertIn(wanted, text)
+            self.assertNotIn(found, text.replace(wanted, ""))
 
     def test_pages_are_small(self):
         sizes = {name: len(text.encode()) for name, (text, _) in read().items()}

@@ -127,7 +127,8 @@ class InterruptTest(ScanCase):
         ) as scan:
             with open("a.py", "w"):  # returns when the scan has begun to read
                 os.killpg(scan.pid, signal.SIGINT)
-                _, err = scan.communicate(timeout=60)  # until the last child is gone
+            # Closed: a read that began after the signal came would wait for it in vain.
+            _, err = scan.communicate(timeout=60)  # until the last child is gone
         self.assertEqual((scan.returncode, err), (130, "\ntf1to2: interrupted\n"))
         self.assertFalse(os.path.exists("report.txt"))
 

@@ -11,7 +11,7 @@ import warnings
 
 from tf1to2 import __version__
 from tf1to2.errors import CommandError, needs
-from tf1to2.view.site import box, texts
+from tf1to2.view.website import box, texts
 
 HERE = pathlib.Path(__file__).parent
 ENTRY = "index.html"
@@ -32,6 +32,7 @@ MISSED = {  # by furo 2025.12
     'class="caption" role="heading"': 'class="caption" role="heading" aria-level="2"',
     '<aside class="sidebar-drawer"': '<aside class="sidebar-drawer" aria-label="Site"',
     '<aside class="toc-drawer': '<aside aria-label="This page" class="toc-drawer',
+    '<div id="search-results">': '<h1>Search</h1><div id="search-results">',
     "<pre><span></span>": '<pre tabindex="0"><span></span>',
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
 }
@@ -39,7 +40,7 @@ SETTINGS = {
     "project": "TensorFlow 1 → 2",
     "html_title": "TensorFlow 1 → 2, side by side",
     "version": __version__,
-    "extensions": ["myst_parser", "sphinx_copybutton", "tf1to2.view.site.pairs"],
+    "extensions": ["myst_parser", "sphinx_copybutton", "tf1to2.view.website.pairs"],
     "html_theme": "furo",
     "html_theme_options": {"light_css_variables": LIGHT, "dark_css_variables": DARK},
     "templates_path": ["_templates"],
@@ -100,7 +101,7 @@ def _built(folder):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     for name in ("static", "templates"):
-        shutil.copytree(HERE / "site" / name, source / f"_{name}")
+        shutil.copytree(HERE / "website" / name, source / f"_{name}")
     (source / "_static" / "names.js").write_text(box.script(), "utf-8")
     said = io.StringIO()
     with patch_docutils(), docutils_namespace(), warnings.catch_warnings():
@@ -117,12 +118,12 @@ def _built(folder):
         more = f" (and {len(told) - 1} lines more)" if told[1:] else ""
         raise CommandError(f"page: Sphinx warns: {told[0]}{more}")
     for path in built.rglob("*.html"):
-        path.write_text(_accessible(path.read_text("utf-8")), "utf-8")
+        path.write_text(_mended(path.read_text("utf-8")), "utf-8")
     return built
 
 
-def _accessible(text):
-    """A page of the theme's with what a screen reader misses in it."""
+def _mended(text):
+    """A page with what a screen reader misses in it, and code that may be wrapped."""
     for found, wanted in MISSED.items():
         text = text.replace(found, wanted)
-    return text
+    return re.sub(r'<span class="pre">(.*?)</span>', r"\1", text)

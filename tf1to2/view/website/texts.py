@@ -74,7 +74,7 @@ def _with_links(text, path, page):
 
 
 def _target(path, anchor, text):
-    """ "page#anchor" of a file, an anchor and what leads there; None: not on the site."""
+    """Where a file, an anchor and a link's text lead: "page#anchor", or None."""
     if page := pages().get(path):
         for name in (f"{page}.{anchor}", text, f"{page}.{text}"):
             if name in library.pairs() and name.startswith(page):

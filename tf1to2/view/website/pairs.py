@@ -4,8 +4,8 @@
 :folded:
 ```
 
-is a section with the anchor `layers.make_conv2d`: the pair aligned by name and step, the
-exact form and Keras' as tabs, what is proven, and ways to the code that it needs.
+is a section with the anchor `layers.make_conv2d`: the pair aligned by name and step,
+the exact form and Keras' as tabs, what is proven, and ways to the code that it needs.
 ```{needed} layers``` is that code, each part once.
 """
 
@@ -18,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 from tf1to2 import __version__, topics
 from tf1to2.view import library, proven, sides
 from tf1to2.view.definitions import Definition
-from tf1to2.view.site.columns import columns, single
+from tf1to2.view.website.columns import columns, single
 
 SIDES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2", "v2_keras": "Keras"}
 
@@ -146,13 +146,9 @@ def _told_to_myst(app, doctree):
     """Links to anchors with dots, of other pages, too, are checked as all others."""
     known = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
     for section in doctree.findall(nodes.section):
-        anchor = section["ids"][0]
-        if anchor in section["names"]:
-            known[anchor] = (
-                section.line or 0,
-                anchor,
-                section.next_node(nodes.title).astext(),
-            )
+        title = section.next_node(nodes.title).astext()
+        for anchor in {*section["ids"]} & {*section["names"]}:
+            known[anchor] = (section.line or 0, anchor, title)
 
 
 def setup(app):

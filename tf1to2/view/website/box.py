@@ -8,7 +8,16 @@ import json
 import re
 
 from tf1to2 import topics
-from tf1to2.scan import arguments, catalog, explain, facts, links, pasted, suggest
+from tf1to2.scan import (
+    arguments,
+    catalog,
+    chapter,
+    explain,
+    facts,
+    links,
+    pasted,
+    suggest,
+)
 from tf1to2.view import proven
 
 FEW = 3  # pairs beside the best one
@@ -32,7 +41,8 @@ def script():
             if facts.place(name) not in ("", name)
         },
         "arguments": _arguments(),
-        "errors": _errors(),
+        "errors": _sections(),
+        "raised": _raised(),
         "told": list(told.texts),
         "pairs": _pairs(),
     }
@@ -104,9 +114,24 @@ def _arguments():
     return {name: sorted(s, key=suggest.plain_first) for name, s in found.items()}
 
 
-def _errors():
-    """[[message, because, places, types]] of the chapter, whose type is "", and proofs."""
-    types = {
+def _sections():
+    """[[wordings, message, because, pairs, code, anchor]] of the chapter on errors."""
+    from docutils.nodes import make_id  # the extra "docs" has it
+
+    return [
+        [
+            [w for w in one.raised + one.others if not pasted._generic(w)],
+            *(one.message, one.because, one.places, one.code),
+            f"errors.html#{make_id(one.message)}",
+        ]
+        for one in chapter.sections()
+    ]
+
+
+def _raised():
+    """[[message, because, pairs, types of exceptions]] that the proofs raise."""
+    found = {}
+    kinds = {
         error[side]
         for pairs in proven.proofs().values()
         for pair in pairs.values()
@@ -114,9 +139,8 @@ def _errors():
         for side, _ in proven.SIDES
         if error[side]
     }
-    kinds = {}
-    for kind in sorted(types):
-        for advice in pasted._raised(kind):
-            kinds.setdefault(advice, []).append(kind)
-    rows = [[*advice, ""] for advice in pasted._chapter()]
-    return rows + [[*advice, " ".join(kinds)] for advice, kinds in kinds.items()]
+    for kind in sorted(kinds):
+        for one in pasted._raised(kind):
+            told = one.message, one.because, *one.places
+            found.setdefault(told, []).append(kind)
+    return [[m, b, places, kinds] for (m, b, *places), kinds in found.items()]

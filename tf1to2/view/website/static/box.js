@@ -157,40 +157,67 @@
   function ofError(text) {
     const lines = text.trim().split("\n").map((line) => line.trim())
       .filter((line) => line && !/^[~^ ]+$/.test(line)).reverse();
+    const names = ofNames(lines), known = sections(lines, letters);
+    if (names.length || known.length) return { names, errors: known };
+    return { names, errors: likely(lines) };
+  }
+
+  function ofNames(lines) {
     for (const line of lines) {
       for (const [pattern, names] of PATTERNS) {
         const match = line.match(pattern);
         const found = match ? [...new Set(names(...match.slice(1)))] : [];
-        if (found.length) return { names: found, errors: literal(lines) };
+        if (found.length) return found;
       }
-    }
-    const known = literal(lines);
-    return { names: [], errors: known.length ? known : advice(lines) };
-  }
-
-  const chapter = () => index.errors.filter(([, , , types]) => !types);
-
-  function literal(lines) {
-    return chapter().filter(([message]) => lines.some((line) => line.includes(message)));
-  }
-
-  function advice(lines) {
-    for (const line of lines) {
-      const type = line.match(/^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): /)?.[1];
-      const raised = index.errors.filter(([, , , types]) =>
-        types && (!type || types.split(" ").includes(type)));
-      const found = best(line, chapter());
-      if (found.length) return found;
-      const other = best(line, raised);
-      if (other.length) return other;
     }
     return [];
   }
 
-  function best(line, known) {
-    const scores = known.map(([message]) => likeness(message, line));
-    const highest = Math.max(0, ...scores);
-    return highest ? known.filter((_, i) => scores[i] === highest) : [];
+  const TYPE = /^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): /;
+  const ENOUGH = 20;
+  const count = (text) => (text.match(/[\p{L}\p{N}_]/gu) ?? []).length;
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&");
+
+  // How many letters a line has of the very words of a message, or of a part of it.
+  function letters(wording, line) {
+    const message = line.replace(TYPE, "");
+    if (message.length >= ENOUGH && wording.includes(message)) return count(message);
+    for (const part of [wording, wording.split(". ")[0]]) {
+      const pattern = new RegExp(part.split("…").map(escaped).join(".*?"), "s");
+      if (pattern.test(line)) return count(part);
+    }
+    return 0;
+  }
+
+  function sections(lines, score) {
+    for (const line of lines) {
+      const found = highest(index.errors.map((section) =>
+        [Math.max(0, ...section[0].map((wording) => score(wording, line))), section]));
+      if (found.length) {
+        return found.map(([, message, because, places, code, anchor]) =>
+          ({ message, because, places, code, anchor }));
+      }
+    }
+    return [];
+  }
+
+  function likely(lines) {
+    const known = sections(lines, likeness);
+    if (known.length) return known;
+    for (const line of lines) {
+      const type = line.match(TYPE)?.[1];
+      const raised = index.raised.filter(([, , , types]) => !type || types.includes(type));
+      const found = highest(raised.map((one) => [likeness(one[0], line), one]));
+      if (found.length) {
+        return found.map(([message, because, places]) => ({ message, because, places }));
+      }
+    }
+    return [];
+  }
+
+  function highest(scored) {
+    const most = Math.max(0, ...scored.map(([score]) => score));
+    return most ? scored.filter(([score]) => score === most).map(([, one]) => one) : [];
   }
 
   // How many letters of a line a message accounts for; 0 for too few.
@@ -229,17 +256,26 @@
       const [what, proof] = index.pairs[known.pair] ?? [];
       const line = element("p", known.called ? "" : "see ", way(known.pair));
       if (whole && what) line.append(known.called ? `: ${proof}` : `: ${what}`);
-      for (const other of known.others) line.append(", ", way(other));
+      known.others.forEach((other, i) => line.append(i ? ", " : "; also ", way(other)));
       part.append(line);
     }
     return part;
   }
 
-  function shownError([message, because, places]) {
-    const part = element("div", element("p", element("strong", message)), element("p", because));
-    const links = places.split(", ").filter(Boolean).flatMap((place) => [", ", way(place)]);
+  function shownError({ message, because, places, code, anchor }) {
+    const title = element("strong", message);
+    const part = element("div", element("p", anchor ? linked(title, anchor) : title));
+    part.append(element("p", because));
+    if (code) part.append(element("pre", code));
+    const links = places.flatMap((place) => [", ", way(place)]);
     if (links.length) part.append(element("p", ...links.slice(1)));
     return part;
+  }
+
+  function linked(title, anchor) {
+    const link = element("a", title);
+    link.href = root + anchor;
+    return link;
   }
 
   function show() {
@@ -275,6 +311,8 @@
     event.preventDefault();
     box.focus();
   });
-  // What was typed before, or the browser has kept, is answered at once.
-  if (box.value) load();
+  // What was searched for stands there to be changed.
+  if (document.getElementById("search-results")) {
+    box.value = new URLSearchParams(location.search).get("q") ?? "";
+  }
 })();
