@@ -343,17 +343,22 @@ def asynchronous_task(cluster, options, x, y, start):
         line = Line(start)
     parts = cluster.num_tasks("worker")
 
+    def feed():  # called on each worker
+        return tf.data.Dataset.from_tensors((x, y)).repeat()
+
+    batches = iter(coordinator.create_per_worker_dataset(feed))
+
     # --- step
-    def replica(index):
-        part = [tf.strided_slice(a, [index], [len(x)], [parts]) for a in (x, y)]
+    def replica(batch, index):
+        part = part_of(*batch, index, parts)
         _, gradients = line.gradients(*part, loss=options.loss)
         for weight, gradient in zip(line.weights, gradients):
             weight.assign_sub(RATE * gradient)  # a resource: always locked
         line.global_step.assign_add(1)
 
     @tf.function
-    def step(index):
-        strategy.run(replica, [index])
+    def step(batches, index):
+        strategy.run(replica, (next(batches), index))
 
     # --- restore
     checkpoint = tf.train.Checkpoint(line=line)
@@ -365,7 +370,7 @@ def asynchronous_task(cluster, options, x, y, start):
     taken = int(line.global_step) // parts
     for number in range(taken + 1, options.steps + 1):
         for index in range(parts):  # goes with the step: any worker may take it
-            coordinator.schedule(step, [tf.constant(index)])
+            coordinator.schedule(step, (batches, tf.constant(index)))
         if number % options.save_steps == 0 or number == options.steps:
             coordinator.join()
             manager.save(line.global_step)
