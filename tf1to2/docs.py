@@ -190,6 +190,8 @@ def _mutations():
     rows = ["| topic | changes | tried | noticed | score |", "|---|---|---|---|---|"]
     reports = json.loads(path.read_text("utf-8")) if path.exists() else {}
     for name, report in sorted(reports.items()):
+        if not report["control"]:  # stopped before its end
+            continue
         seen, tried = mutate.score(report)
         rows.append(
             f"| {name} | {report['changes']} | {tried} | {seen} | {seen / tried:.0%} |"

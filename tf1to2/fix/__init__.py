@@ -7,8 +7,8 @@ arguments.py   the arguments of a call, under other names and in other places
 names.py       new names, keywords and places, by names.tsv
 templates.py   calls that become another call
 absl.py        flags, logging and app.run
-objects.py     .value of a dimension, tf.assign
-templates that need a look are in unsafe.py
+flags.py       which files may take their flags from absl
+objects.py     .value of a dimension, tf.assign, name scopes
 planning.py    all changes of a file, checked
 command.py     the command
 

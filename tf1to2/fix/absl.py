@@ -1,14 +1,11 @@
 """Flags, logging and app.run: TensorFlow 1 had them of absl, and 2 leaves them there.
 
-tf.flags read the command line when a flag was first asked for; absl does so in
-`app.run` alone. So flags are rewritten only where that comes first: see `Flags`.
+What flags.py says of flags is a condition here.
 """
-
-import re
 
 from tf1to2.fix import arguments
 from tf1to2.fix.edits import Change, Edit
-from tf1to2.fix.sites import is_bound, is_deferred
+from tf1to2.fix.sites import is_bound
 
 LOGS = {"debug", "info", "warn", "warning", "error", "flush"}
 # A level comes first: TensorFlow's numbers are others than absl's.
@@ -25,12 +22,6 @@ MODULES = {
     "tf.python.platform.app": "app",
 }
 OWN = ("tf_decorator", "absolute_import", "division", "print_function")
-PARSES = re.compile(
-    rb"\b(?:tf|tensorflow|absl)?\.?(?:app|test|absl_app|absltest)\.(?:run|main)\("
-)
-READS = re.compile(rb"\bFLAGS\.")
-PROGRAM = re.compile(rb"__name__\s*==\s*['\"]__main__['\"]")
-OLDER = re.compile(rb"__flags\b|_parse_flags\b|__parsed\b|__dict__\['__wrapped")
 
 
 def part(symbol):
@@ -43,40 +34,6 @@ def part(symbol):
         ):
             return name, symbol[len(module) + 1 :]
     return None
-
-
-class Flags:
-    """Which files of a project may take their flags from absl.
-
-    Args:
-        sources: the bytes of all its files that use flags of TensorFlow.
-    """
-
-    def __init__(self, sources):
-        self.parsed = any(map(PARSES.search, sources))
-        self.lazy = any(map(_is_lazy, sources))
-
-    def are_certain(self, tree, sites):
-        """Whether the flags are parsed before a file reads one.
-
-        Args:
-            tree: `sites.Tree`.
-            sites: the `Site`s of the file.
-        """
-        if not self.parsed or OLDER.search(tree.source) or _is_lazy(tree.source):
-            return False
-        nodes = [site.node for site in sites if is_read(site)]
-        nodes += [n for n in tree.words.get("FLAGS", ()) if not is_bound(n)]
-        if not all(node is not None and is_deferred(node) for node in nodes):
-            return False
-        return not (nodes and self.lazy) or bool(PARSES.search(tree.source))
-
-
-def _is_lazy(source):
-    """Whether it is a program that has TensorFlow parse the flags when one is read."""
-    return bool(PROGRAM.search(source) and READS.search(source)) and not (
-        PARSES.search(source)
-    )
 
 
 def is_read(site):

@@ -2,11 +2,13 @@
 
 import ast
 import dataclasses
+import pathlib
 import re
 import warnings
 
 from tf1to2.fix import absl, edits, names, objects, templates
 from tf1to2.fix.documents import Document
+from tf1to2.fix.flags import Flags
 from tf1to2.fix.sites import Site, Tree
 from tf1to2.scan import findings, judging
 from tf1to2.scan.names.syntax import Source
@@ -69,7 +71,7 @@ def plan(paths, excludes, options, progress=None):
         progress: as of `findings.scan`.
     """
     files, project, unread = findings.read(paths, excludes, progress)
-    flags = absl.Flags(list(_using_flags(files)))
+    flags = Flags(_sources(files))
     told = set()
     for path, reason in unread:
         told.add(path)
@@ -88,19 +90,25 @@ def plan(paths, excludes, options, progress=None):
             yield _fixed(file.path, kept, guards, options, flags)
 
 
-def _using_flags(files):
-    for file in files:
-        if file.module is not None and file.path != "-":
-            if any("flags" in use.origin for use in file.module.uses):
-                with open(file.path, "rb") as stream:
-                    yield stream.read()
+def _sources(files):
+    """{path: bytes} of all files, or none where nobody uses flags."""
+    modules = [file.module for file in files if file.module is not None]
+    if not any("flags" in use.origin for module in modules for use in module.uses):
+        return {}
+    return {
+        file.path: pathlib.Path(file.path).read_bytes()
+        for file in files
+        if file.module is not None
+    }
 
 
 def _fixed(path, kept, guards, options, flags):
     left = [finding for _, finding in kept if _is_asked(finding, options)]
     try:
         document = Document(path)
-        changes, added, left = _changes(document.source, kept, guards, options, flags)
+        changes, added, left = _changes(
+            path, document.source, kept, guards, options, flags
+        )
         if not changes:
             return Fixed(path, left=tuple(left))
         made = list(dict.fromkeys(e for one in (*changes, *added) for e in one.edits))
@@ -114,13 +122,14 @@ def _fixed(path, kept, guards, options, flags):
     return Fixed(path, data, tuple(shown), len(changes), tuple(left))
 
 
-def _changes(source, kept, guards, options, flags):
+def _changes(path, source, kept, guards, options, flags):
     """([`edits.Change`], those that these need, the findings that stay)."""
     tree = Tree(source)
     if tree.source != source:  # what the scanner had to mend
         return [], [], [f for _, f in kept if _is_asked(f, options)]
     sites = [Site(tree, one) for one, _ in kept]
-    of_absl = absl.Absl(tree, sites, flags.are_certain(tree, sites))
+    reads = [site.node for site in sites if absl.is_read(site)]
+    of_absl = absl.Absl(tree, sites, flags.are_certain(path, tree, reads))
     compat = COMPAT.search(source)
     found, left = [], []
     for site, (one, finding) in zip(sites, kept, strict=True):

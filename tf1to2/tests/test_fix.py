@@ -48,8 +48,8 @@ class FixCase(unittest.TestCase):
     def fixed(self, text, **options):
         """What becomes of a file's text."""
         path = self.write(text)
-        for one in planning.plan(["a.py"], (), planning.Options(**options)):
-            if one.path == "a.py" and one.changes:
+        for one in planning.plan(["."], (), planning.Options(**options)):
+            if one.path == "./a.py" and one.changes:
                 path.write_bytes(one.data)
         return path.read_text("utf-8")
 
@@ -228,15 +228,29 @@ class AbslTest(FixCase):
         main = "if __name__ == '__main__':\n    f()\n"
         self.assertEqual(self.fixed(text + main), text + main)
 
+    LIBRARY = TF + "FLAGS = tf.flags.FLAGS\ndef f():\n    return FLAGS.n\n"
+
     def test_the_flags_of_a_library_follow_its_program(self):
-        self.write(TF + "flags = tf.flags\n" + PARSED, "train.py")
-        text = TF + "FLAGS = tf.flags.FLAGS\ndef f():\n    return FLAGS.n\n"
-        self.write(text)
+        self.write(TF + "import b\nflags = tf.flags\n" + PARSED, "train.py")
+        self.write(TF + "from a import f\n", "b.py")
+        self.write(self.LIBRARY)
         self.run_it("--write", ".")
         new = (self.folder / "a.py").read_text()
-        self.assertEqual(
-            new, "from absl import flags\n" + text.replace("tf.flags", "flags")
-        )
+        old = self.LIBRARY.replace("tf.flags", "flags")
+        self.assertEqual(new, "from absl import flags\n" + old)
+
+    @parameterized.expand(
+        [
+            ("a module that others may start", "from a import f\n"),
+            ("a program", "import a\nif __name__ == '__main__':\n    a.f()\n"),
+            ("by way of another", "from c import (\n    x,\n)\n"),
+        ]
+    )
+    def test_the_flags_of_a_library_that_another_way_leads_to_stay(self, _, text):
+        self.write(TF + "import a\nflags = tf.flags\n" + PARSED, "train.py")
+        self.write(text, "b.py")
+        self.write("import a\nx = 1\n", "c.py")
+        self.assertEqual(self.fixed(self.LIBRARY), self.LIBRARY)
 
     @parameterized.expand(
         [

@@ -58,6 +58,15 @@ ROWS = [
     ("scan -", 1, "^-:2:5: tf.placeholder"),
     (NEW_BASELINE, 0, "^uses.json: "),
     ("scan --baseline old.json examples/legacy", 0, r"uses left, 0 new$"),
+    ("fix examples/legacy", 1, r"^\+from absl import flags$"),
+    ("fix --check --to 2 examples/legacy", 1, "^examples/legacy/net.py: 3 changes$"),
+    (
+        "fix --check --to 1.15 --exclude net.py examples",
+        1,
+        "legacy/train.py: 1 change$",
+    ),
+    ("fix --check --select tf.app --ignore tf.to_float examples", 1, "train.py: 1"),
+    ("fix --write examples/ported", 0, "^0 changes written in 0 files$"),
     ("explain tf.control_dependencies", 0, "identical on 1.15.5"),
     ("topics", 0, r"^scopes +\d+ +\d+ answers"),
     ("diff execution_order.ordered_sum", 0, "control_dependencies.* <$"),
@@ -128,7 +137,7 @@ TENSORFLOW_ROWS = [
         0,
         "strict settings",
     ),
-    ("prove test_port.py --format text", 0, "2 of 2 leaves identical: proven"),
+    ("prove test_port.py --format text", 0, "2 of 2 leaves identical in float64"),
     ("prove test_port.py twice --format json", 0, '"verdict": "proven"'),
     (
         "record test_port.py --check --environment tf1 --python nowhere/python",
@@ -441,7 +450,7 @@ class PortTest(unittest.TestCase):
         return run(*command, cwd=self.folder, expect=status)
 
     def test_it_is_proven(self):
-        self.assertRegex(self.tf1to2("prove test_port.py"), "3 cases, .*: proven")
+        self.assertRegex(self.tf1to2("prove test_port.py"), "3 cases: .*: proven")
 
     def test_a_mistake_is_told(self):
         page = self.folder / "ported" / "net.py"

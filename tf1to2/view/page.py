@@ -119,12 +119,12 @@ def _built(folder):
         more = f" (and {len(told) - 1} lines more)" if told[1:] else ""
         raise CommandError(f"page: Sphinx warns: {told[0]}{more}")
     for path in built.rglob("*.html"):
-        path.write_text(_accessible(path.read_text("utf-8")), "utf-8")
+        path.write_text(_mended(path.read_text("utf-8")), "utf-8")
     return built
 
 
-def _accessible(text):
-    """A page of the theme's with what a screen reader misses in it."""
+def _mended(text):
+    """A page with what a screen reader misses in it, and code that may be wrapped."""
     for found, wanted in MISSED.items():
         text = text.replace(found, wanted)
-    return text
+    return re.sub(r'<span class="pre">(.*?)</span>', r"\1", text)

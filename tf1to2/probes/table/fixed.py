@@ -8,13 +8,11 @@ from tf1to2.probes import probe
 X = "x = normal(4, 5)"
 VALUES = "from absl import flags\nvalues = flags.FlagValues()\n"
 READ = "values(['program', '--n=5'])\nvalues.n"
-SPREAD = (
-    "([400, 400])\ntf.cast(tf.round(100 * tf.reduce_mean(tf.abs(drawn))), tf.int32)"
-)
+SPREAD = "([400, 400])\nmean = tf.reduce_mean(drawn)\nspread = tf.sqrt(tf.reduce_mean(tf.square(drawn - mean)))\ntf.cast(tf.round(10 * tf.stack([mean, spread])), tf.int32)"
 
 PROBES = [
-    probe("tf.div", "tf.div(x, 3.0)", "x / 3.0", X),
-    probe("tf.div", "tf.div(2.0, x, name='n')", "2.0 / x", X),
+    probe("tf.div", "tf.div(x, 3.0)", "x / 3.0", X, exact=True),
+    probe("tf.div", "tf.div(2.0, x, name='n')", "2.0 / x", X, exact=True),
     probe("tf.div", "tf.div(x, tf.to_float(3))", "x / 3.0", X, exact=True),
     *(
         probe(

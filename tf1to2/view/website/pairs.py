@@ -146,13 +146,9 @@ def _told_to_myst(app, doctree):
     """Links to anchors with dots, of other pages, too, are checked as all others."""
     known = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
     for section in doctree.findall(nodes.section):
-        anchor = section["ids"][0]
-        if anchor in section["names"]:
-            known[anchor] = (
-                section.line or 0,
-                anchor,
-                section.next_node(nodes.title).astext(),
-            )
+        title = section.next_node(nodes.title).astext()
+        for anchor in {*section["ids"]} & {*section["names"]}:
+            known[anchor] = (section.line or 0, anchor, title)
 
 
 def setup(app):
