@@ -84,6 +84,13 @@ class SiteTest(unittest.TestCase):
             for pair in topic.pairs:
                 self.assertIn(f"{name}.{pair}", ids)
 
+    def test_pictures_of_the_guide_are_shown(self):
+        for path in topics.document("guide").glob("*.md"):
+            pictures = re.findall(r"\(pictures/(\w+\.svg)\)", path.read_text("utf-8"))
+            for picture in pictures:
+                loaded = read()[f"{path.stem}.html"][1].loaded
+                self.assertIn(picture, [link.rpartition("/")[2] for link in loaded])
+
     def test_anchors_are_unique(self):
         for name, (_, reader) in read().items():
             twice = {i for i in reader.ids if reader.ids.count(i) > 1}

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import warnings
 
-from tf1to2 import __version__
+from tf1to2 import __version__, topics
 from tf1to2.errors import CommandError, needs
 from tf1to2.view.website import box, texts
 
@@ -102,6 +102,7 @@ def _built(folder):
         path.write_text(text, "utf-8")
     for name in ("static", "templates"):
         shutil.copytree(HERE / "website" / name, source / f"_{name}")
+    shutil.copytree(topics.document("guide") / "pictures", source / "pictures")
     (source / "_static" / "names.js").write_text(box.script(), "utf-8")
     said = io.StringIO()
     with patch_docutils(), docutils_namespace(), warnings.catch_warnings():

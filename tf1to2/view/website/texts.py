@@ -15,7 +15,7 @@ ENTRY = "MIGRATION.md"
 BESIDE = {"README.md": "readme", "BENCHMARKS.md": "benchmarks"}
 SHOWN = re.compile(r"(?s)<!-- table pairs: ([^\n]+) -->\n.*?<!-- end -->")
 FENCED = re.compile(r"(?ms)^(```.*?^```$)")
-LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
 WIDE = "---\nhide-toc: true\n---\n"
 OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none itself
