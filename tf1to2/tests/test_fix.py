@@ -95,6 +95,10 @@ class NamesTest(FixCase):
             ("an argument that is gone", "tf.constant(1, verify_shape=True)"),
             ("other numbers", "tf.image.resize_images(x, [2, 2])"),
             ("other draws", "tf.set_random_seed(1)"),
+            (
+                "a name that meant another thing",
+                "tf.nn.softmax_cross_entropy_with_logits_v2(labels=x, logits=y)",
+            ),
             ("another default", "tf.shape(x, out_type=tf.int32)"),
             ("a rewrite", "with tf.Session() as sess:\n    pass"),
             ("an assignment", "tf.log = None"),
@@ -119,8 +123,8 @@ class NamesTest(FixCase):
 
     def test_through_compat_v1_only_what_it_has_as_well(self):
         head = "import tensorflow.compat.v1 as tf\n"
-        old = "tf.log(tf.nn.softmax_cross_entropy_with_logits_v2(labels=x, logits=y))\n"
-        new = old.replace("tf.log", "tf.math.log")
+        old = "tf.log(tf.count_nonzero(x))\n"
+        new = "tf.math.log(tf.math.count_nonzero(input=x))\n"
         shape = "x.shape[0].value\n"
         self.assertEqual(self.fixed(head + old + shape), head + new + shape)
 
@@ -275,6 +279,13 @@ class AbslTest(FixCase):
         self.assertIn("x = 1\nfrom absl import logging\nfrom common import tf\n", new)
         self.assertIn("\nlogging.warning('x')\n", new)
 
+    def test_a_module_of_that_name_is_no_other_flags(self):
+        head = "from net.flags import X\nfrom net import flags as own\n" + TF
+        new = self.fixed(
+            head + "flags = tf.flags\nflags.DEFINE_bool('a', 1, '')" + PARSED
+        )
+        self.assertIn("\nfrom absl import flags\nflags.DEFINE_bool(", new)
+
     def test_the_platform_of_old(self):
         text = "from tensorflow.python.platform import tf_logging as logging\n"
         new = "from absl import logging\nlogging.info('x')\n"
@@ -299,14 +310,8 @@ class OldTest(FixCase):
     def test_written(self, old, new):
         self.check(old, new, old=True)
 
-    @parameterized.expand(
-        [
-            ("x.shape[0].value",),
-            ("tf.nn.softmax_cross_entropy_with_logits_v2(labels=x, logits=y)",),
-        ]
-    )
-    def test_left(self, text):
-        self.check(text, text, old=True)
+    def test_dimensions_are_left(self):
+        self.check("x.shape[0].value", "x.shape[0].value", old=True)
 
 
 class FilesTest(FixCase):
