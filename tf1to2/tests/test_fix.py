@@ -17,7 +17,7 @@ from parameterized import parameterized
 
 from tf1to2 import cli
 from tf1to2.fix import planning
-from tf1to2.scan import findings
+from tf1to2.scan import arguments, findings
 
 TF = "import tensorflow as tf\n"
 MAIN = "\ndef main(_):\n    pass\n\n\nif __name__ == '__main__':\n    app.run(main)\n"
@@ -77,6 +77,11 @@ class NamesTest(FixCase):
                 "tf.nn.in_top_k(p, t, 1)",
                 "tf.nn.in_top_k(predictions=p, targets=t, k=1)",
             ),
+            (
+                "any condition",
+                "if x is None: tf.log(y)",
+                "if x is None: tf.math.log(y)",
+            ),
             ("a file", "tf.gfile.Exists(filename=p)", "tf.io.gfile.exists(path=p)"),
             (
                 "comments and layout stay",
@@ -111,6 +116,11 @@ class NamesTest(FixCase):
     )
     def test_left(self, _, text):
         self.check(text, text)
+
+    def test_the_successors_of_arguments(self):
+        before, now = "(x, keep_dims=None, k=1)", "(x, keepdims=False, k=2)"
+        found = arguments.successors(before, now)
+        self.assertEqual(found, {"keep_dims": "keepdims"})
 
     def test_the_root_may_have_any_name(self):
         text = "import tensorflow as T\nT.log(T.to_float(x))\n"
