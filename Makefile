@@ -12,7 +12,8 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions distances mutate names check-names docs bench page lint clean
+  record check-recordings exceptions distances mutate names check-names switches docs \
+  pictures bench site page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -31,19 +32,19 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/ruff check .
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)'
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
 
 test-slow: $(READY) ## the rest: unknown and generated sizes, halves, default settings
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m slow
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'slow and not browser'
 	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
 	  -m 'not distributed' -k 'test_parity and not generated'
 
 test-distributed: $(READY) ## clusters of processes on this machine, killed and restarted
 	@$(BIN)/python -m pytest -q -m distributed
 
-test-page: $(READY) ## the page in a browser: needs Chromium from your system's packages
+test-page: $(READY) ## the site in a browser: needs Chromium; EVERY=1 opens all pages
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
-	@$(BIN)/python -m pytest -q -m browser
+	@$(BIN)/python -m pytest -q -m 'browser$(if $(EVERY),, and not slow)' tf1to2/tests $(ONLY)
 
 test-install: $(READY) ## what users install: a wheel in fresh environments, the hook
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[packaging]'
@@ -79,6 +80,13 @@ names: $(READY) ## what 1.15.5 has and what is left of it (needs a Python 3.7)
 check-names: $(READY) ## the same, compared with the tables
 	$(BIN)/python -m tf1to2.scan.survey --check
 
+switches: $(READY) ## what each enable_… and disable_… changes (needs a Python 3.7)
+	$(BIN)/python -m tf1to2.switches
+	$(BIN)/python -m tf1to2.docs
+
+pictures: $(READY) ## draw the pictures of the guide anew
+	$(BIN)/python -m tf1to2.pictures
+
 docs: $(READY) ## the tables of the guides and proofs.json, made anew
 	$(BIN)/python -m tf1to2.docs
 
@@ -86,8 +94,10 @@ bench: $(READY) ## both sides on the clock: benchmarks.json, then BENCHMARKS.md
 	$(BIN)/tf1to2 bench --memory --format json --output-file benchmarks.json
 	$(BIN)/python -m tf1to2.docs
 
-page: $(READY) ## the site: one HTML file, in site/
+site: $(READY) ## the guide and all pairs as a site that needs no server, in site/
 	$(BIN)/tf1to2 page
+
+page: site
 
 lint: $(READY) ## style
 	$(BIN)/ruff check .

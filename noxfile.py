@@ -36,7 +36,7 @@ PARSERS = {
 @nox.session
 @nox.parametrize("python,tensorflow", PAIRS)
 def tests(session, tensorflow):
-    """`make test`: all topics and tools; arguments are JOBS=4 and the like."""
+    """`make test`: all topics and tools; `-- JOBS=4 ONLY=parity_tests/test_rnn.py`."""
     session.install("-e", ".[test,lint]", f"tensorflow=={tensorflow}.*")
     session.run(
         *("make", "test", "READY=", f"BIN={session.bin}", *session.posargs),
@@ -51,10 +51,11 @@ def scanner(session, parsers):
     """All that works without TensorFlow."""
     needed = ["pytest", "parameterized", "jsonschema", "hypothesis", "pytest-xdist"]
     session.install("-e", ".", *needed, *PARSERS[parsers])
-    files = "scan scan_names causes explain links output page view"
+    files = "causes explain links output scan scan_guards scan_names scan_odd view"
     session.run(
         *("python", "-m", "pytest", "-q", "-m", "not slow"),
         # What these three prove, they ask TensorFlow.
         *("-k", "not verify and not ClaimTest and not CallsTest"),
         *(f"tf1to2/tests/test_{name}.py" for name in files.split()),
+        *session.posargs,
     )

@@ -10,7 +10,7 @@ import shutil
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-DOCUMENTS = ("MIGRATION.md", "BENCHMARKS.md", "guide/**")
+DOCUMENTS = ("README.md", "MIGRATION.md", "BENCHMARKS.md", "guide/**")
 
 
 def documents():

@@ -20,8 +20,13 @@ MANY_STEPS = (
     "_train_regularized_",
     "_train_harder_faster_",
     "_fit_polynomial_the_classic_",
+    "_fit_another_rate_",
+    "_train_stop_and_resume_",
+    "_evaluate_two_batches_",
+    "_evaluate_one_batch_",
+    "_train_and_evaluate_to_the_last_step_",
 )
-"""Cases that Keras fits for seconds; others of their pairs are quick."""
+"""Cases that take Keras seconds; others of their pairs are quick."""
 
 
 def pytest_configure(config):

@@ -31,6 +31,26 @@ TIMES_AND_BACK = (
 BOUNDS: list[Bound] = [
     *(
         Bound(
+            *("bridges.weighted_loss", "log_loss", way, "1.15.5", leaf),
+            ulps=worst,
+            measured=worst,
+            reason=EPSILON,
+            settings="" if way == "eager" else "strict",
+        )
+        for leaf, worst in (("gradients/inputs/0", 64), ("gradients/inputs/1", 512))
+        for way in ("graph", "eager", "function")
+    ),
+    *(
+        Bound(
+            *("bridges.weighted_loss", "huber_loss", "eager", "compat.v1", leaf),
+            ulps=16,
+            measured=16,
+            reason=HUBER,
+        )
+        for leaf in ("gradients/inputs/0", "gradients/inputs/1")
+    ),
+    *(
+        Bound(
             "numerical_stability.times_and_back",
             "any size",
             way,
@@ -186,26 +206,24 @@ BOUNDS: list[Bound] = [
             ("one weight for all", 1, 128),
         )
     ),
-    Bound(
-        "debugging.entropy_naive",
-        "a batch",
-        "graph",
-        "1.15.5",
-        "gradients/inputs/0",
-        ulps=1208897872,
-        measured=1208897872,
-        reason=SOFTMAX,
-        before=(2, 17),
-    ),
-    Bound(
-        "debugging.check_entropy",
-        "naive",
-        "graph",
-        "1.15.5",
-        "outputs/analytic",
-        ulps=612368384,
-        measured=612368384,
-        reason=SOFTMAX,
-        before=(2, 17),
+    *(
+        Bound(
+            *(pair, case, way, "1.15.5", leaf),
+            ulps=worst,
+            measured=worst,
+            reason=SOFTMAX,
+            where="tensorflow<2.17",
+        )
+        for pair, case, leaf, worst, ways in [
+            (
+                *("debugging.entropy_naive", "a batch", "gradients/inputs/0"),
+                *(1208897872, ("graph", "eager", "function", "dynamic")),
+            ),
+            (
+                *("debugging.check_entropy", "naive", "outputs/analytic"),
+                *(612368384, ("graph", "eager")),
+            ),
+        ]
+        for way in ways
     ),
 ]

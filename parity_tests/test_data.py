@@ -1,18 +1,22 @@
 import unittest
+from unittest import mock
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
-from tf1to2.parity import FalseFriend, Program, Raises, dyadic, normal
+from tf1to2.parity import FalseFriend, Naive, Program, Raises, dyadic, normal
 from tf1to2.parity.v1 import legacy
 from v1_graph import data as v1
 from v2_eager import data as v2
+from v2_keras import data as v3
 
 FIVE = np.float32([0, 1, 2, 3, 4])
 PAIR = np.float32([[1, 2]])
+SGD = keras.optimizers.SGD
 
 
 def loops_over_one_dataset(arrays, size, seed):
@@ -205,7 +209,11 @@ CASES = [
     ),
     Program("reinitializable", "more", [normal(5), normal(3), 2]),
     Program(
-        "reinitializable", "nothing to train on", [dyadic(0), dyadic(3), 1], exact=True
+        "reinitializable",
+        "nothing to train on",
+        [dyadic(0), dyadic(3), 1],
+        exact=True,
+        skip={"keras": "Keras warns of data without a batch"},
     ),
     Raises(
         "reinitializable",
@@ -262,7 +270,32 @@ CASES = [
         match="Dimensions 7 and 6 are not compatible|Dimension .*7.*6",
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+
+
+def in_front(rows, size, width):
+    pads = keras.utils.pad_sequences
+    return [
+        pads(rows[i : i + size], width, "float32") for i in range(0, len(rows), size)
+    ]
+
+
+NAIVE = [
+    Naive(
+        "from_generator, padded",
+        "by default",
+        in_front,
+        because="pad_sequences puts the zeros in front",
+    ),
+    Naive(
+        "reinitializable, more",
+        "the rate as it was",
+        mock.patch.object(keras.optimizers, "SGD", lambda rate: SGD(2 * rate))(
+            v3.reinitializable
+        ),
+        because="the gradient of a square has a 2 in it",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 # What `map` calls is never run eagerly, and TensorFlow warns of that.

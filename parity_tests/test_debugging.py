@@ -1,6 +1,4 @@
-import contextlib
 import inspect
-import io
 import pathlib
 import tempfile
 import unittest
@@ -255,22 +253,6 @@ CASES = [
         match="must be equal|size-incompatible",
         of="program",
     ),
-    Program(
-        "count_flops",
-        "a small classifier",
-        [4, 3, 5],
-        expect=[2 * 4 * 3 * 5, 4 * 5, 5 * 4 * 5],
-    ),
-    refused(
-        "count_flops",
-        "a negative size",
-        [2, -3, 4],
-        ValueError,
-        BAD,
-        BAD,
-        match="-3 must be >= 0",
-        of="program",
-    ),
     Op(
         "entropy_naive",
         "uniform",
@@ -523,11 +505,6 @@ class ProfileTest(unittest.TestCase):
                 f(tf.constant(1.0))
             ran = v2.executed_types(logdir)
         self.assertEqual((ran["Sin"], ran["Exp"]), (1, count))
-
-    def test_operations_of_open_size_count_as_nothing(self):
-        with contextlib.redirect_stdout(io.StringIO()):
-            self.assertEqual(v1.count_flops(None, 3, 5), [0, 0, 0])
-        self.assertEqual(v2.count_flops(None, 3, 5), [0, 0, 0])
 
     def test_the_new_debugger_dumps_every_op_that_ran(self):
         root = tf.function(lambda x: tf.sqrt(tf.math.log(x)))

@@ -436,3 +436,33 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("Waiting 8 seconds for the other tasks", text)
         self.assertIn("Timeout (0:00:08)!", text)
+
+
+FIT = """
+import keras, numpy as np, tensorflow as tf
+with tf.distribute.MultiWorkerMirroredStrategy().scope():
+    model = keras.Sequential([keras.Input([1]), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+model.fit(np.ones([4, 1]), np.ones([4, 1]), shuffle=False, verbose=0)
+"""
+
+
+@pytest.mark.distributed
+class KerasTest(unittest.TestCase):
+    def test_fit_does_not_run_on_several_workers(self):
+        jobs = {"worker": v2.free_addresses(2)}
+        tasks = [
+            subprocess.Popen(
+                [sys.executable, "-c", FIT],
+                env={**os.environ, "TF_CONFIG": v2.config_of(jobs, "worker", index)},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for index in range(2)
+        ]
+        for task in tasks:
+            self.addCleanup(task.kill)
+        for task in tasks:
+            _, error = task.communicate(timeout=200)
+            self.assertRegex(error, r"ValueError: Attempt to convert .*PerReplica")

@@ -1,17 +1,21 @@
+import contextlib
+import io
 import tempfile
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import tensorflow as tf
 from absl import flags
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
-from tf1to2.parity import Mismatch, Program, Raises
+from tf1to2.parity import Mismatch, Naive, Program, Raises
 from tf1to2.parity.v1 import legacy
 from v1_graph import estimators as v1
 from v2_eager import estimators as v2
+from v2_keras import estimators as v3
 
 ALONE = {"graph": "today's TensorFlow has no Estimator"}
 ROWS = np.random.RandomState(0).standard_normal((12, 3)).astype("f")
@@ -127,7 +131,12 @@ CASES = [
         {"hparams": "batch_size=12"},
     ),
     program("evaluate", "untrained", [DATA, EVAL_DATA, None]),
-    program("evaluate", "no rows", [DATA, (ROWS[:0], LABELS[:0]), 1]),
+    program(
+        "evaluate",
+        "no rows",
+        [DATA, (ROWS[:0], LABELS[:0]), 1],
+        skip={"keras": "Keras tells nothing of no rows"},
+    ),
     refused("evaluate", "no steps", [DATA, EVAL_DATA, 1, 0], "steps > 0"),
     program("predict", "trained", [DATA, ROWS[7:], 3]),
     program("predict", "untrained", [DATA, ROWS[7:], None]),
@@ -164,7 +173,23 @@ CASES = [
         "Unknown hyperparameter",
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+evaluated = v3.evaluated
+
+
+def over_rows(model, logs, prefix=""):
+    """What an evaluation tells, with the loss that Keras logs."""
+    return evaluated(model, {**logs, "batch_loss": logs["loss"]}, prefix)
+
+
+NAIVE = [
+    Naive(
+        "evaluate, all batches",
+        "the loss that evaluate tells",
+        mock.patch.object(v3, "evaluated", over_rows)(v3.evaluate),
+        because="it is the mean over rows, and was one over batches",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 class EstimatorsTest(unittest.TestCase):
@@ -305,3 +330,35 @@ class CheckpointTest(unittest.TestCase):
         self.assertEqual(fresh.global_step.numpy(), 0)
         self.assertTrue(all(np.any(slot) for slot in trainer.optimizer.variables))
         self.assertFalse(any(np.any(slot) for slot in fresh.optimizer.variables))
+
+
+class KerasTest(unittest.TestCase):
+    def test_what_an_estimator_wrote_is_carried_over_and_goes_on(self):
+        trainer, model = v2.trained(DATA, FLAT, 3), v3.make_model(ROWS, FLAT)
+        old, new = {v.name[:-2]: v for v in trainer.variables}, v3.old_names(model)
+        self.assertEqual(old.keys(), new.keys())
+        for name, variable in new.items():
+            variable.assign(old[name].numpy())
+        rows = v3.train_batches(DATA, FLAT)
+        model.fit(rows, steps_per_epoch=2, shuffle=False, verbose=0)
+        trainer.train_steps(v2.train_batches(DATA, FLAT), tf.constant(2))
+        for name, variable in new.items():
+            apart = np.abs(variable.numpy() - old[name].numpy()).max()
+            self.assertLess(apart, 1e-7, name)
+
+    def test_a_nan_is_an_error_before_it_is_saved(self):
+        with self.assertRaisesRegex(FloatingPointError, "NaN loss"):
+            v3.train((ROWS * NAN_ROW, LABELS), [{"steps": 6}], "hidden=[]")
+        model = v3.make_model(ROWS, FLAT)
+        nan = np.full_like(ROWS[:2], np.nan), LABELS[:2]
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = folder.name + "/saved.weights.h5"
+        save = keras.callbacks.ModelCheckpoint(path, save_weights_only=True)
+        with contextlib.redirect_stdout(io.StringIO()):
+            model.fit(
+                *nan, verbose=0, callbacks=[keras.callbacks.TerminateOnNaN(), save]
+            )
+        fresh = v3.make_model(ROWS, FLAT)
+        fresh.load_weights(path)
+        self.assertTrue(np.isnan(fresh.layers[-1].bias).any())

@@ -7,10 +7,10 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import legacy_keras, proof
-from parity_tests.releases import KERAS
 from tf1to2.parity import FalseFriend, Layer, Naive, Op, Program, Raises, structure
 from tf1to2.parity.arrays import integers, normal
 from tf1to2.parity.false_friends import both
+from tf1to2.parity.releases import here
 from tf1to2.parity.v1 import legacy
 from v1_graph import layers as v1
 from v2_eager import layers as v2
@@ -488,14 +488,15 @@ class KerasTest(unittest.TestCase):
     )
     def test_equal(self, name, page, layer, shape):
         x = tf.constant(np.random.RandomState(0).standard_normal(shape).astype("f"))
+        tf.random.set_seed(1)  # of the weights
         y = page(x)
         y = y[0] if isinstance(y, tuple) else y
         layer.build(x.shape)
         values = {v.name.split("/")[-1][:-2]: v.numpy() for v in page.variables}
         for weight in layer.weights:
             weight.assign(values[weight.name])
-        if name == "dense_3d" and KERAS < (3, 15):  # a product of each matrix alone
-            self.assertEqual(f"{np.abs(layer(x) - y).max():.0e}", "1e-07")
+        if name == "dense_3d" and here("keras<3.15"):  # a product of each matrix alone
+            self.assertEqual(f"{np.abs(layer(x) - y).max():.0e}", "2e-07")
         else:
             np.testing.assert_array_equal(layer(x), y)
 

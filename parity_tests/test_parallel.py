@@ -8,17 +8,19 @@ import textwrap
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
-from tf1to2.parity import FalseFriend, Program, Raises, integers, normal
+from tf1to2.parity import FalseFriend, Naive, Program, Raises, integers, normal
 from tf1to2.parity.compare import same_bits
 from tf1to2.parity.v1 import legacy
 from v1_graph import parallel as v1
 from v2_eager import parallel as v2
+from v2_keras import parallel as v3
 
 INVALID = tf.errors.InvalidArgumentError
 POINTS = [normal(6), normal(6), normal(3, 1)]
@@ -249,7 +251,30 @@ CASES = [
         match="evenly",
     ),
 ]
-PROOF = proof(v1, v2, CASES)
+
+
+class Summed(keras.Sequential):
+    """A step of one's own, as it is written for one device."""
+
+    def train_step(self, data):
+        x, y = data
+        with tf.GradientTape() as tape:
+            loss = self.compute_loss(y=y, y_pred=self(x, training=True))
+        weights = [weight.value for weight in self.trainable_weights]
+        gradients = tape.gradient(loss, weights)
+        self.optimizer.apply(gradients, self.trainable_weights)
+        return {"loss": loss}
+
+
+NAIVE = [
+    Naive(
+        "fit_towers, gradients summed by a Keras optimizer",
+        "in a train_step",
+        mock.patch.object(keras, "Sequential", Summed)(v3.fit_towers),
+        because="apply sums the gradients of the devices; fit divides the losses first",
+    ),
+]
+PROOF = proof(v1, v2, CASES, NAIVE)
 
 
 # What tf.data calls is never run eagerly, and TensorFlow warns of that.

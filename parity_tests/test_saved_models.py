@@ -13,10 +13,10 @@ from tensorflow.core.framework import attr_value_pb2, graph_pb2
 from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 
 from parity_tests import proof
-from parity_tests.releases import TENSORFLOW
 from tf1to2.parity import FalseFriend, Program, Raises, normal, structure
 from tf1to2.parity.compare import compare
 from tf1to2.parity.recordings import Recording
+from tf1to2.parity.releases import here
 from tf1to2.parity.v1 import legacy
 from v1_graph import saved_models as v1
 from v2_eager import saved_models as v2
@@ -553,7 +553,7 @@ class OnwardTest(FolderTest):
         same(np.float32(ANSWER), v2.run_tflite(converted, INTEGERS))
 
     @pytest.mark.slow
-    def test_keras_serves_it_as_a_layer_in_float32_alone(self):
+    def test_keras_serves_it_as_a_layer_of_its_dtype(self):
         import keras
 
         v2._unpack(genuine("export, its files in float32"), self.path("float32"))
@@ -564,6 +564,11 @@ class OnwardTest(FolderTest):
         layer = keras.layers.TFSMLayer(self.path("float64"), "serving_default")
         with self.assertRaisesRegex(INVALID, "double tensor but is a float tensor"):
             layer(tf.constant(DATA[0]))
+        layer = keras.layers.TFSMLayer(
+            self.path("float64"), "serving_default", dtype="float64"
+        )
+        wanted = recorded("serve, a model of 1.15.5")["outputs/y"]
+        same(wanted, layer(tf.constant(DATA[0]))["y"].numpy())
 
 
 class BackTest(unittest.TestCase):
@@ -690,7 +695,7 @@ class LoadedTest(FolderTest):
         with self.assertRaisesRegex(INVALID, "double tensor but is a float tensor"):
             signature(x=tf.constant(INTEGERS))
         missing, too_many = "missing a required argument: 'x'", "too many positional"
-        if TENSORFLOW < (2, 19):  # the function has lost what its arguments are called
+        if here("tensorflow<2.19"):  # the function has lost its arguments' names
             missing, too_many = "missing required arguments: x", "got 2"
         with self.assertRaisesRegex(TypeError, missing):
             signature(y=tf.constant(DATA[0]))

@@ -99,7 +99,7 @@ class _Side:
 
     def __init__(self, title, definitions):
         self.title, self.definitions = title, definitions
-        self.called = take.naming(*needed(definitions))
+        self.called = take.naming(*needed(definitions), first=definitions)
         self.known = set(definitions)
 
     def shown(self, definition):
@@ -112,10 +112,10 @@ class _Side:
         names = ", ".join(f"`{self.called[part]}`" for part in helpers[-4:])
         more = len(helpers) - 4
         names += f" and {more} more" if more > 0 else ""
-        return (
+        return (  # in an order that runs
             text
-            + self._code([definition], _lines(definition) > LONG)
             + self._code(helpers, f"{self.title}: it needs {names}")
+            + self._code([definition], _lines(definition) > LONG)
         )
 
     def _code(self, parts, folded):

@@ -136,7 +136,7 @@ def _parser():
     )
     convert.module = "tf1to2.checkpoint.command"
 
-    page = commands.add_parser("page", help="build the site: one HTML file, offline")
+    page = commands.add_parser("page", help="build the site, which needs no server")
     page.add_argument(
         "-o", "--output", metavar="DIR", default="site", help="%(default)s"
     )

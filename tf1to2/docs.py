@@ -10,15 +10,14 @@ TensorFlow; benchmarks.json is what `make bench` measured. A table stands betwee
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import re
 import sys
 
-import numpy as np
-
-from tf1to2 import chapters, output, topics
-from tf1to2.scan import calls, catalog, links, verdicts
+from tf1to2 import chapters, friends, names_index, output, switches, topics
+from tf1to2.scan import calls, links
 
 ROOT = pathlib.Path(__file__).parents[1]
 
@@ -49,12 +48,12 @@ def _pair(proof, name):
             {"case": b.case, "side": b.side, "ulps": b.ulps, "reason": b.reason}
             for b in proof.bounds
             if b.pair == f"{proof.name}.{name}"
-            and not b.before  # the guide's table of releases has those
+            and not b.where  # the guide's table of releases has those
         ],
         "float32": _far(proof, name),
         "keras": _by_keras(proof, name),
         "false friends": [
-            {"slug": case.slug, "because": case.because, **_numbers(proof, case)}
+            {"slug": case.slug, "because": case.because, **friends.numbers(proof, case)}
             for case in proven
             if isinstance(case, FalseFriend)
         ],
@@ -102,8 +101,12 @@ def _by_keras(proof, name):
         return None
 
     def far(case):
-        rows = found.table.of(f"{proof.name}.{name}", case).values()
-        far = [row.relative for row in rows if np.isfinite(row.relative)]
+        rows = [
+            row
+            for row in found.table.rows.values()  # what is said of all releases
+            if (row.pair, row.case) == (f"{proof.name}.{name}", case)
+        ]
+        far = [row.relative for row in rows if math.isfinite(row.relative)]
         return max(far, default=None)
 
     return {
@@ -120,60 +123,23 @@ def _by_keras(proof, name):
     }
 
 
-def _numbers(proof, case):
-    """The first number in which a false friend differs: {"left", "naive"}."""
-    from tf1to2.parity import false_friends
-    from tf1to2.parity.compare import same_numbers
-
-    left, naive = false_friends.both(proof, case, case.bindings()[0])
-    if isinstance(naive, Exception):
-        first = next(iter(left.values()))
-        return {"left": _shown(first), "naive": type(naive).__name__}
-    for path in [*left, *naive]:
-        sides = left.get(path), naive.get(path)
-        if path == "structure":
-            continue
-        if any(side is None for side in sides):
-            return _side_by_side(*sides)
-        a, b = sides
-        if a.shape != b.shape:
-            return _side_by_side(a, b)
-        differs = ~np.atleast_1d(same_numbers(a, b))
-        if differs.any():
-            index = ... if a.size <= 6 else tuple(np.argwhere(differs)[0])
-            return _side_by_side(a[index], b[index])
-    raise AssertionError(f"{case} shows no number that differs")
-
-
-def _side_by_side(left, naive):
-    shown = ["nothing" if side is None else _shown(side) for side in (left, naive)]
-    return dict(zip(("left", "naive"), shown, strict=True))
-
-
-def _shown(array):
-    array = np.asarray(array)
-    if array.size > 6:
-        return "an array of shape " + str(list(array.shape))
-    if array.dtype.kind == "f":  # five digits, which no processor changes
-        text = np.array2string(
-            array, separator=", ", formatter={"float": lambda x: f"{x:.5g}"}
-        )
-        return text.replace("\n", "")
-    return str(array.tolist())
-
-
 def tables(found):
     """{name: the text of the table}, from what `proofs` found."""
     return {
         "topics": _topics(found),
-        **{f"topics of {group}": _group(names) for group, names in groups().items()},
-        "false friends": _false_friends(found),
+        **{
+            f"topics of {title}: {' '.join(names)}": _group(names)
+            for title, names in topics.groups().items()
+        },
+        **friends.tables(found),
         "keras": _keras(found),
-        "symbols": _symbols(),
-        "same": _same(),
         "kernels": _kernels(),
         "float32": _float32(found),
         "mutations": _mutations(),
+        **{
+            f"switches of {side}": switches.table(found)
+            for side, found in switches.recorded().items()
+        },
     }
 
 
@@ -201,13 +167,18 @@ def _float32(found):
     """How many leaves are identical to 1.15.5 in float32, in a sentence."""
     pairs = [pair["float32"] for topic in found.values() for pair in topic.values()]
     leaves, differ = (sum(pair[key] for pair in pairs) for key in ("leaves", "differ"))
-    far = max(pair["relative"] for pair in pairs)
+    far = sorted(
+        (-pair["float32"]["relative"], f"{topic}.{name}")
+        for topic, of_topic in found.items()
+        for name, pair in of_topic.items()
+    )
+    farthest = ", ".join(f"`{name}` ({-distance:.2g})" for distance, name in far[:4])
     near = sum(pair["within 1e-6"] for pair in pairs)
     same = leaves - differ
     return (
         f"Of {leaves:,} float arrays {same:,} ({same / leaves:.0%}) are identical to "
         f"the genuine 1.15.5 in raw float32; {near:,} of the other {differ:,} lie "
-        f"within 1e-6 of their largest value, all within {far:.0e}."
+        f"within 1e-6 of their largest value. The farthest are in {farthest}."
     )
 
 
@@ -219,6 +190,8 @@ def _mutations():
     rows = ["| topic | changes | tried | noticed | score |", "|---|---|---|---|---|"]
     reports = json.loads(path.read_text("utf-8")) if path.exists() else {}
     for name, report in sorted(reports.items()):
+        if not report["control"]:  # stopped before its end
+            continue
         seen, tried = mutate.score(report)
         rows.append(
             f"| {name} | {report['changes']} | {tried} | {seen} | {seen / tried:.0%} |"
@@ -255,34 +228,12 @@ def _topics(found):
     return "\n".join(rows)
 
 
-def groups():
-    """{title: names of its topics}, as MIGRATION.md has them in its markers."""
-    text = (ROOT / "MIGRATION.md").read_text("utf-8")
-    found = re.findall(r"(?m)^<!-- table topics of (.+): (.+) -->$", text)
-    return {f"{title}: {names}": names.split() for title, names in found}
-
-
 def _group(names):
     known = topics.topics()
     return "\n".join(
         f'- <a id="{name}"></a>[{name}](guide/{name}.md): {known[name].lesson}'
         for name in names
     )
-
-
-def _false_friends(found):
-    rows = [
-        "| pair | what is taken for it | TensorFlow 1 | it gives | because |",
-        "|---|---|---|---|---|",
-    ]
-    for topic, pairs in found.items():
-        for name, pair in pairs.items():
-            rows += [
-                f"| [{topic}.{name}](parity_tests/test_{topic}.py) | {friend['slug']} "
-                f"| `{friend['left']}` | `{friend['naive']}` | {friend['because']} |"
-                for friend in pair["false friends"]
-            ]
-    return "\n".join(rows)
 
 
 def _keras(found):
@@ -305,47 +256,18 @@ def _keras(found):
     return "\n".join(rows)
 
 
-def _symbols():
-    """Every name outside contrib that is not the same, and contrib as it is decided."""
-    exact, wild, _ = verdicts.table()
-    rows = ["| name | verdict | write | pair |", "|---|---|---|---|"]
-    names = [
-        n for n in catalog.symbols() if not n.startswith("tf.contrib") or n in exact
-    ]
-    for name in names:
-        entry = catalog.lookup(name)
-        if entry.verdict != "same":
-            rows.append(_symbol_row(f"`{name}`", entry))
-    for prefix in sorted(p for p in wild if p.startswith("tf.contrib")):
-        entry = catalog._under(prefix, "module")
-        rows.append(_symbol_row(f"`{prefix}.*`", entry))
-    return "\n".join(rows)
-
-
-def _symbol_row(name, entry):
-    known = topics.topics()
-    pair = entry.pair if entry.topic in known else ""
-    link = f"[{pair}](guide/{entry.topic}.md)" if pair else ""
-    write = entry.replacement or entry.what
-    return (
-        f"| {name} | {entry.verdict} | {write.replace('|', chr(92) + '|')} | {link} |"
-    )
-
-
-def _same():
-    names = [n for n in catalog.symbols() if catalog.lookup(n).verdict == "same"]
-    return ", ".join(f"`{name}`" for name in names)
-
-
 def written(found):
     """{path: text} of all that is made."""
     texts = {
         ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n",
         links.FOLDER / "calls.tsv": calls.table(),
     }
+    names = ROOT / "guide" / "names"
+    texts |= {names / file: text for file, text in names_index.files().items()}
     made = {**tables(found), **_benchmarks()}
     for path in guides():
-        texts[path] = _filled(path, made)
+        if path not in texts:
+            texts[path] = _filled(path, made)
     return texts
 
 

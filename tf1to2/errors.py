@@ -5,9 +5,9 @@ class CommandError(Exception):
     """The job cannot be done; the message says what to do. Exit status 2."""
 
 
-def needs(command, error):
+def needs(command, error, extra="tensorflow"):
     """What to say when an `ImportError` keeps a command from its job."""
     return CommandError(
         f"{command} needs {error.name or error}: install tf1to2 with its extra "
-        '"tensorflow", say pip install "PATH_TO_TF1TO2[tensorflow]"'
+        f'"{extra}", say pip install "PATH_TO_TF1TO2[{extra}]"'
     )

@@ -6,6 +6,8 @@
 import importlib.util
 import json
 import os
+import pathlib
+import traceback
 
 from tf1to2 import output
 from tf1to2.errors import CommandError, needs
@@ -122,9 +124,19 @@ class _Case:
             except Exception as error:  # told below, and by the exit status
                 text = str(error).removeprefix(f"{self.name}, {check.way}: ")
                 if not isinstance(error, AssertionError):
-                    text = f"{type(error).__name__}: {text}"
+                    text = f"{type(error).__name__}: {text}{self._where(error)}"
                 self.failures.append({"way": check.way, "message": text})
         self.leaves = self._measured()
+
+    def _where(self, error):
+        """The last line of the port that an exception passed."""
+        root = self.pair.right.root
+        frames = traceback.extract_tb(error.__traceback__)
+        inside = [f for f in frames if root in pathlib.Path(f.filename).parents]
+        if not inside:
+            return ""
+        path = pathlib.Path(inside[-1].filename).relative_to(root)
+        return f" ({path}, line {inside[-1].lineno})"
 
     def _measured(self):
         rows = []
@@ -139,13 +151,13 @@ class _Case:
     def report(self):
         from tf1to2.parity.pair import first
 
-        differ = [(form, leaf) for form, leaf in self.leaves if leaf.told]
+        wrong = self.pair.wrong(self.case, self.leaves)
         return {
             "pair": f"{self.pair.name}.{self.case.name}",
             "case": self.case.slug,
             "ways": self.case.ways,
             "verdict": "FAILS" if self.failures else "proven",
-            "first": first(differ) if differ else None,
+            "first": first(wrong) if wrong else None,
             "races": self._races(),
             "leaves": self._rows(),
             "failures": self.failures,
@@ -233,13 +245,22 @@ def _text(report):
             blocks.append(f"FAILS {name} ({', '.join(ways)}): {message}")
     blocks.insert(2, "\n".join(notes))
     failing = sum(bool(case["failures"]) for case in cases)
-    leaves = [leaf for case in cases for leaf in case["leaves"]]
-    same = sum(leaf["verdict"] == "identical" for leaf in leaves)
     verdict = f"{failing} of {len(cases)} cases fail" if failing else "proven"
-    blocks.append(
-        f"{len(cases)} cases, {same} of {len(leaves)} leaves identical: {verdict}"
-    )
+    blocks.append(f"{len(cases)} cases: {_counted(cases)}: {verdict}")
     return "\n\n".join(filter(None, blocks))
+
+
+def _counted(cases):
+    """How many leaves are identical, in each form."""
+    leaves = [leaf for case in cases for leaf in case["leaves"]]
+    texts = []
+    for form in ("float64", "float32"):
+        cells = [leaf[form] for leaf in leaves if form in leaf]
+        if cells:
+            same = cells.count("identical")
+            what = "" if texts else "leaves identical "
+            texts.append(f"{same} of {len(cells)} {what}in {form}")
+    return ", ".join(texts) or "no leaves"
 
 
 def _table(cases):

@@ -190,7 +190,10 @@ def _functions(source):
             continue
         function = _Function(node)
         if node.name == "main" or not function.args:
-            skipped.append(f"{node.name}, without a parameter that must be given")
+            skipped.append(
+                f"{node.name}, which takes no arguments: if it trains, prove it as a "
+                "program, pair.program(…)"
+            )
         else:
             found.append(function)
     if not found:

@@ -9,6 +9,7 @@ import importlib.util
 import json
 import math
 import pathlib
+import re
 import zipfile
 
 from tf1to2.errors import CommandError
@@ -132,7 +133,8 @@ def _keras_rows():
     path = folder("parity_tests") / "keras.tsv"
     lines = path.read_text("utf-8").splitlines()
     lines = [line for line in lines if not line.startswith("#")]
-    return list(csv.DictReader(lines, delimiter="\t"))
+    rows = csv.DictReader(lines, delimiter="\t")
+    return [row for row in rows if not row.get("where")]  # what is said of all releases
 
 
 def folder(package):
@@ -145,6 +147,13 @@ def document(name):
     """Path of MIGRATION.md or the like: at the top, or where setup.py has packed it."""
     packed = folder("tf1to2") / "documents"
     return (packed if packed.is_dir() else folder("tf1to2").parent) / name
+
+
+def groups():
+    """{title: names of its topics}, as MIGRATION.md has them in its markers."""
+    text = document("MIGRATION.md").read_text("utf-8")
+    found = re.findall(r"(?m)^<!-- table topics of (.+): (.+) -->$", text)
+    return {title: names.split() for title, names in found}
 
 
 def stems(package, prefix=""):

@@ -145,6 +145,8 @@ def _text(report):
         "",
     ]
     columns = ["1.15.5", FLOAT32, *WAYS.values()]
+    if not any(WAYS["keras"] in cells for cells in report["pairs"].values()):
+        columns.remove(WAYS["keras"])
     rows = [
         [pair, *(cells.get(c, {"verdict": "–"})["verdict"] for c in columns)]
         for pair, cells in report["pairs"].items()

@@ -21,7 +21,6 @@ __all__ = [
     "locate_error",
     "look_inside",
     "count_executed",
-    "count_flops",
     "entropy_naive",
     "entropy",
     "check_entropy",
@@ -296,34 +295,6 @@ def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
         ]
         ran = [m.group(1) for m in (re.search(r" = (\w+)\(", s) for s in labels) if m]
         return output, [ran.count(t) for t in types]
-
-
-def count_flops(batch, features, classes, types=("MatMul", "BiasAdd", "Softmax")):
-    """Counts the floating-point operations of a linear classifier, without a run.
-
-    Args:
-        batch: int, or None where the batch size is left open.
-        features: int.
-        classes: int.
-        types: types of ops to count.
-
-    Returns:
-        List of counts like `types`; an op of open size counts as 0.
-    """
-    with tf.Graph().as_default() as graph:
-        # --- build
-        x = tf.placeholder(tf.float32, [batch, features])
-        kernel, bias = tf.zeros([features, classes]), tf.zeros([classes])
-        tf.nn.softmax(tf.nn.bias_add(tf.matmul(x, kernel), bias))
-        # --- count
-        builder = tf.profiler.ProfileOptionBuilder
-        options = builder(builder.float_operation()).with_empty_output().build()
-        node = tf.profiler.profile(graph, cmd="op", options=options)
-        counts = {}
-        while node.children:  # a chain, the largest first
-            node = node.children[0]
-            counts[node.name] = node.float_ops
-        return [counts.get(t, 0) for t in types]
 
 
 def entropy_naive(logits):

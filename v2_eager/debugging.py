@@ -25,7 +25,6 @@ __all__ = [
     "locate_error",
     "look_inside",
     "count_executed",
-    "count_flops",
     "entropy_naive",
     "entropy",
     "check_entropy",
@@ -349,46 +348,6 @@ def proto_field(messages, message_type, name, dtype=tf.string):
     sizes, values = tf.io.decode_proto(messages, message_type, [name], [dtype])
     rows = zip(sizes.numpy(), values[0].numpy())
     return [value for (size,), row in rows for value in row[:size]]
-
-
-def count_flops(batch, features, classes, types=("MatMul", "BiasAdd", "Softmax")):
-    """Counts the floating-point operations of a linear classifier, without a run.
-
-    Args:
-        batch: int, or None where the batch size is left open.
-        features: int.
-        classes: int.
-        types: types of ops to count.
-
-    Returns:
-        List of counts like `types`; an op of open size counts as 0.
-    """
-    # --- build
-    kernel, bias = tf.zeros([features, classes]), tf.zeros([classes])
-
-    @tf.function(input_signature=[tf.TensorSpec([batch, features])])
-    def classify(x):
-        return tf.nn.softmax(tf.nn.bias_add(tf.matmul(x, kernel), bias))
-
-    # --- count
-    graph = classify.get_concrete_function().graph
-    counts = collections.Counter()
-    for op in graph.get_operations():
-        if op.type in FLOPS and op.outputs[0].shape.is_fully_defined():
-            counts[op.type] += FLOPS[op.type](op)
-    return [counts[t] for t in types]
-
-
-# Extend it as need be; the old table knew some forty types, and no ReLU.
-FLOPS = {
-    "MatMul": lambda op: 2 * op.outputs[0].shape.num_elements() * inner_size(op),
-    "BiasAdd": lambda op: op.outputs[0].shape.num_elements(),
-    "Softmax": lambda op: 5 * op.outputs[0].shape.num_elements(),
-}
-
-
-def inner_size(matmul):
-    return matmul.inputs[0].shape[0 if matmul.get_attr("transpose_a") else 1]
 
 
 def entropy_naive(logits):

@@ -49,7 +49,7 @@ class DenseLayers(tf.Module):
             # What TensorFlow 1 counted is spelled out here, and cannot shift.
             path = f"{name}/dense_{i}" if i else f"{name}/dense"
             activation = tf.nn.relu if i < len(units) - 1 else None
-            self.layers.append(Dense(size, activation, use_bias, seed=i, path=path))
+            self.layers.append(dense(path, size, activation, use_bias, seed=i))
 
     def __call__(self, x):
         # --- layers
@@ -58,30 +58,76 @@ class DenseLayers(tf.Module):
         # --- penalty
         if self.scale is None:
             return x, tf.zeros([], x.dtype)
-        penalties = [tf.nn.l2_loss(layer.kernel) for layer in self.layers]
+        penalties = [tf.nn.l2_loss(layer.kernels[0]) for layer in self.layers]
         return x, tf.add_n([self.scale * penalty for penalty in penalties])
 
 
-class Dense(tf.Module):
-    """What `tf.layers.dense` is: a product with the last axis, a bias, a function."""
+class Layer(tf.Module):
+    """What most of `tf.layers` are: a function of kernels, a bias, an activation.
 
-    def __init__(self, units, activation=None, use_bias=True, seed=1, path="dense"):
+    The first call makes the variables, as their shapes depend on its input's channels.
+
+    Args:
+        path: scope of the variables.
+        rank: of the input, batch and channels included; None is 2 or more.
+        function: of the input and the kernels.
+        shapes: {name of a kernel: function from channels to its shape}.
+        units: size of the output and of the bias.
+        activation: function, or None.
+        use_bias: whether there is one.
+        seed: of the first kernel; the second has the next.
+    """
+
+    def __init__(
+        self,
+        path,
+        rank,
+        function,
+        shapes,
+        units,
+        activation=None,
+        use_bias=True,
+        seed=1,
+    ):
         super().__init__()
+        self.path, self.rank, self.function, self.shapes = path, rank, function, shapes
         self.units, self.activation, self.use_bias = units, activation, use_bias
-        self.seed, self.path = seed, path
-        self.kernel = self.bias = None
+        self.seed, self.kernels = seed, None
 
     def __call__(self, x):
-        if x.shape.rank < 2:
-            raise ValueError(f"expected min_ndim=2, found ndim={x.shape.rank}")
-        if self.kernel is None:
-            shape = [channels(x), self.units]
-            self.kernel = glorot_uniform(shape, self.seed, x.dtype, self.path)
+        check_rank(x, self.rank)
+        if self.kernels is None:
+            self.kernels = [
+                glorot_uniform(shape(channels(x)), seed, x.dtype, f"{self.path}/{name}")
+                for seed, (name, shape) in enumerate(self.shapes.items(), self.seed)
+            ]
             if self.use_bias:
                 self.bias = zeros(self.units, x.dtype, self.path)
-        # With the last axis of x; of a matrix it is tf.matmul.
-        y = tf.tensordot(x, self.kernel, 1)
-        return finished(y, self.bias, self.activation)
+        y = self.function(x, *self.kernels)
+        if self.use_bias:
+            y = tf.nn.bias_add(y, self.bias)
+        return self.activation(y) if self.activation else y
+
+
+def check_rank(x, rank):
+    if rank is None and x.shape.rank < 2:
+        raise ValueError(f"expected min_ndim=2, found ndim={x.shape.rank}")
+    if rank not in (None, x.shape.rank):
+        raise ValueError(f"expected ndim={rank}, found ndim={x.shape.rank}")
+
+
+def dense(path, units, activation=None, use_bias=True, seed=1):
+    def product(x, kernel):  # with the last axis of x; of a matrix it is tf.matmul
+        return tf.tensordot(x, kernel, 1)
+
+    shapes = {"kernel": lambda channels: [channels, units]}
+    return Layer(path, None, product, shapes, units, activation, use_bias, seed)
+
+
+def convolution(path, function, size, filters, activation=None, use_bias=True):
+    shapes = {"kernel": lambda channels: [*size, channels, filters]}
+    rank = 2 + len(size)
+    return Layer(path, rank, function, shapes, filters, activation, use_bias)
 
 
 def channels(x):
@@ -91,20 +137,13 @@ def channels(x):
     return x.shape[-1]
 
 
-def glorot_uniform(shape, seed, dtype, path, name="kernel"):
+def glorot_uniform(shape, seed, dtype, name):
     draw = initializers.glorot_uniform(seed)
-    return tf.Variable(lambda: draw(shape, dtype), name=f"{path}/{name}")
+    return tf.Variable(lambda: draw(shape, dtype), name=name)
 
 
 def zeros(size, dtype, path, name="bias", trainable=True):
     return tf.Variable(tf.zeros(size, dtype), trainable, name=f"{path}/{name}")
-
-
-def finished(y, bias, activation):
-    """The end of every layer."""
-    if bias is not None:
-        y = tf.nn.bias_add(y, bias)
-    return activation(y) if activation else y
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
@@ -126,7 +165,7 @@ def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv
     def convolve(x, kernel):
         return tf.nn.convolution(x, kernel, stride, padding.upper(), None, dilation)
 
-    return Convolution(convolve, [size], filters, name)
+    return convolution(name, convolve, [size], filters)
 
 
 def make_conv2d(
@@ -164,44 +203,7 @@ def make_conv2d(
         return tf.nn.conv2d(x, kernel, strides, padding.upper())
 
     function = activation and getattr(tf.nn, activation)
-    return Convolution(convolve, size, filters, name, function, use_bias)
-
-
-class Convolution(tf.Module):
-    """Variables made by the first call, and the function that they are used by."""
-
-    def __init__(
-        self,
-        convolve,
-        size,
-        filters,
-        path,
-        activation=None,
-        use_bias=True,
-        transposed=False,
-        seed=1,
-    ):
-        super().__init__()
-        self.convolve, self.size, self.filters = convolve, tuple(size), filters
-        self.path, self.seed, self.activation = path, seed, activation
-        self.use_bias, self.transposed = use_bias, transposed
-        self.kernel = self.bias = None
-
-    def __call__(self, x):
-        check_rank(x, 2 + len(self.size))
-        if self.kernel is None:
-            shape = [channels(x), self.filters]
-            shape = [*self.size, *(reversed(shape) if self.transposed else shape)]
-            self.kernel = glorot_uniform(shape, self.seed, x.dtype, self.path)
-            if self.use_bias:
-                self.bias = zeros(self.filters, x.dtype, self.path)
-        y = self.convolve(x, self.kernel)
-        return finished(y, self.bias, self.activation)
-
-
-def check_rank(x, rank):
-    if x.shape.rank != rank:
-        raise ValueError(f"expected ndim={rank}, found ndim={x.shape.rank}")
+    return convolution(name, convolve, size, filters, function, use_bias)
 
 
 def make_conv2d_transpose(
@@ -233,7 +235,8 @@ def make_conv2d_transpose(
         return tf.nn.conv2d_transpose(x, kernel, shape, strides, padding.upper())
 
     # [height, width, filters, channels]: the kernel of the convolution that it undoes.
-    return Convolution(convolve, size, filters, name, transposed=True)
+    shapes = {"kernel": lambda channels: [*size, filters, channels]}
+    return Layer(name, 4, convolve, shapes, filters)
 
 
 def make_separable_conv2d(
@@ -253,33 +256,15 @@ def make_separable_conv2d(
         Callable from a [batch, height, width, channels] float tensor to [batch, new
         height, new width, filters].
     """
-    return SeparableConvolution(filters, size, strides, padding, multiplier, name)
 
+    def convolve(x, *kernels):
+        return tf.nn.separable_conv2d(x, *kernels, (1, *strides, 1), padding.upper())
 
-class SeparableConvolution(tf.Module):
-    def __init__(self, filters, size, strides, padding, multiplier, path):
-        super().__init__()
-        self.filters, self.size, self.multiplier = filters, tuple(size), multiplier
-        self.strides, self.padding = (1, *strides, 1), padding.upper()
-        self.path, self.depthwise_kernel = path, None
-
-    def __call__(self, x):
-        check_rank(x, 4)
-        if self.depthwise_kernel is None:
-            shapes = [
-                [*self.size, channels(x), self.multiplier],
-                [1, 1, channels(x) * self.multiplier, self.filters],
-            ]
-            self.depthwise_kernel, self.pointwise_kernel = [
-                glorot_uniform(shape, seed, x.dtype, self.path, f"{name}_kernel")
-                for seed, (name, shape) in enumerate(
-                    zip(["depthwise", "pointwise"], shapes), 1
-                )
-            ]
-            self.bias = zeros(self.filters, x.dtype, self.path)
-        kernels = self.depthwise_kernel, self.pointwise_kernel
-        y = tf.nn.separable_conv2d(x, *kernels, self.strides, self.padding)
-        return tf.nn.bias_add(y, self.bias)
+    shapes = {
+        "depthwise_kernel": lambda channels: [*size, channels, multiplier],
+        "pointwise_kernel": lambda channels: [1, 1, channels * multiplier, filters],
+    }
+    return Layer(name, 4, convolve, shapes, filters)
 
 
 def pool_and_flatten(x, size, strides, padding="valid"):
@@ -472,10 +457,10 @@ class Network(tf.Module):
         def convolve(x, kernel):
             return tf.nn.conv2d(x, kernel, 1, "SAME")
 
-        self.convolution = Convolution(convolve, (3, 3), 4, "conv2d", use_bias=False)
+        self.convolution = convolution("conv2d", convolve, (3, 3), 4, use_bias=False)
         self.norm = batch_norms.BatchNorm(0.75, fused=False, update=update)
-        self.hidden = Dense(5, tf.nn.relu, seed=2, path="dense")
-        self.scores = Dense(3, seed=3, path="dense_1")
+        self.hidden = dense("dense", 5, tf.nn.relu, seed=2)
+        self.scores = dense("dense_1", 3, seed=3)
 
     def __call__(self, x, training):
         x = tf.nn.relu(self.norm(self.convolution(x), training))

@@ -3,11 +3,11 @@
 What is left to `v2_eager.numerics.schedules` is documented there.
 """
 
-import math
-
 import tensorflow as tf
 
 from v2_eager.numerics import schedules
+
+keras = tf.keras.optimizers.schedules  # of the same bits
 
 __all__ = [
     "exponential_decay",
@@ -38,14 +38,10 @@ def exponential_decay(
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
     """
     rate = tf.convert_to_tensor(learning_rate)
-    periods = elapsed(global_step, decay_steps, rate.dtype, staircase)
+    periods = tf.cast(global_step, rate.dtype) / tf.cast(decay_steps, rate.dtype)
+    periods = tf.floor(periods) if staircase else periods
+    # Keras' ExponentialDecay, which also refuses to decay in no steps at all.
     return rate * tf.pow(tf.cast(decay_rate, rate.dtype), periods)
-
-
-def elapsed(global_step, decay_steps, dtype, staircase):
-    """How often `decay_steps` have passed, whole times only if `staircase`."""
-    periods = tf.cast(global_step, dtype) / tf.cast(decay_steps, dtype)
-    return tf.floor(periods) if staircase else periods
 
 
 def natural_exp_decay(
@@ -72,9 +68,8 @@ def inverse_time_decay(
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
     """
-    rate = tf.convert_to_tensor(learning_rate)
-    periods = elapsed(global_step, decay_steps, rate.dtype, staircase)
-    return rate / (1 + tf.cast(decay_rate, rate.dtype) * periods)
+    rate = keras.InverseTimeDecay(learning_rate, decay_steps, decay_rate, staircase)
+    return rate(global_step)
 
 
 def polynomial_decay(
@@ -99,16 +94,10 @@ def polynomial_decay(
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
     """
-    rate = tf.convert_to_tensor(learning_rate)
-    end = tf.cast(end_learning_rate, rate.dtype)
-    step = tf.cast(global_step, rate.dtype)
-    steps = tf.cast(decay_steps, rate.dtype)
-    if cycle:
-        cycles = tf.math.ceil(step / steps)
-        steps *= tf.where(step == 0, tf.ones_like(cycles), cycles)
-    else:
-        step = tf.minimum(step, steps)
-    return (rate - end) * tf.pow(1 - step / steps, tf.cast(power, rate.dtype)) + end
+    rate = keras.PolynomialDecay(
+        learning_rate, decay_steps, end_learning_rate, power, cycle
+    )
+    return rate(global_step)
 
 
 def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
@@ -123,11 +112,7 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
     """
-    rate = tf.convert_to_tensor(learning_rate)
-    steps = tf.cast(decay_steps, rate.dtype)
-    step = tf.minimum(tf.cast(global_step, rate.dtype), steps)
-    wave = 0.5 * (1 + tf.cos(math.pi * (step / steps)))
-    return rate * ((1 - alpha) * wave + alpha)
+    return keras.CosineDecay(learning_rate, decay_steps, alpha)(global_step)
 
 
 def cosine_decay_restarts(
@@ -146,21 +131,10 @@ def cosine_decay_restarts(
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
     """
-    rate = tf.convert_to_tensor(learning_rate)
-    periods = elapsed(global_step, first_decay_steps, rate.dtype, staircase=False)
-    if t_mul == 1:
-        restarts = tf.floor(periods)
-        periods -= restarts
-    else:
-        # n periods are (1 - t_mul ** n) / (1 - t_mul) times as long as the first.
-        t_mul = tf.constant(t_mul, rate.dtype)
-        restarts = tf.floor(tf.math.log(1 - periods * (1 - t_mul)) / tf.math.log(t_mul))
-        length = t_mul**restarts
-        periods = (periods - (1 - length) / (1 - t_mul)) / length
-    height = tf.constant(m_mul, rate.dtype) ** restarts
-    alpha = tf.constant(alpha, rate.dtype)
-    wave = 0.5 * height * (1 + tf.cos(math.pi * periods))
-    return rate * ((1 - alpha) * wave + alpha)
+    rate = keras.CosineDecayRestarts(
+        learning_rate, first_decay_steps, t_mul, m_mul, alpha
+    )
+    return rate(global_step)
 
 
 def linear_cosine_decay(

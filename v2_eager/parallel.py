@@ -402,13 +402,9 @@ def center(x):
         mean = tf.reduce_mean(part, axis=0)
 
         # --- meet
-        # Replicas run apart; in a merge_call they wait for one another, and one goes on
-        # with the values of all. For this much, context.all_reduce("MEAN", mean) is it.
-        def meet(strategy, means):
-            return strategy.reduce("MEAN", means, axis=None)
-
+        # Replicas run apart: here they wait for one another.
         context = tf.distribute.get_replica_context()
-        mean = context.merge_call(meet, args=(mean,))
+        mean = context.all_reduce("MEAN", mean)
         # --- subtract
         return part - mean
 

@@ -83,8 +83,9 @@ def variable_names(scope):
 class Scope:
     """A prefix, and the variables by full name: what `tf.get_variable` looked up.
 
-    It is handed on where the open scope used to be global. `store` is a dict; as an
-    attribute of a `tf.Module` it is seen by optimizers and checkpoints.
+    It keeps the names of old checkpoints where code asks for variables by name. New
+    code has no use for it: an object that is called twice shares its variables.
+    `store` is a dict; as an attribute of a `tf.Module` it is seen by checkpoints.
     """
 
     def __init__(self, store, prefix="", reuse=False):
@@ -104,28 +105,34 @@ class Scope:
         self.opened.add(name)
         return Scope(self.store, f"{self.prefix}{name}/", reuse or self.reuse)
 
-    def get_variable(self, name, shape, dtype, initializer, trainable=True):
+    def get_variable(self, name, shape, dtype, initializer):
         """Makes or finds a variable; `initializer` is called with shape and dtype."""
         full = self.prefix + name
-        if full in self.store:
-            if not self.reuse:
-                raise ValueError(f"{full} already exists and reuse is not set")
-        elif self.reuse is True:
-            raise ValueError(f"{full} does not exist and reuse is True")
-        elif None in shape:
-            raise ValueError(f"shape {shape} of {full} must be fully defined")
-        else:
-            with tf.name_scope(""):  # the prefix is all there is to the name
-                self.store[full] = tf.Variable(
-                    lambda: initializer(shape, dtype), trainable, name=full
-                )
-        variable = self.store[full]
-        if (variable.shape, variable.dtype) != (shape, dtype):
-            raise ValueError(
-                f"{full} of specified shape {tuple(shape)}, specified dtype {dtype} "
-                f"is {variable.shape}, {variable.dtype}"
-            )
-        return variable
+        if full not in self.store:
+            if self.reuse is True:
+                raise ValueError(f"{full} does not exist and reuse is True")
+            self.store[full] = make_variable(full, initializer, shape, dtype)
+        elif not self.reuse:
+            raise ValueError(f"{full} already exists and reuse is not set")
+        return checked(self.store[full], shape, dtype)
+
+
+def make_variable(name, initializer, shape, dtype, trainable=True):
+    """A variable of just this name, which is its name in old checkpoints."""
+    if None in shape:
+        raise ValueError(f"shape {shape} of {name} must be fully defined")
+    with tf.name_scope(""):  # an outer scope is no part of the name
+        return tf.Variable(lambda: initializer(shape, dtype), trainable, name=name)
+
+
+def checked(variable, shape, dtype):
+    """The variable, if it has this shape and dtype."""
+    if (variable.shape, variable.dtype) != (shape, dtype):
+        raise ValueError(
+            f"{variable.name[:-2]} of specified shape {tuple(shape)}, specified dtype "
+            f"{dtype} is {variable.shape}, {variable.dtype}"
+        )
+    return variable
 
 
 def get_in_turn(values, reuse):
@@ -164,35 +171,27 @@ def template_names(order):
     Returns:
         List of the variables' names, by index.
     """
-
-    def net(scope):
-        return scope.get_variable("w", [], tf.float32, tf.zeros_initializer())
-
     # --- make
     root = Scope({})
-    nets = [Template("net", net, root) for _ in order]
+    nets = [Net(root) for _ in order]
     # --- call
     for index in order:
         nets[index]()
-    return [net.variables[0].name for net in nets]
+    return [net.w.name for net in nets]
 
 
-class Template(tf.Module):
-    """A function of a scope: its first call makes the variables, the others find them.
+class Net(tf.Module):
+    """Makes its variable in its first call, and is numbered by it."""
 
-    Of several templates of one name in `parent`, the second to be called is name_1.
-    """
-
-    def __init__(self, name, function, parent=None):
+    def __init__(self, parent):
         super().__init__()
-        self.store = {}
-        self.function, self.parent = function, parent or Scope({})
-        self.scope_name, self.prefix = name, None
+        self.parent, self.w = parent, None
 
-    def __call__(self, *args):
-        if self.prefix is None:
-            self.prefix = self.parent.open(default_name=self.scope_name).prefix
-        return self.function(Scope(self.store, self.prefix, bool(self.store)), *args)
+    def __call__(self):
+        if self.w is None:
+            scope = self.parent.open(default_name="net")
+            self.w = scope.get_variable("w", [], tf.float32, tf.zeros_initializer())
+        return self.w
 
 
 def make_convolution(filters, size=3, trainable=True, name="convolution"):
@@ -208,26 +207,27 @@ def make_convolution(filters, size=3, trainable=True, name="convolution"):
         Callable from a [batch, height, width, channels] tensor to
         [batch, height, width, filters].
     """
-
-    def convolution(scope, image):
-        return conv2d(scope, image, filters, size, trainable)
-
-    return Template(name, convolution)
+    return Convolution(filters, size, f"{name}/conv2d", trainable)
 
 
-def conv2d(scope, image, filters, size, trainable=True):
-    scope = scope.open(default_name="conv2d")
-    kernel = scope.get_variable(
-        "kernel",
-        [size, size, image.shape[3], filters],
-        image.dtype,
-        initializers.glorot_uniform(seed=1),
-        trainable,
-    )
-    bias = scope.get_variable(
-        "bias", [filters], image.dtype, tf.zeros_initializer(), trainable
-    )
-    return tf.nn.bias_add(tf.nn.conv2d(image, kernel, 1, "SAME"), bias)
+class Convolution(tf.Module):
+    """Owns its variables: its first call makes them, the others use them."""
+
+    def __init__(self, filters, size, path, trainable=True):
+        super().__init__()
+        self.filters, self.size, self.path = filters, size, path
+        self.trainable, self.kernel = trainable, None
+
+    def __call__(self, image):
+        shape = [self.size, self.size, image.shape[3], self.filters]
+        if self.kernel is None:
+            glorot, zeros = initializers.glorot_uniform(seed=1), tf.zeros_initializer()
+            kind = image.dtype, self.trainable
+            self.kernel = make_variable(f"{self.path}/kernel", glorot, shape, *kind)
+            self.bias = make_variable(f"{self.path}/bias", zeros, shape[3:], *kind)
+        # A kernel for fewer channels would be taken for a grouped convolution.
+        kernel = checked(self.kernel, shape, image.dtype)
+        return tf.nn.bias_add(tf.nn.conv2d(image, kernel, 1, "SAME"), self.bias)
 
 
 def make_siamese(filters, size=3, depth=1, name="siamese"):
@@ -244,19 +244,25 @@ def make_siamese(filters, size=3, depth=1, name="siamese"):
         [batch, height, width, filters]; it raises ValueError when the images differ
         in their channels.
     """
+    return Siamese(filters, size, depth, name)
 
-    def tower(scope, image):
-        for _ in range(depth):
-            image = conv2d(scope, image, filters, size)
-        return image
 
-    def siamese(scope, first, second):
+class Siamese(tf.Module):
+    """One tower, called twice."""
+
+    def __init__(self, filters, size, depth, name):
+        super().__init__()
+        paths = [f"{name}/tower/conv2d" + (f"_{i}" if i else "") for i in range(depth)]
+        self.tower = [Convolution(filters, size, path) for path in paths]
+
+    def __call__(self, first, second):
         # --- share
-        left = tower(scope.open("tower"), first)
-        right = tower(scope.open("tower", reuse=True), second)
-        return left, right
+        return self.encoded(first), self.encoded(second)
 
-    return Template(name, siamese)
+    def encoded(self, image):
+        for convolution in self.tower:
+            image = convolution(image)
+        return image
 
 
 def make_scoped_dense(units, penalty=0.1, name="dense"):
@@ -270,15 +276,25 @@ def make_scoped_dense(units, penalty=0.1, name="dense"):
     Returns:
         Callable from a [batch, features] tensor to [batch, units] and the penalty.
     """
+    return ScopedDense(units, penalty, name)
 
-    # What the scope did unseen is said here, for each variable.
-    def dense(scope, x):
+
+class ScopedDense(tf.Module):
+    """What the scope did unseen is said here, for each variable."""
+
+    def __init__(self, units, penalty, path):
+        super().__init__()
+        self.units, self.penalty, self.path = units, penalty, path
+        self.kernel = None
+
+    def __call__(self, x):
         # --- get
-        normal = initializers.random_normal(seed=1)  # of deviation 1, not 0.05
-        kernel = scope.get_variable("kernel", [x.shape[1], units], x.dtype, normal)
-        bias = scope.get_variable("bias", [units], x.dtype, normal)
+        if self.kernel is None:
+            normal = initializers.random_normal(seed=1)  # of deviation 1, not 0.05
+            shape = [x.shape[1], self.units]
+            self.kernel = make_variable(f"{self.path}/kernel", normal, shape, x.dtype)
+            self.bias = make_variable(f"{self.path}/bias", normal, shape[1:], x.dtype)
         # --- penalize
-        loss = tf.add_n([penalty * tf.nn.l2_loss(w) for w in (kernel, bias)])
-        return tf.nn.bias_add(tf.matmul(x, tf.exp(kernel)), bias), loss
-
-    return Template(name, dense)
+        variables = self.kernel, self.bias
+        loss = tf.add_n([self.penalty * tf.nn.l2_loss(w) for w in variables])
+        return tf.nn.bias_add(tf.matmul(x, tf.exp(self.kernel)), self.bias), loss

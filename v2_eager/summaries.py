@@ -5,7 +5,10 @@ import re
 import tempfile
 from contextlib import nullcontext
 
+import numpy as np
 import tensorflow as tf
+from tensorflow.core.framework import graph_pb2, summary_pb2
+from tensorflow.core.util import event_pb2
 
 __all__ = [
     "train",
@@ -150,38 +153,30 @@ def media(images, sounds, sample_rate, max_outputs=3):
     """
     with tempfile.TemporaryDirectory() as directory:
         # --- build
-        # Not `ImageSummary` and `write_raw_pb`: eagerly it does not run.
-        writer = _raw_writer(directory)
+        writer = tf.summary.create_file_writer(directory)
+
+        @tf.function
+        def write(images, sounds):
+            proto = tf.raw_ops.ImageSummary(
+                tag="image", tensor=images, max_images=max_outputs
+            )
+            tf.summary.experimental.write_raw_pb(proto)
+            proto = tf.raw_ops.AudioSummaryV2(
+                tag="sound",
+                tensor=sounds,
+                sample_rate=sample_rate,
+                max_outputs=max_outputs,
+            )
+            tf.summary.experimental.write_raw_pb(proto)
+
         # --- write
-        tf.raw_ops.WriteImageSummary(
-            writer=writer,
-            step=0,
-            tag="image",
-            tensor=images,
-            bad_color=tf.constant([255, 0, 0, 255], tf.uint8),
-            max_images=max_outputs,
-        )
-        # Not `WriteAudioSummary`: given a vector, it ends the process.
-        proto = tf.raw_ops.AudioSummaryV2(
-            tag="sound", tensor=sounds, sample_rate=sample_rate, max_outputs=max_outputs
-        )
-        tf.raw_ops.WriteRawProtoSummary(writer=writer, step=0, tensor=proto)
-        tf.raw_ops.CloseSummaryWriter(writer=writer)
+        batch = tf.constant(images), tf.constant(sounds)
+        with writer.as_default(0):
+            # A graph, whatever `run_functions_eagerly` says: ImageSummary needs one.
+            write.get_concrete_function(*batch)(*batch)
+        writer.close()
         # --- read
         return _read(directory)
-
-
-def _raw_writer(directory, suffix=""):
-    """The resource behind `tf.summary.create_file_writer`, for ops that it lacks."""
-    writer = tf.raw_ops.SummaryWriter(shared_name=directory + suffix)
-    tf.raw_ops.CreateSummaryFileWriter(
-        writer=writer,
-        logdir=directory,
-        max_queue=10,
-        flush_millis=120_000,
-        filename_suffix=suffix,
-    )
-    return writer
 
 
 def text(paragraphs, tag="text"):
@@ -195,7 +190,7 @@ def text(paragraphs, tag="text"):
         List of dicts as `read_events` returns them.
 
     Raises:
-        ValueError: they are no strings.
+        TypeError: they are no strings (ValueError in TensorFlow 1).
     """
     with tempfile.TemporaryDirectory() as directory:
         # --- build
@@ -203,25 +198,10 @@ def text(paragraphs, tag="text"):
         # --- write
         with writer.as_default():
             for step, paragraph in enumerate(paragraphs):
-                write_text(tag, paragraph, step)
+                tf.summary.text(tag, paragraph, step)
         writer.close()
         # --- read
         return _read(directory)
-
-
-def write_text(tag, value, step=None):
-    """Writes what `tf.summary.text` writes, in TensorFlow 1 and 2 alike."""
-    value = tf.convert_to_tensor(value)
-    if value.dtype != tf.string:
-        raise ValueError(f"expected strings, not {value.dtype.name}")
-    tf.summary.write(tag, value, step, _metadata("text"))
-
-
-def _metadata(plugin, content=b""):
-    """A serialized `SummaryMetadata`: it tells TensorBoard who shows a tensor."""
-    fields = {"plugin_name": plugin, **({"content": content} if content else {})}
-    data = _encode("SummaryMetadata.PluginData", **fields)
-    return _encode("SummaryMetadata", plugin_data=data)
 
 
 def by_hand(metrics, steps):
@@ -240,12 +220,14 @@ def by_hand(metrics, steps):
         # --- write
         with writer.as_default():
             for i, step in enumerate(steps):
-                protos = [
-                    tf.raw_ops.ScalarSummary(tags=tag, values=values[i])
-                    for tag, values in metrics.items()
-                ]
-                merged = tf.raw_ops.MergeSummary(inputs=protos)
-                tf.summary.experimental.write_raw_pb(merged, step)
+                proto = summary_pb2.Summary(
+                    value=[
+                        summary_pb2.Summary.Value(tag=tag, simple_value=values[i])
+                        for tag, values in metrics.items()
+                    ]
+                )
+                serialized = proto.SerializeToString()
+                tf.summary.experimental.write_raw_pb(serialized, step)
         writer.close()
         # --- read
         return _read(directory)
@@ -356,49 +338,15 @@ def of_tensorboard(values, images, sounds, words, step=0):
         # --- build
         writer = tf.summary.create_file_writer(directory)
         # --- write
-        # Where TensorBoard is installed, these are tf.summary.scalar, histogram, …
         with writer.as_default(step), tf.name_scope("scope"):
-            write_tensor("scalars", "scalar", tf.cast(values[0], tf.float32))
-            write_tensor("histograms", "histogram", _buckets(values))
-            write_tensor("images", "image", _pictures(images))
-            write_tensor("audio", "audio", _waves(sounds, 8000), b"\x10\x0b")  # WAV
-            write_tensor("text", "text", words)
+            tf.summary.scalar("scalar", values[0])
+            tf.summary.histogram("histogram", values)
+            tf.summary.image("image", images)
+            tf.summary.audio("audio", sounds, 8000)
+            tf.summary.text("text", words)
         writer.close()
         # --- read
         return _by_tag(_read(directory))
-
-
-def write_tensor(plugin, name, tensor, content=b""):
-    """Writes a tensor for a plugin of TensorBoard, tagged by its scope and name."""
-    with tf.summary.experimental.summary_scope(name) as (tag, _):
-        tf.summary.write(tag, tensor, metadata=_metadata(plugin, content))
-
-
-def _buckets(values, count=30):
-    """[count, 3] float64: left edge, right edge and content of buckets of one width."""
-    values = tf.cast(tf.reshape(values, [-1]), tf.float64)
-    low, high = tf.reduce_min(values), tf.reduce_max(values)
-    width = (high - low) / count
-    # One value that is repeated is counted in the last bucket.
-    places = tf.where(width > 0, tf.floor((values - low) / width), count)
-    places = tf.minimum(tf.cast(places, tf.int32), count - 1)
-    hits = tf.one_hot(places, count, dtype=tf.float64)
-    edges = tf.concat([tf.linspace(low, high, count + 1)[:-1], [high]], 0)
-    buckets = tf.stack([edges[:-1], edges[1:], tf.reduce_sum(hits, 0)], 1)
-    return tf.where(tf.size(values) > 0, buckets, 0)  # all zero if there is none
-
-
-def _pictures(images, max_outputs=3):
-    """Width and height as text, then PNG files."""
-    images = tf.image.convert_image_dtype(images, tf.uint8, saturate=True)
-    size = tf.as_string(tf.shape(images)[2:0:-1])
-    return tf.concat([size, tf.image.encode_png(images[:max_outputs])], 0)
-
-
-def _waves(sounds, sample_rate, max_outputs=3):
-    """[clips, 2] strings: a WAV file, and no label."""
-    sounds = tf.unstack(tf.cast(sounds[:max_outputs], tf.float32))
-    return tf.stack([[tf.audio.encode_wav(x, sample_rate), b""] for x in sounds])
 
 
 def graph_nodes(x, kernel, scope):
@@ -434,16 +382,10 @@ def graph_nodes(x, kernel, scope):
         # --- read
         (path,) = tf.io.gfile.glob(os.path.join(directory, "events.*"))
         nodes = []
-        for event in tf.data.TFRecordDataset(path):
-            for graph_def in _decode("Event", event, graph_def=tf.string).values():
-                nodes += [*_decode("GraphDef", graph_def[0], node=tf.string)["node"]]
-        fields = dict.fromkeys(["name", "op", "input"], tf.string)
-        nodes = [_decode("NodeDef", node, **fields).values() for node in nodes]
-        nodes = [[text.decode() for part in node for text in part] for node in nodes]
+        for event in _events(path):
+            nodes += graph_pb2.GraphDef.FromString(event.graph_def).node
+        nodes = [[node.name, node.op, *node.input] for node in nodes]
         return [node for node in nodes if node[0].startswith(scope + "/")]
-
-
-START = 1  # of `SessionLog.SessionStatus`
 
 
 def resume(runs):
@@ -459,30 +401,25 @@ def resume(runs):
     with tempfile.TemporaryDirectory() as directory:
         # --- write
         for run, (first, values) in enumerate(runs):
-            # The raw writer, since `tf.summary` has nothing for the START of a session.
-            writer = _raw_writer(directory, ".%d" % run)
-            start = _encode("SessionLog", status=START)
-            at = tf.constant(first, tf.int64)
-            event = _encode("Event", step=at, session_log=start)
-            tf.raw_ops.ImportEvent(writer=writer, event=event)
-            for step, value in enumerate(values, first):
-                tf.raw_ops.WriteScalarSummary(
-                    writer=writer, step=step, tag="value", value=value
-                )
-            tf.raw_ops.CloseSummaryWriter(writer=writer)
+            # `tf.summary` has nothing for the START of a session: a file of events is
+            # a file of records.
+            path = os.path.join(directory, f"events.{run}")
+            with tf.io.TFRecordWriter(path) as writer:
+                start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
+                event = event_pb2.Event(step=first, session_log=start)
+                writer.write(event.SerializeToString())
+                for step, value in enumerate(values, first):
+                    event = event_pb2.Event(step=step)
+                    event.summary.value.add(tag="value", simple_value=value)
+                    writer.write(event.SerializeToString())
         # --- read
         written, curve = 0, []
-        paths = tf.io.gfile.glob(os.path.join(directory, "events.*"))
-        for path in sorted(paths, key=lambda path: path.rpartition(".")[2]):
-            for event in tf.data.TFRecordDataset(path):
-                step, values = _values(event)
-                for log in _decode("Event", event, session_log=tf.string).values():
-                    status = _decode("SessionLog", log[0], status=tf.int32)
-                    if status.get("status") == START:
-                        curve = [point for point in curve if point[0] < step]
-                for value in values:
-                    parts = _decode("Summary.Value", value, simple_value=tf.float32)
-                    curve.append((step, float(parts["simple_value"][0])))
+        for path in sorted(tf.io.gfile.glob(os.path.join(directory, "events.*"))):
+            for event in _events(path):
+                if event.session_log.status == event_pb2.SessionLog.START:
+                    curve = [point for point in curve if point[0] < event.step]
+                for value in event.summary.value:
+                    curve.append((event.step, value.simple_value))
                     written += 1
         return {
             "written": written,
@@ -511,99 +448,44 @@ def read_events(files):
         return _read(directory)
 
 
-# The fields of TensorFlow's messages that are read here.
-VALUE = {
-    **dict.fromkeys(
-        ["tag", "metadata", "tensor", "histo", "image", "audio"], tf.string
-    ),
-    "simple_value": tf.float32,
-}
-HISTO = ["min", "max", "num", "sum", "sum_squares", "bucket_limit", "bucket"]
-CONTENTS = {
-    "histo": ("HistogramProto", dict.fromkeys(HISTO, tf.float64)),
-    "image": (
-        "Summary.Image",
-        {
-            **dict.fromkeys(["height", "width", "colorspace"], tf.int64),
-            "encoded_image_string": tf.string,
-        },
-    ),
-    "audio": (
-        "Summary.Audio",
-        {
-            "sample_rate": tf.float64,
-            **dict.fromkeys(["num_channels", "length_frames"], tf.int64),
-            **dict.fromkeys(["encoded_audio_string", "content_type"], tf.string),
-        },
-    ),
-}
+def _events(path):
+    """The events in a file, as `tf.train.summary_iterator` gave them."""
+    for record in tf.data.TFRecordDataset(path):
+        yield event_pb2.Event.FromString(record.numpy())
 
 
 def _read(directory):
     # --- read
     found, plugins = [], {}
     for path in sorted(tf.io.gfile.glob(os.path.join(directory, "events.*"))):
-        for event in tf.data.TFRecordDataset(path):
-            step, values = _values(event)
-            for value in values:
-                parts = _decode("Summary.Value", value, **VALUE)
-                tag = parts.pop("tag")[0].decode()
+        for event in _events(path):
+            for value in event.summary.value:
                 # A FileWriter keeps the metadata of the first value of a tag only.
-                plugin = plugins.setdefault(tag, _plugin(*parts.pop("metadata", [])))
-                ((kind, (content,)),) = parts.items()
+                data = value.metadata.plugin_data
+                plugin = plugins.setdefault(value.tag, data.plugin_name)
+                kind = value.WhichOneof("value")
+                content = _content(kind, getattr(value, kind))
                 found.append(
                     {
-                        "step": step,
-                        "tag": tag,
+                        "step": event.step,
+                        "tag": value.tag,
                         "plugin": plugin,
-                        kind: _content(kind, content),
+                        kind: content,
                     }
                 )
     return found
 
 
-def _values(event):
-    """The step of an event, and its serialized values."""
-    parts = _decode("Event", event, step=tf.int64, summary=tf.string)
-    step, summary = int(parts.get("step", [0])[0]), parts.get("summary", [b""])[0]
-    return step, _decode("Summary", summary, value=tf.string).get("value", [])
-
-
-def _plugin(metadata=b""):
-    """The name of the plugin in a `SummaryMetadata`."""
-    for data in _decode("SummaryMetadata", metadata, plugin_data=tf.string).values():
-        name = _decode("SummaryMetadata.PluginData", data[0], plugin_name=tf.string)
-        return name["plugin_name"][0].decode()
-    return ""
-
-
-def _decode(kind, message, **dtypes):
-    """{field: its values} of a message of TensorFlow's own, as far as it has them."""
-    sizes, values = tf.io.decode_proto(
-        message, "tensorflow." + kind, list(dtypes), list(dtypes.values())
-    )
-    sizes = dict(zip(dtypes, sizes.numpy()))
-    return {name: x.numpy() for name, x in zip(dtypes, values) if sizes[name]}
-
-
-def _encode(kind, **fields):
-    """Bytes of a message of TensorFlow's own, with one value in every field."""
-    values = [tf.reshape(value, [1, 1]) for value in fields.values()]
-    sizes = tf.ones([1, len(fields)], tf.int32)
-    return tf.io.encode_proto(sizes, values, list(fields), "tensorflow." + kind)[0]
-
-
 def _content(kind, content):
     if kind == "simple_value":
-        return content
+        return np.float32(content)
     if kind == "tensor":
-        dtype = _decode("TensorProto", content, dtype=tf.int32)["dtype"][0]
-        return tf.io.parse_tensor(content, tf.as_dtype(int(dtype))).numpy()
-    message, dtypes = CONTENTS[kind]
-    fields = _decode(message, content, **dtypes)
-    if "content_type" in fields:
-        fields["content_type"] = [fields["content_type"][0].decode()]
-    return {k: x if k.startswith("bucket") else x[0] for k, x in fields.items()}
+        return tf.make_ndarray(content)
+    fields = {field.name: value for field, value in content.ListFields()}
+    return {
+        name: value if isinstance(value, bytes) else np.array(value)
+        for name, value in fields.items()
+    }
 
 
 def _by_tag(events):

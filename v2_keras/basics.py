@@ -4,6 +4,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from v2_keras.optimizers import adam
+
 __all__ = [
     "fit_polynomial",
 ]
@@ -33,9 +35,8 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
     layer = keras.layers.Dense(1, use_bias=False, kernel_regularizer=half)
     model = keras.Sequential([keras.Input([3]), layer])
     model.set_weights([w])
-    adam = keras.optimizers.Adam(learning_rate, epsilon=1e-8)
     squares = keras.losses.MeanSquaredError(reduction="sum")
-    model.compile(adam, squares, loss_weights=0.5)
+    model.compile(adam(learning_rate), squares, loss_weights=0.5)
     # --- run
     features = np.stack([np.square(x), x, np.ones_like(x)], axis=-1)
     targets = 5 * np.square(x)[..., None] + 3

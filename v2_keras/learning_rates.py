@@ -9,10 +9,6 @@ from keras.optimizers import schedules
 __all__ = [
     "exponential_decay",
     "natural_exp_decay",
-    "inverse_time_decay",
-    "polynomial_decay",
-    "cosine_decay",
-    "cosine_decay_restarts",
     "linear_cosine_decay",
     "piecewise_constant",
     "descend",
@@ -37,47 +33,6 @@ def natural_exp_decay(
     return exponential_decay(
         learning_rate, global_step, decay_steps, keras.ops.exp(-decay_rate), staircase
     )
-
-
-def inverse_time_decay(
-    learning_rate, global_step, decay_steps, decay_rate, staircase=False
-):
-    """Divides the rate by 1 + decay_rate * global_step / decay_steps."""
-    rate = schedules.InverseTimeDecay(learning_rate, decay_steps, decay_rate, staircase)
-    return rate(global_step)
-
-
-def polynomial_decay(
-    learning_rate,
-    global_step,
-    decay_steps,
-    end_learning_rate=0.0001,
-    power=1.0,
-    cycle=False,
-):
-    """Lets the rate fall to `end_learning_rate` by a power of the steps that are left.
-
-    Where it is a `cycle`, the first one begins at step 0 as in TensorFlow 1.
-    """
-    rate = schedules.PolynomialDecay(
-        learning_rate, decay_steps, end_learning_rate, power, cycle
-    )
-    return rate(global_step)
-
-
-def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
-    """Lets the rate fall to `alpha` of itself along half a cosine wave."""
-    return schedules.CosineDecay(learning_rate, decay_steps, alpha)(global_step)
-
-
-def cosine_decay_restarts(
-    learning_rate, global_step, first_decay_steps, t_mul=2.0, m_mul=1.0, alpha=0.0
-):
-    """Repeats `cosine_decay`, each period longer and lower than the one before."""
-    rate = schedules.CosineDecayRestarts(
-        learning_rate, first_decay_steps, t_mul, m_mul, alpha
-    )
-    return rate(global_step)
 
 
 class LinearCosineDecay(schedules.LearningRateSchedule):

@@ -4,6 +4,8 @@ import keras
 import numpy as np
 from keras import layers
 
+from v2_keras.optimizers import adam
+
 __all__ = [
     "penalties",
     "contrib_penalties",
@@ -79,8 +81,7 @@ def train(
         model.add(layers.Dense(len(bias), "elu", kernel_regularizer=penalty))
     model.set_weights([w for pair in zip(kernels, biases) for w in pair])
     # --- step
-    adam = keras.optimizers.Adam(rate, epsilon=1e-8)
-    model.compile(adam, "mse", metrics=["mse"])
+    model.compile(adam(rate), "mse", metrics=["mse"])
     # --- run
     history = model.fit(
         points, labels, len(points), epochs=steps, shuffle=False, verbose=0

@@ -1,19 +1,28 @@
 """Training loops: sessions, hooks and supervisors → a step function in a plain loop."""
 
+import contextlib
+import functools
 import io
 import math
+import tempfile
 
 import keras
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.training_loops import ScalarWriter, read_scalars, saved_steps
 from v2_keras.basics import Losses
-from v2_keras.optimizers import line
+from v2_keras.optimizers import adam, line, named_values
 
 __all__ = [
     "feed_loop",
     "epoch_loop",
+    "monitored_loop",
+    "stop_and_resume",
+    "warm_start",
+    "nan_guard",
     "early_stopping",
+    "supervised_loop",
 ]
 
 RATE = keras.optimizers.schedules.ExponentialDecay(0.125, 4, 0.5, staircase=True)
@@ -60,13 +69,203 @@ def epoch_loop(data, start, epochs, batch_size=2):
     return losses, model.get_weights(), model.optimizer.iterations.numpy()
 
 
+class Training:
+    """A line that is fitted by Adam, and its checkpoints: the newest is restored.
+
+    Args:
+        start: [kernel, bias], the weights to begin with.
+        directory: where the checkpoints are.
+        save_every: number of steps from one to the next, or None.
+        max_to_keep: how many to keep.
+        pretrained: the kernel to begin with where there is no checkpoint, or None.
+    """
+
+    def __init__(
+        self, start, directory, save_every=None, max_to_keep=5, pretrained=None
+    ):
+        self.model = line(start, adam(RATE))
+        self.dtype = start[0].dtype
+        kernel, _ = self.model.weights
+        restart = functools.partial(kernel.assign, pretrained)
+        self.manager = tf.train.CheckpointManager(
+            tf.train.Checkpoint(model=self.model),
+            directory,
+            max_to_keep,
+            step_counter=self.model.optimizer.iterations.value,
+            checkpoint_interval=save_every,
+            init_fn=None if pretrained is None else restart,
+        )
+        self.manager.restore_or_initialize()
+        self.history = Losses()
+
+    def fit(self, batches, last_step, *callbacks):
+        """Trains up to a step, and goes on with the batch that is due."""
+        step = int(self.model.optimizer.iterations)
+        due = tf.data.Dataset.from_tensor_slices(batches).repeat().skip(step)
+        if step < last_step:
+            callbacks = [*callbacks, self.history]
+            due = due.take(last_step - step)
+            self.model.fit(due, shuffle=False, verbose=0, callbacks=callbacks)
+
+    @property
+    def losses(self):
+        return list(np.array(self.history.losses, self.dtype))
+
+
+class Saver(keras.callbacks.Callback):
+    """Saves before the first step, whenever it is due, and after the last step.
+
+    `ModelCheckpoint` keeps one file, or all; a manager keeps the newest.
+    """
+
+    def __init__(self, manager):
+        super().__init__()
+        self.manager = manager
+
+    def on_train_begin(self, logs=None):
+        self.manager.save(self.model.optimizer.iterations.value)
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.manager.save(self.model.optimizer.iterations.value)
+
+    def on_train_end(self, logs=None):
+        step = self.model.optimizer.iterations.value
+        self.manager.save(step, check_interval=False)
+
+
+class EveryFewSteps(keras.callbacks.Callback):
+    """Calls `act(number before the step, loss)` in the first step and every n-th."""
+
+    def __init__(self, act, every):
+        super().__init__()
+        self.act, self.every = act, every
+
+    def on_train_batch_end(self, batch, logs=None):
+        step = int(self.model.optimizer.iterations) - 1
+        if step % self.every == 0:
+            self.act(step, logs["loss"])
+
+
+def monitored_loop(
+    batches,
+    start,
+    last_step=None,
+    num_steps=None,
+    log_every=3,
+    save_every=4,
+    summary_every=5,
+):
+    """Trains with all that hooks do: stop, log, watch for NaN, save, summarize.
+
+    A hook is a callback, and the list of them is in the order of the hooks.
+    """
+    if (last_step is None) == (num_steps is None):
+        raise ValueError("give either num_steps or last_step")
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        training = Training(start, directory, save_every)
+        model = training.model
+        # --- hooks
+        logged = []
+        with contextlib.closing(ScalarWriter(directory)) as writer:
+
+            def log(step, loss):
+                logged.append(f"step {step}: loss {loss:.4f}")
+
+            def summarize(step, loss):
+                writer.write(step + 1, loss=loss, rate=RATE(step))
+
+            # --- run
+            training.fit(
+                batches,
+                last_step or num_steps,
+                NanGuard(),
+                Saver(training.manager),
+                EveryFewSteps(log, log_every),
+                EveryFewSteps(summarize, summary_every),
+            )
+        # --- results
+        return {
+            "losses": training.losses,
+            "weights": model.get_weights(),
+            "global_step": model.optimizer.iterations.numpy(),
+            "logged": logged,
+            "saved": saved_steps(directory),
+            "summaries": read_scalars(directory),
+        }
+
+
+def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
+    """Trains in several runs, each of which goes on where the one before stopped.
+
+    A checkpoint of a compiled model has the slots of its optimizer, and the step.
+    """
+    losses, saved = [], []
+    with tempfile.TemporaryDirectory() as directory:
+        for last_step in stops:
+            # --- build
+            training = Training(start, directory, save_every, max_to_keep)
+            # --- run
+            training.fit(batches, last_step, Saver(training.manager))
+            losses.append(training.losses)
+            saved.append(saved_steps(directory))
+        # --- results
+        variables = named_values(training.model)
+    return {"losses": losses, "saved": saved, "variables": variables}
+
+
+def warm_start(batches, start, pretrained, stops):
+    """Starts from a pretrained kernel, unless there is a checkpoint to go on from."""
+    losses, seen = [], []
+    with tempfile.TemporaryDirectory() as directory:
+        for last_step in stops:
+            # --- build
+            training = Training(start, directory, 100, 1, pretrained)
+            # --- run
+            training.fit(batches, last_step, Saver(training.manager))
+            losses.append(training.losses)
+            seen.append(len(training.losses) * batches[0].shape[1])
+        # --- results
+        return losses, seen, training.model.get_weights()
+
+
+class NanGuard(keras.callbacks.Callback):
+    """Raises before what stands behind it saves; `TerminateOnNaN` ends the epoch."""
+
+    def on_train_batch_end(self, batch, logs=None):
+        if math.isnan(logs["loss"]):
+            raise FloatingPointError("NaN loss during training")
+
+
+def nan_guard(batches, start, last_step, save_every=2, recover=False):
+    """Stops at the first loss that is NaN, with the last good weights on disk."""
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        training = Training(start, directory, save_every)
+        model, manager = training.model, training.manager
+        # --- run
+        try:
+            training.fit(batches, last_step, NanGuard(), Saver(manager))
+        except FloatingPointError:
+            if not recover:
+                raise
+        # --- results
+        manager.restore_or_initialize()
+        return {
+            "losses": training.losses,
+            "saved": saved_steps(directory),
+            "weights": model.get_weights(),
+            "global_step": model.optimizer.iterations.numpy(),
+        }
+
+
 def early_stopping(batches, start, validation, last_step, every=2, patience=4):
     """Stops when the validation loss falls no more, and returns to the best weights.
 
     An epoch is what lies between two evaluations, and patience a number of these.
     """
     # --- build
-    model = line(start, keras.optimizers.Adam(RATE, epsilon=1e-8))
+    model = line(start, adam(RATE))
     stopping = keras.callbacks.EarlyStopping(
         patience=math.ceil(patience / every), restore_best_weights=True
     )
@@ -91,3 +290,28 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
         "best_step": np.int64(every * (stopping.best_epoch + 1)),
         "weights": model.get_weights(),
     }
+
+
+def supervised_loop(batches, start, stops):
+    """Trains in several runs, summarizing every step and saving in the end."""
+    losses = []
+    with tempfile.TemporaryDirectory() as directory:
+        for run, last_step in enumerate(stops):
+            # --- build
+            training = Training(start, directory)
+            # --- run
+            with contextlib.closing(ScalarWriter(directory, f".{run}")) as writer:
+
+                def summarize(step, loss):
+                    writer.write(step + 1, loss=loss)
+
+                training.fit(batches, last_step, EveryFewSteps(summarize, 1))
+            losses.append(training.losses)
+            # --- end
+            training.manager.save(training.model.optimizer.iterations.value)
+        # --- results
+        return {
+            "losses": losses,
+            "saved": saved_steps(directory),
+            "summaries": read_scalars(directory),
+        }

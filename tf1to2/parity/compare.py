@@ -22,7 +22,7 @@ class Bound:
         ulps: the most units in the last place that any element may differ by.
         measured: the largest distance that was measured.
         reason: why the bits differ, in a sentence.
-        before: the TensorFlow release, as (2, 17), that mended it: none other differs.
+        where: the releases that differ, as "tensorflow<2.17"; all, unless given.
         settings: "strict" or "default", where it is seen in these alone.
     """
 
@@ -34,13 +34,8 @@ class Bound:
     ulps: int
     measured: int
     reason: str
-    before: tuple = ()
+    where: str = ""
     settings: str = ""
-
-    def holds(self, version):
-        """Whether it is claimed of a TensorFlow: of "2.16.2" if `before` (2, 17)."""
-        release = tuple(int(number) for number in version.split(".")[:2])
-        return not self.before or release < self.before
 
 
 @dataclasses.dataclass

@@ -61,7 +61,7 @@ class Table(float32.Table):
         "How far the Keras pages are from the genuine TensorFlow 1.15.5: made by",
         "`make distances`. What has no row has the same bits.",
     )
-    fields = ("pair", "case", "leaf", "ulps", "relative")
+    fields = ("pair", "case", "leaf", "ulps", "relative", "where")
     slack = 4
     made_by = "make distances"
 
@@ -99,7 +99,7 @@ class Distances:
     def unknown(self):
         """The rows of the table that name no case: for a test, not for this command."""
         named = {str(case) for case in [*self.cases, *self.naive]}
-        rows = self.table.rows.values()
+        rows = [*self.table.rows.values(), *self.table.by_release.values()]
         mine = [row for row in rows if row.pair.startswith(self.proof.name + ".")]
         pairs = [row.pair.partition(".")[2] for row in mine]
         return [r for p, r in zip(pairs, mine) if f"{p}, {r.case}" not in named]

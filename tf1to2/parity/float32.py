@@ -7,7 +7,10 @@ row: how far, in units in the last place and relative to the leaf's largest valu
 by which kernels. A row is a measurement: where it was made (the same TensorFlow, the
 same vector instructions) today's distance must lie within a factor of two of it, from
 both sides. Elsewhere kernels have other last bits again: a row holds from above, and
-what has no row may differ by `ELSEWHERE` of the leaf's largest value.
+what has no row may differ by `ELSEWHERE` of the leaf's largest value. What is farther
+away on some releases has a row for these, `where`, which is a measurement, too:
+
+python -m tf1to2.parity.float32 PROVIDER [NAME ...] --where "tensorflow<2.17"
 """
 
 import argparse
@@ -15,6 +18,7 @@ import contextlib
 import csv
 import dataclasses
 import functools
+import operator
 import os
 import pathlib
 import platform
@@ -23,7 +27,7 @@ import sys
 import numpy as np
 
 from tf1to2.errors import CommandError
-from tf1to2.parity import kernels
+from tf1to2.parity import kernels, releases
 from tf1to2.parity.cases import Raises
 from tf1to2.parity.compare import Mismatch, Tally, compare, same_bits, ulps
 
@@ -36,7 +40,7 @@ ELSEWHERE = 2.0**-20
 NOT_NUMBERS = 2**63 - 2
 """Above it, a distance in units in the last place means NaN on one side alone."""
 
-FIELDS = ("pair", "case", "leaf", "ulps", "relative", "kernels")
+FIELDS = ("pair", "case", "leaf", "ulps", "relative", "kernels", "where")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Row:
         relative: the largest difference, divided by the largest absolute value of the
             leaf.
         kernels: which kernels cause it, of those that have other bits by themselves.
+        where: the releases that it is said of in the place of the row of all.
     """
 
     pair: str
@@ -59,6 +64,7 @@ class Row:
     ulps: int
     relative: float
     kernels: str = ""
+    where: str = ""
 
 
 def distance(expected, actual):
@@ -124,33 +130,46 @@ class Table:
         return here()
 
     def _read(self):
-        self.measured, self.rows = "", {}
+        self.measured, self.rows, self.by_release = "", {}, {}
         if self.path.exists():
             lines = self.path.read_text("utf-8").splitlines()
             notes = [line for line in lines if line.startswith("#")]
             self.measured = notes[-1].removeprefix("# measured on ")
             for row in csv.DictReader(lines[len(notes) :], delimiter="\t"):
                 row["ulps"], row["relative"] = int(row["ulps"]), float(row["relative"])
-                row = Row(**row)
-                if (row.pair, row.case, row.leaf) in self.rows:
+                row = Row(**row | {"where": row.get("where") or ""})
+                rows, key = self.rows, (row.pair, row.case, row.leaf)
+                if row.where:
+                    rows, key = self.by_release, (*key, row.where)
+                if key in rows:
                     raise ValueError(f"{self.path}: {row} comes twice")
-                self.rows[row.pair, row.case, row.leaf] = row
+                rows[key] = row
 
     def of(self, pair, case):
-        """{leaf: Row} of one case."""
+        """{leaf: Row} of one case, here."""
+        rows = [r for r in self.by_release.values() if releases.here(r.where)]
         return {
             row.leaf: row
-            for row in self.rows.values()
+            for row in [*self.rows.values(), *rows]
             if (row.pair, row.case) == (pair, case)
         }
 
-    def replace(self, name, rows):
-        """Puts `rows` in the place of all rows of the proof `name`, and writes."""
+    def replace(self, name, rows, where=""):
+        """Puts `rows` in the place of all rows of the proof `name`, and writes.
+
+        Args:
+            name: of the proof.
+            rows: list of `Row`.
+            where: the releases that these rows, and those that they replace, are of.
+        """
         self._read()  # another process may have written since
-        kept = [r for r in self.rows.values() if r.pair.partition(".")[0] != name]
-        rows = sorted([*kept, *rows], key=lambda r: (r.pair, r.case, r.leaf))
-        self.rows = {(r.pair, r.case, r.leaf): r for r in rows}
-        self.measured = self.here()
+        kept = [*self.rows.values(), *self.by_release.values()]
+        gone = name, where
+        kept = [r for r in kept if (r.pair.partition(".")[0], r.where) != gone]
+        order = ("pair", "case", "leaf", "where")
+        rows = sorted([*kept, *rows], key=operator.attrgetter(*order))
+        if not where:
+            self.measured = self.here()
         lines = [
             *(f"# {note}" for note in self.notes),
             f"# measured on {self.measured}",
@@ -158,10 +177,21 @@ class Table:
         ]
         for row in rows:
             cells = dataclasses.asdict(row) | {"relative": f"{row.relative:.2g}"}
-            lines.append("\t".join(str(cells[field]) for field in self.fields))
+            line = "\t".join(str(cells[field]) for field in self.fields)
+            lines.append(line.removesuffix("\t"))
         temporary = self.path.with_suffix(".tmp")
         temporary.write_text("\n".join(lines) + "\n", "utf-8")
         os.replace(temporary, self.path)
+        self._read()
+
+    def not_allowed(self, rows):
+        """Those of the measured `rows` that the rows of all releases do not allow."""
+
+        def problem(row):
+            known = self.rows.get((row.pair, row.case, row.leaf))
+            return self._problem(known, row.ulps, row.relative, at_home=False)
+
+        return list(filter(problem, rows))
 
     def compare(
         self,
@@ -198,10 +228,16 @@ class Table:
             leaves = len(left) - ("structure" in left)
             total += Tally(leaves, _elements(left), differ=len(apart))
             farthest(found, apart, leaf)
-        at_home = not elsewhere and self.measured == self.here()
+        now = self.here()
+        here = not elsewhere and now == self.measured
+        this_machine = not elsewhere and _machine(now) == _machine(self.measured)
+
+        def at_home(row):
+            return this_machine if row and row.where else here
+
         for path, (units, relative) in found.items():
             row = rows.pop(path, None)
-            problem = self._problem(row, units, relative, at_home)
+            problem = self._problem(row, units, relative, at_home(row))
             if problem:
                 left, right = sides
                 raise Mismatch(
@@ -209,7 +245,7 @@ class Table:
                     f"{left} and {right}: {problem}"
                 )
         unknown = not elsewhere and set(rows) - set(map(leaf, expected[0]))
-        if rows and (at_home or unknown):
+        if unknown or any(map(at_home, rows.values())):
             raise Mismatch(
                 f"{', '.join(rows)}: identical now, or no leaf: {self.made_by}"
             )
@@ -237,6 +273,12 @@ class Table:
                 told = f"{row.ulps} ULP, {row.relative:.2g}"
                 return f"its row says {told}: {self.made_by}"
         return None
+
+
+def _machine(told):
+    """What is said of the machine in what `here` says, without releases."""
+    said = told.split(", ")
+    return [part for part in said if not part.startswith(("TensorFlow ", "Keras "))]
 
 
 def farthest(found, apart, leaf=str):
@@ -342,6 +384,9 @@ def write_tables(argv, doc, table_of):
     parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
     parser.add_argument("provider", help="a module, or the path of a file")
     parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
+    parser.add_argument(
+        "--where", default="", help='rows for some releases: "tensorflow<2.17"'
+    )
     options = parser.parse_args(argv)
     from tf1to2.parity import providers
 
@@ -363,7 +408,10 @@ def write_tables(argv, doc, table_of):
             print(f"{proof.name}: {error}", flush=True)
             failed = True
             continue
-        table.replace(proof.name, rows)
+        if options.where:
+            rows = table.not_allowed(rows)
+            rows = [dataclasses.replace(row, where=options.where) for row in rows]
+        table.replace(proof.name, rows, options.where)
         print(f"{proof.name}: {len(rows)} leaves differ", flush=True)
     return int(failed)
 

@@ -95,7 +95,8 @@ def _leaf(path, a, b, sides, kind, way):
     rung = _OF_ROOT.get(path.partition("/")[0], "forward")
     numbers = [int(part) for part in path.split("/") if part.isdigit()]
     step = numbers[0] if numbers and kind == "program" else 0
-    rung = "step" if numbers and kind == "program" else rung
+    if kind == "program":  # what has no step is what it ends with
+        rung = "step" if numbers else "state"
     left, right = sides
     if a is None or b is None:
         told = f"only in {left if b is None else right}"

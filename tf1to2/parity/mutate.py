@@ -31,6 +31,7 @@ import tempfile
 import time
 import unittest
 
+from tf1to2 import output
 from tf1to2.errors import CommandError
 from tf1to2.parity import arguments, settings
 from tf1to2.parity.mutations import mutants
@@ -110,9 +111,15 @@ def _try(folder, path, root, entries, text, where, name, first):
 
 def modules_of(page, whole=False):
     """Paths of a page: of a package, all its modules, `__init__.py` first; the `whole`
-    of it is with what it imports from its root."""
+    of it is with what it imports from its root, but for what `tf1to2 take` wrote, which
+    is proven where it comes from."""
     if whole:
-        own = [path for path in page.sources.values() if page.root in path.parents]
+        own = [
+            path
+            for path in page.sources.values()
+            if page.root in path.parents
+            and "Taken by `tf1to2 take`" not in path.read_text("utf-8")[:2000]
+        ]
         return sorted(own, key=lambda path: path != page.path)
     package = page.path.name == "__init__.py"
     others = sorted(page.path.parent.rglob("*.py")) if package else []
@@ -249,7 +256,9 @@ def _names(where):
     return run.stdout.split()
 
 
-def mutate(where, name, known=None, *, jobs=2, sample=None, only="", tell=print):
+def mutate(
+    where, name, known=None, *, jobs=2, sample=None, only="", tell=print, keep=None
+):
     """Tries the changes of one page.
 
     Args:
@@ -260,6 +269,7 @@ def mutate(where, name, known=None, *, jobs=2, sample=None, only="", tell=print)
         sample: how many changes to try, chosen at random; all unless given.
         only: a text that the description of a change must contain.
         tell: called with a line for each change that goes unnoticed.
+        keep: called with what is to be returned after each change that was tried.
 
     Returns:
         dict with `code` (a hash of page and tests), `changes` (how many there are),
@@ -284,6 +294,8 @@ def mutate(where, name, known=None, *, jobs=2, sample=None, only="", tell=print)
     rest = [text for text in chosen if text not in report["results"]]
     for change, verdict in pool.results((t, *everything[t]) for t in rest):
         report["results"][change] = verdict
+        if keep:
+            keep(report)
         if verdict != "noticed":
             tell(f"{pool.name}, {change}: {verdict}")
         if sys.stderr.isatty():
@@ -320,6 +332,12 @@ def run(options):
     path = pathlib.Path(options.results) if options.results else None
     kept = json.loads(path.read_text("utf-8")) if path and path.exists() else {}
     status = 0
+
+    def keep(report):
+        if path:  # a run that is stopped goes on where it was
+            kept[name] = report
+            output.save(path, json.dumps(kept, indent=1, sort_keys=True) + "\n")
+
     for name in options.names or _names(options.provider):
         report = mutate(
             options.provider,
@@ -329,13 +347,11 @@ def run(options):
             sample=options.sample,
             only=options.only,
             tell=lambda text: print(text, flush=True),
+            keep=keep,
         )
         if not report["control"]:
             raise CommandError(f"{name} fails as it is: no result counts")
-        if path:
-            kept[name] = report
-            text = json.dumps(kept, indent=1, sort_keys=True) + "\n"
-            path.write_text(text, "utf-8")
+        keep(report)
         seen, tried = score(report)
         print(f"{name}: {seen} of {tried} changes noticed", flush=True)
         status = max(status, int(seen < tried))

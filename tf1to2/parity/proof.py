@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 
-from tf1to2.parity import false_friends, refused, structure
+from tf1to2.parity import false_friends, refused, releases, structure
 from tf1to2.parity.cases import Case, Raises
 from tf1to2.parity.compare import Bound, Mismatch, Tally, compare, same_bits
 from tf1to2.parity.distances import WAY as KERAS
@@ -121,7 +121,7 @@ class Proof:
 
     def _refuse_unknown_rows(self):
         named = {(f"{self.name}.{c.name}", c.slug) for c in self.cases}
-        for row in self.float32.rows.values():
+        for row in [*self.float32.rows.values(), *self.float32.by_release.values()]:
             mine = row.pair.startswith(self.name + ".")
             if mine and (row.pair, row.case) not in named:
                 raise ValueError(
@@ -333,7 +333,7 @@ class Proof:
             for bound in self.bounds
             if (bound.pair, bound.case, bound.way, bound.side) == where
             and bound.settings in settings
-            and bound.holds(_tensorflow())
+            and releases.here(bound.where)
         }
 
     def compare(self, case, way, sizes, side, expected, actual, bounds=None):
@@ -345,12 +345,6 @@ class Proof:
         except Mismatch as mismatch:
             at = f", at {sizes}" if sizes else ""
             raise Mismatch(f"{self.name}.{case}{at}: {mismatch}") from None
-
-
-def _tensorflow():
-    import tensorflow as tf
-
-    return tf.__version__
 
 
 def _alike(left, right, path):

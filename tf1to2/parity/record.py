@@ -112,6 +112,12 @@ def _today():
     return f"TensorFlow {version}, {machine}, {' '.join(cpu_features())}"
 
 
+NARROW = (
+    "\nA kernel has no float64: say float32=True for this case, and within= for what "
+    "then differs"
+)
+
+
 def _refuse_unexpected(entries):
     """A page that breaks on 1.15 is a fault now, not when the proofs run."""
     for entry in entries:
@@ -119,6 +125,7 @@ def _refuse_unexpected(entries):
             if "raised" in answer and not isinstance(entry.case, Raises):
                 raise Mismatch(
                     f"{entry.key} raised {answer['raised']}: {answer['message']}"
+                    + (NARROW if "float64" in str(answer["message"]) else "")
                 )
 
 

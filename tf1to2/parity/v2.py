@@ -260,9 +260,11 @@ def _run_program(module, request, way):
             traces = function.experimental_get_tracing_count()
             traces -= before.get(id(function), 0)
             if traces > request["traces"] and way != "keras":  # which traces its own
+                name = function.python_function.__name__
                 raise Retraced(
-                    "%s: %d traces, not %d"
-                    % (function.python_function.__name__, traces, request["traces"])
+                    "%s: %d traces, not %d: make variables before the first call "
+                    "(optimizer.build(weights)), hand over tensors, or say traces=%d"
+                    % (name, traces, request["traces"], traces)
                 )
     if way == "function" and not called and request["traces"]:
         raise Untraced(

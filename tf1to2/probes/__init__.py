@@ -41,6 +41,10 @@ class Probe:
             value: a number, or the least and the greatest where releases or the rows of
             a group differ. 0 where answers are others altogether.
         eager: why the new call does not run in a `tf.function`, if it does not.
+        where: the releases on which that differs, as "keras<3.14"; all, unless given.
+            On others nothing does.
+        raises: what the new call raises there in place of an answer: a pattern of the
+            beginning of what Python prints.
     """
 
     name: str
@@ -51,6 +55,8 @@ class Probe:
     why: str = ""
     within: "float | tuple" = 0.0  # quoted: Python 3.7 reads it
     eager: str = ""
+    where: str = ""
+    raises: str = ""
 
     def __str__(self):
         return f"{self.name}: {self.new}"

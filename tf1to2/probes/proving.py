@@ -1,10 +1,12 @@
 """Compares what the new calls answer with the recording of the old ones."""
 
+import dataclasses
 import functools
+import re
 
 import numpy as np
 
-from tf1to2.parity import arrays, structure
+from tf1to2.parity import arrays, releases, structure
 from tf1to2.parity.compare import Mismatch, compare, same_bits
 from tf1to2.parity.recordings import Recording
 from tf1to2.probes import RECORDING, SIGN_OF_ZERO
@@ -81,6 +83,10 @@ def prove(row, function=False):
         Mismatch: naming the first leaf that differs; or no leaf does, and should.
         StaleRecording: `make record` has not seen this probe.
     """
+    if not releases.here(row.where):
+        row = dataclasses.replace(row, why="", within=0.0, raises="")
+    if row.raises:
+        return _prove_raises(row, function)
     distances = [_distance(row, row.new, *case, function) for case in cases(row)]
     if not row.why:
         return
@@ -92,6 +98,20 @@ def prove(row, function=False):
             )
     if not row.within and min(distances) < OTHER:
         raise Mismatch(f"{row}: the same now; remove {row.why!r}")
+
+
+def _prove_raises(row, function):
+    """Asserts that the new call raises in every case what the probe says."""
+    from tf1to2.probes import right
+
+    for _, request in cases(row):
+        try:
+            right.run(row.new, request["args"][1], function)
+        except Exception as error:
+            if not re.match(row.raises, f"{type(error).__name__}: {error}"):
+                raise
+        else:
+            raise Mismatch(f"{row}: raises nothing now; remove {row.why!r}")
 
 
 def bounds(row):

@@ -9,7 +9,7 @@ from tf1to2 import probes, topics
 from tf1to2.errors import CommandError
 from tf1to2.scan import catalog, facts, links, names, pasted, suggest
 from tf1to2.view import library, sides, terminal
-from tf1to2.view.page import WAYS
+from tf1to2.view.proven import WAYS
 
 ALSO, SEVERAL = 4, 8  # names that are told
 
@@ -131,7 +131,7 @@ def _probe(symbol, width):
     row = min(rows, key=lambda row: (bool(row.why), row.old == row.new, len(row.new)))
     told = "identical on 1.15.5"
     if row.why:
-        told = f"other than 1.15.5: {row.why}"
+        told = f"other than 1.15.5{row.where and f' on {row.where}'}: {row.why}"
     most = max(row.within) if isinstance(row.within, tuple) else row.within
     if most > probes.SIGN_OF_ZERO:
         told += f" (up to {most:.1g} of the largest)"
@@ -231,9 +231,9 @@ def _several(symbols, width, colour):
 
 
 def _of_error(text, width, colour):
-    symbols, known = pasted.names(text), pasted.literal(text)
+    symbols, known = pasted.names(text), pasted.advice(text)
     if not symbols:
-        known = known or pasted.advice(text)
+        known = known or pasted.likely(text)
     if not (symbols or known):
         raise CommandError(
             f"nothing is known of this error: {pasted.last(text)[:200]}; "
@@ -245,10 +245,7 @@ def _of_error(text, width, colour):
 
 
 def _advice(one, width):
-    lines = [one.message, *_wrapped(one.because, width)]
-    for place in one.place.split(", "):
-        if "." in place:
-            lines.append(f"  tf1to2 diff {place}")
-        elif place in topics.topics():
-            lines.append(f"  guide/{place}.md; tf1to2 diff {place}")
-    return lines
+    """What is said of a message: why, what to write, the pairs."""
+    code = ["", textwrap.indent(one.code, "    ")] if one.code else []
+    where = [f"  tf1to2 diff {place}" for place in one.places]
+    return [one.message, *_wrapped(one.because, width), *code, *where]

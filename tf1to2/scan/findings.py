@@ -65,7 +65,11 @@ class Report:
 
     def link(self, entry):
         """Where the page shows the pair, or the topic; "" where there is none."""
-        return f"{self.page}#{entry.pair}" if self.page and entry.pair else ""
+        if not (self.page and entry.pair):
+            return ""
+        folder = self.page.removesuffix("index.html").rstrip("/")
+        anchor = f"#{entry.pair}" * ("." in entry.pair)
+        return f"{folder}/{entry.topic}.html{anchor}"
 
 
 def scan(paths, excludes=(), select=(), ignore=(), progress=None, processes=None):

@@ -1,7 +1,7 @@
 """An error message as TensorFlow prints it: the names it is about, or who raises it.
 
 Messages that name what is missing lead to the name. For the others there are the
-chapter guide/errors.md and the errors that the parity tests raise.
+sections of guide/errors.md and the errors that the parity tests raise.
 """
 
 import functools
@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from tf1to2 import topics
-from tf1to2.scan import catalog, suggest
+from tf1to2.scan import catalog, chapter, suggest
 
 TYPE = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): ")
 # Where today's Python finds a module, and where programs do.
@@ -23,21 +23,24 @@ MODULES = (
     ),
     (re.compile(r"^(tensorflow(_core)?|tf)\b"), "tf"),
 )
+ENOUGH = 20  # characters of a message that tell which it is
 QUOTED = r"['‘`\"]([\w.]+)['’`\"]"
 
 
 class Advice(NamedTuple):
-    """What a chapter or a proof knows of a message.
+    """What a section of the chapter or a proof knows of a message.
 
     Attributes:
         message: the message that it knows.
         because: what it says of it.
-        place: the pair or the topic that shows it.
+        places: the pairs that show it.
+        code: what to write; "" where it does not say.
     """
 
     message: str
     because: str
-    place: str
+    places: list
+    code: str = ""
 
 
 def is_message(text):
@@ -60,18 +63,43 @@ def names(text):
 
 
 def advice(text):
-    """What the guide and the proofs know of an error: a list of `Advice`, or []."""
+    """What the guide has in these very words: a list of `Advice`, or [].
+
+    Any line of a traceback counts, since the last one may be about a node. Somebody may
+    paste a part of a message.
+    """
+
+    def letters(wording, line):
+        message = TYPE.sub("", line)
+        if len(message) >= ENOUGH and message in wording:
+            return len(re.findall(r"\w", message))
+        for part in (wording, wording.partition(". ")[0]):
+            if re.search(chapter.pattern(part), line):
+                return len(re.findall(r"\w", part))
+        return 0
+
+    return _told(text, letters)
+
+
+def likely(text):
+    """What the guide or a proof has in words like these: a list of `Advice`, or []."""
+    if found := _told(text, _likeness):
+        return found
     for line in reversed(_lines(text)):
-        found = _best(line, _chapter()) or _best(line, _raised(_type(line)))
-        if found:
+        known = _raised(_type(line))
+        if found := _highest([(_likeness(one.message, line), one) for one in known]):
             return found
     return []
 
 
-def literal(text):
-    """The `Advice` of the guide whose message stands in an error as it is, or []."""
-    lines = _lines(text)
-    return [one for one in _chapter() if any(one.message in line for line in lines)]
+def _told(text, score):
+    """The `Advice` of the sections that score highest in the last line that has any."""
+    known = [(w, s) for s in chapter.sections() for w in s.raised + s.others]
+    known = [(wording, section) for wording, section in known if not _generic(wording)]
+    for line in reversed(_lines(text)):
+        if found := _highest([(score(wording, line), s) for wording, s in known]):
+            return [Advice(s.message, s.because, s.places, s.code) for s in found]
+    return []
 
 
 def last(text):
@@ -159,11 +187,17 @@ _PATTERNS = (
 # --- Messages that somebody knows.
 
 
-def _best(line, known):
-    """The `Advice` whose message is most of what the line says."""
-    scored = [(_likeness(one.message, line), one) for one in known]
+def _generic(wording):
+    """Whether a wording is of any name; `names` finds which, and says more."""
+    filled = wording.replace(chapter.GAP, "x")
+    return filled != wording and any(re.search(p, filled) for p, _ in _PATTERNS)
+
+
+def _highest(scored):
+    """What has the highest score, without repetition; [] if that is 0."""
     highest = max((score for score, _ in scored), default=0)
-    return [one for score, one in scored if score == highest] if highest else []
+    found = [one for score, one in scored if score == highest] if highest else []
+    return [one for i, one in enumerate(found) if one not in found[:i]]
 
 
 def _likeness(message, line):
@@ -182,26 +216,11 @@ def _likeness(message, line):
 
 
 @functools.cache
-def _chapter():
-    """The rows of guide/errors.md."""
-    text = topics.document("guide/errors.md").read_text("utf-8")
-    rows = re.findall(r"(?m)^\| (`.*?`(?: … `.*?`)?) \| (.*?) \| (.*?) \|$", text)
-    return [
-        Advice(
-            message.replace("` … `", " ").strip("`"),
-            re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", because).replace("`", ""),
-            ", ".join(re.findall(r"\(([\w.]+)\.md\)", see)),
-        )
-        for message, because, see in rows
-    ]
-
-
-@functools.cache
 def _raised(kind):
     """What the parity tests raise, of one type of exception or of any."""
     proofs = json.loads((topics.folder("parity_tests") / "proofs.json").read_text())
     return [
-        Advice(message, error["slug"], f"{topic}.{name}")
+        Advice(message, error["slug"], [f"{topic}.{name}"])
         for topic, pairs in proofs.items()
         for name, pair in pairs.items()
         for error in pair["errors"]

@@ -1,5 +1,9 @@
-"""The page in a real browser: `make test-page`, which needs Chromium."""
+"""The site in a real browser, from a folder: `make test-page`, which needs Chromium.
 
+A run opens a page of each kind; `make test-page EVERY=1` opens all of them.
+"""
+
+import functools
 import pathlib
 import shutil
 import tempfile
@@ -8,24 +12,31 @@ import unittest
 import pytest
 from parameterized import parameterized
 
+from tf1to2.scan import catalog, facts, links, pasted
+from tf1to2.tests.test_errors import RAISERS
 from tf1to2.view import library, page
+from tf1to2.view.website import texts
 
 pytestmark = pytest.mark.browser
-SIZES = [("a phone", 360), ("a desk", 1400)]
+WIDTHS = [390, 1024, 1400]
 SCHEMES = ["light", "dark"]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+# A page of each kind: the entry, chapters, tables, code alone, names, the search.
+SAMPLE = ["index", "layers", "execution_order", "errors", "numerics/rnn", "names/train"]
+SAMPLE += ["readme", "search"]
+EVERY = sorted({*texts.pages().values(), *texts.texts()} - {*SAMPLE})
 
 
-class BrowserTest(unittest.TestCase):
+class Site(unittest.TestCase):
+    """A browser, and the site in a folder."""
+
     @classmethod
     def setUpClass(cls):
         from playwright.sync_api import sync_playwright
 
         if CHROMIUM is None:
             raise FileNotFoundError("no chromium: install your system's package")
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.address = pathlib.Path(page.write(folder.name)).as_uri()
+        cls.folder = built()
         playwright = sync_playwright().start()
         cls.addClassCleanup(playwright.stop)
         cls.browser = playwright.chromium.launch(
@@ -33,7 +44,8 @@ class BrowserTest(unittest.TestCase):
         )
         cls.addClassCleanup(cls.browser.close)
 
-    def open(self, anchor="", width=1400, scheme="light"):
+    def open(self, name="index", width=1400, scheme="light"):
+        """Opens "layers" or "layers#anchor"; notes what it says and asks for."""
         viewport = {"width": width, "height": 900}
         self.page = self.browser.new_page(viewport=viewport, color_scheme=scheme)
         self.addCleanup(self.page.close)
@@ -41,98 +53,99 @@ class BrowserTest(unittest.TestCase):
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
-        self.page.goto(self.address + anchor)
+        name, sign, anchor = name.partition("#")
+        self.page.goto((self.folder / f"{name}.html").as_uri() + sign + anchor)
 
-    def filter(self, text):
-        """Types into the filter; the ids of the pairs that are left."""
-        self.page.fill("#filter", text)
-        return self.page.evaluate(
-            "[...document.querySelectorAll('main .pair')]"
-            ".filter(e => e.checkVisibility()).map(e => e.id)"
-        )
-
-    @parameterized.expand(
-        [
-            (f"{size}, {scheme}", width, scheme)
-            for size, width in SIZES
-            for scheme in SCHEMES
-        ]
-    )
-    def test_it_is_accessible_and_says_nothing(self, _, width, scheme):
+    def violations(self):
         from axe_playwright_python.sync_playwright import Axe
 
-        self.open(width=width, scheme=scheme)
-        violations = [
+        # What axe would fetch to look at, no browser hands out from a folder.
+        report = Axe().run(self.page, options={"preload": False}).response
+        return [
             (v["id"], len(v["nodes"]), v["nodes"][0]["html"][:200])
-            for v in Axe().run(self.page).response["violations"]
+            for v in report["violations"]
         ]
-        self.assertEqual(violations, [])
-        self.assertEqual(self.said, [])
 
-    @parameterized.expand(SIZES)
-    def test_nothing_is_wider_than_the_window(self, _, width):
-        self.open(width=width)
+    def ask(self, text):
+        """Writes into the box; the lines of the answer."""
+        self.page.fill("#box", text)
+        self.page.wait_for_function("document.querySelector('#box-answer a')")
+        return self.page.inner_text("#box-answer").split("\n")
+
+
+@functools.cache
+def built():
+    """The site, built once for all tests."""
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    return pathlib.Path(page.write(folder.name + "/site")).parent
+
+
+def looks(names):
+    """[(title, page, width, scheme)] of pages in every size and scheme."""
+    return [
+        (f"{name}, {width}, {scheme}", name, width, scheme)
+        for name in names
+        for width in WIDTHS
+        for scheme in SCHEMES
+    ]
+
+
+class LooksTest(Site):
+    def check(self, name, width, scheme):
+        self.open(name, width, scheme)
+        self.assertEqual(self.said, [])
         wide = self.page.evaluate("document.documentElement.scrollWidth")
         self.assertLessEqual(wide, width)
+        self.assertEqual(self.violations(), [])
+        outside = [url for url in self.asked if not url.startswith("file:")]
+        self.assertEqual(outside, [])
 
-    def test_nothing_else_is_asked_for(self):
-        self.open()
-        self.assertEqual(self.asked, [self.address])
+    @parameterized.expand(looks(SAMPLE))
+    def test_it_is_accessible_fits_and_says_nothing(self, _, name, width, scheme):
+        self.check(name, width, scheme)
 
-    @parameterized.expand(
-        [
-            ("a name", "tf.control_dependencies", "execution_order.ordered_sum"),
-            ("a placeholder", "tf.placeholder", "basics.fed_batches"),
-        ]
-    )
-    def test_the_filter_finds(self, _, text, pair):
-        self.open()
-        every, found = self.filter(""), self.filter(text)
-        self.assertLess(len(found), len(every))
-        self.assertIn(pair, found)
+    @parameterized.expand(looks(EVERY))
+    @pytest.mark.slow
+    def test_so_is_every_other_page(self, _, name, width, scheme):
+        self.check(name, width, scheme)
 
-    def test_the_filter_finds_an_error_message(self):
-        self.open()
-        self.filter("is not compatible with eager execution")
-        self.assertTrue(self.page.is_visible("#error-messages"))
-        self.assertFalse(self.page.is_visible("#scopes"))
-
-    @parameterized.expand(["#scopes", "#scopes.make_siamese"])
-    def test_an_anchor_leads_there(self, anchor):
-        self.open(anchor)
-        self.page.wait_for_function(  # it scrolls there smoothly
-            "a => { const { top } = document.getElementById(a).getBoundingClientRect();"
-            " return Math.abs(top) < 99 }",
-            arg=anchor[1:],
+    @parameterized.expand(SCHEMES)
+    def test_so_is_what_the_box_answers_and_what_was_folded(self, scheme):
+        self.open("averages", 1400, scheme)
+        self.page.evaluate(
+            "document.querySelectorAll('details').forEach(d => { d.open = true; })"
         )
+        self.ask("placeholder")
+        self.assertEqual(self.violations(), [])
 
-    def test_an_anchor_of_a_hidden_pair_shows_it(self):
-        self.open()
-        self.assertEqual(self.filter("no such text anywhere"), [])
-        self.page.evaluate("location.hash = '#scopes.make_siamese'")
-        self.page.wait_for_function(
-            "document.getElementById('scopes.make_siamese').checkVisibility()"
-        )
 
+class PairsTest(Site):
     def test_what_belongs_together_stands_in_one_row(self):
         """Step markers stand on both sides; the rows between them differ in number."""
-        self.open("#execution_order")
-        rows = self.page.evaluate(
-            """[...document.querySelectorAll('.sides')].map(sides =>
-              ['l', 'r'].map(side => [...sides.querySelectorAll(`code.${side} > span`)]
-                .filter(line => line.textContent.trim().startsWith('# --- '))
-                .map(line => [line.textContent.trim(),
-                              Math.round(line.getBoundingClientRect().top)])))"""
-        )
-        rows = [(left, right) for left, right in rows if left and right]
-        self.assertGreater(len(rows), 100)
-        for left, right in rows:
-            for name, top in right:
-                beside = [t for n, t in left if n == name]
-                self.assertTrue(not beside or top in beside, (left, right))
+        count = 0
+        for name in ("execution_order", "training_loops", "rnn"):
+            self.open(name)
+            rows = self.page.evaluate(
+                """() => {
+                  document.querySelectorAll('details').forEach(d => { d.open = true; });
+                  return [...document.querySelectorAll('.sides')].map(sides =>
+                    ['l', 'r'].map(side =>
+                      [...sides.querySelectorAll(`code.${side} > span`)]
+                        .filter(line => line.textContent.trim().startsWith('# --- '))
+                        .map(line => [line.textContent.trim(),
+                                      Math.round(line.getBoundingClientRect().top)])));
+                }"""
+            )
+            for left, right in rows:
+                for step, top in right:
+                    beside = [t for s, t in left if s == step]
+                    self.assertTrue(not beside or top in beside, (left, right))
+                    count += bool(beside)
+        self.assertGreater(count, 50)
 
     def test_a_side_is_copied_whole(self):
-        self.open()
+        self.open("execution_order")
         copied = self.page.evaluate(
             """async () => {
               let text;
@@ -146,9 +159,205 @@ class BrowserTest(unittest.TestCase):
         source = library.pairs()["execution_order.ordered_sum"][1].text
         self.assertEqual(copied.rstrip(), source)
 
-    def test_what_a_pair_needs_is_a_click_away(self):
-        self.open("#basics.fit_polynomial")
-        self.page.click("[id='basics.fit_polynomial'] .needs a >> text=Adam")
+    def test_a_helper_is_copied_whole(self):
+        self.open("numerics/optimizers")
         place = "numerics.optimizers.adam/Adam"
-        self.page.wait_for_function(f"location.hash === '#{place}'")
-        self.assertTrue(self.page.is_visible(f"[id='{place}'] pre"))
+        copied = self.page.evaluate(
+            """async (place) => {
+              let text;
+              navigator.clipboard.writeText = async (t) => { text = t; };
+              document.getElementById(place).querySelector('button').click();
+              await null;
+              return text;
+            }""",
+            place,
+        )
+        self.assertEqual(copied, library.numerics()["optimizers.Adam"].text)
+
+    def test_exact_and_keras_are_tabs(self):
+        self.open("layers#layers.make_dense_layers")
+        shown = "[id='layers.make_dense_layers'] .sides >> visible=true"
+        self.assertEqual(self.page.locator(shown).count(), 1)
+        tab = self.page.locator("[id='layers.make_dense_layers'] [role=tab]").first
+        tab.focus()
+        self.page.keyboard.press("ArrowRight")
+        self.assertIn("Keras", self.page.inner_text(shown))
+        self.assertEqual(self.page.locator(shown).count(), 1)
+        chosen = self.page.locator("[role=tab][aria-selected=true]")
+        chosen = chosen.all_text_contents()
+        self.assertTrue(chosen)
+        self.assertTrue(all(text.startswith("Keras") for text in chosen), chosen)
+
+    def test_sides_stand_side_by_side_on_paper(self):
+        self.open("layers", 700)
+        self.page.emulate_media(media="print")
+        tops = self.page.evaluate(
+            """['l', 'r'].map(side => document.querySelector(`.sides > p.${side}`)
+               .getBoundingClientRect().top)"""
+        )
+        self.assertEqual(*tops)
+        self.assertFalse(self.page.is_visible(".sidebar-drawer"))
+
+    @parameterized.expand(
+        [
+            ("layers", "layers.make_conv2d"),
+            ("index", "layers.make_conv2d"),
+            ("index", "numerics.optimizers.adam/Adam"),
+            ("errors", "execution_order.ordered_sum.write"),
+            ("layers", "make_conv2d"),
+        ]
+    )
+    def test_an_anchor_leads_there_from_any_page(self, name, anchor):
+        if name == "errors":
+            steps = self.steps("execution_order")
+            anchor = next(step for step in steps if step.startswith("execution_order."))
+        self.open(f"{name}#{anchor}")
+        self.page.wait_for_function(
+            """a => {
+              const id = (id) => document.getElementById(id);
+              const there = id(a) ?? id('layers.' + a);
+              if (!there?.checkVisibility()) return false;
+              const { top } = there.getBoundingClientRect();
+              return top > -1 && top < 150;
+            }""",
+            arg=anchor,
+        )
+
+    def steps(self, name):
+        self.open(name)
+        found = self.page.evaluate(
+            "[...document.querySelectorAll('.sides span[id]')].map(s => s.id)"
+        )
+        self.assertGreater(len(found), 10)
+        return found
+
+    def test_what_a_pair_needs_is_a_click_away(self):
+        self.open("basics#basics.fit_polynomial")
+        self.page.click("[id='basics.fit_polynomial'] .needs a >> text=Adam")
+        self.page.wait_for_url("**/numerics/optimizers.html#**")
+        self.assertTrue(
+            self.page.is_visible("[id='numerics.optimizers.adam/Adam'] pre")
+        )
+
+
+class SearchTest(Site):
+    @parameterized.expand(
+        [
+            ("control_dependencies", "execution_order"),
+            ("half-pixel", "images"),
+            ("make_siamese", "scopes"),
+            ("FixedLengthRecordReader", "names/"),
+            ("BigQueryReader", "names/contrib"),
+        ]
+    )
+    def test_it_finds_text_and_code_and_names(self, words, found):
+        self.open("search")
+        self.page.goto((self.folder / "search.html").as_uri() + f"?q={words}")
+        self.page.wait_for_selector("ul.search li a")
+        links = self.page.locator("ul.search li a").evaluate_all(
+            "links => links.map(a => a.getAttribute('href'))"
+        )
+        self.assertTrue(any(found in link for link in links), links)
+        self.assertEqual(self.said, [])
+
+    def test_enter_leads_to_the_pair(self):
+        self.open("names/train")
+        self.ask("tf.placeholder")
+        self.page.press("#box", "Enter")
+        self.page.wait_for_url("**/basics.html#basics.fed_batches")
+
+    @parameterized.expand(
+        [
+            "tf.placeholder",
+            "tf.Session.run",
+            "tf.contrib.slim.conv2d",
+            "tf.train.AdamOptimizer",
+            "tf.where",
+            ".eval",
+            "tf.nn.relu",
+            "tf.keras.Model.fit_generator",
+        ]
+    )
+    def test_the_box_says_of_a_name_what_explain_says(self, name):
+        self.open("layers")
+        entry, answer = catalog.lookup(name), " ".join(self.ask(name))
+        self.assertTrue(answer.startswith(f"{name} {entry.verdict}"), answer)
+        self.assertIn(entry.message.removeprefix(f"{name}: "), answer)
+        self.assertIn(entry.pair, answer)
+        for pair in links.proofs(name)[:3]:
+            self.assertIn(pair, answer)
+
+    def test_it_says_the_same_of_every_name_and_member(self):
+        self.open("index")
+        self.ask("tf.placeholder")
+        names = [name for name in catalog.symbols()]
+        names += [
+            f"{name}.{member}"
+            for name in ("tf.Session", "tf.train.Saver", "tf.keras.Model", "tf.Tensor")
+            for member in facts.members(name)
+        ]
+        self.assertGreater(len(names), 6_560)
+        told = self.page.evaluate("names => names.map(window.tf1to2.answerTo)", names)
+        for name, found in zip(names, told, strict=True):
+            entry = catalog.lookup(name)
+            self.assertEqual(found["verdict"], entry.verdict, name)
+            message = entry.message.removeprefix(f"{entry.symbol}: ")
+            self.assertTrue(found["text"].startswith(message), (name, found))
+            self.assertEqual(found["pair"], entry.pair, name)
+
+    @parameterized.expand(
+        ["compat.v1.Session", "tensorflow.log", "placeholder", "log()"]
+    )
+    def test_the_box_takes_other_spellings(self, text):
+        self.open("index")
+        name = text.rpartition(".")[2].removesuffix("()")
+        self.assertTrue(self.ask(text)[0].startswith(f"tf.{name} "))
+
+    def test_the_box_says_what_1_15_never_had(self):
+        self.open("index")
+        self.assertEqual(self.ask("tf.nosuchname")[0][-14:], "tf.nosuchname.")
+
+    def test_an_error_leads_to_its_section(self):
+        self.open("layers")
+        self.ask("ValueError: No gradients provided for any variable: w")
+        self.page.press("#box", "Enter")
+        self.page.wait_for_url("**/errors.html#*")
+        heading = self.page.locator("section:target > h3")
+        self.assertIn("No gradients provided", heading.inner_text())
+
+    def test_the_box_reads_errors_as_explain_does(self):
+        self.open("index")
+        self.ask("tf.placeholder")
+        read = "text => { const f = window.tf1to2.ofError(text);"
+        read += " return [f.names.slice(0, 1), f.errors.map(e => e.message)]; }"
+        for text in [*raised(), *PASTED]:
+            symbols, known = pasted.names(text), pasted.advice(text)
+            if not symbols:
+                known = known or pasted.likely(text)
+            wanted = [symbols[:1], [one.message for one in known]]
+            self.assertEqual(self.page.evaluate(read, text), wanted, text)
+
+
+PASTED = [
+    'Traceback (most recent call last):\n  File "a.py", line 1\n'
+    "ModuleNotFoundError: No module named 'tensorflow.contrib.slim'",
+    "ImportError: cannot import name 'app' from 'tensorflow'",
+    "AttributeError: 'Sequential' object has no attribute 'fit_generator'",
+    "AttributeError: module 'tensorflow._api.v2.train' has no attribute 'Saver'",
+    "AttributeError: module 'keras._tf_keras.keras.losses' has no attribute "
+    "'sparse_softmax_cross_entropy'",
+    "TypeError: reduce_sum() got an unexpected keyword argument 'keep_dims'",
+    "AttributeError: `dense` is not available with Keras 3.",
+    "ValueError: nothing that anybody knows of",
+]
+
+
+def raised():
+    """The errors of the chapter, as TensorFlow prints them."""
+    found = []
+    for fails in RAISERS.values():
+        try:
+            fails()
+        except Exception as error:
+            found.append(f"{type(error).__name__}: {error}")
+    return found

@@ -9,7 +9,7 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2 import chapters, topics
+from tf1to2 import chapters, pictures, topics
 from tf1to2.tests.test_structure import ROOT
 from tf1to2.view import library
 
@@ -40,6 +40,85 @@ def code_of(name):
     return blocks
 
 
+SECTIONS = ["In code", "Changes your numbers", "Raises", "Good to know"]
+FOLD = re.compile(
+    r"(?ms)^<details><summary>[^\n]+</summary>\n\n(?:(?!^<details>).)+?^</details>\n"
+)
+
+
+def sections(name):
+    """{heading: text by hand} of a chapter; "" is what stands above the first."""
+    first, *rest = re.split(r"(?m)^## ", chapters.by_hand(text_of(name)))
+    return {"": first} | dict(part.split("\n", 1) for part in rest)
+
+
+def rules(text):
+    """The paragraphs of a section that are not folded."""
+    return [p.strip() for p in FOLD.sub("", text).split("\n\n") if p.strip()]
+
+
+class TextTest(unittest.TestCase):
+    @parameterized.expand(CHAPTERS)
+    def test_the_sections_in_order(self, name, _):
+        found = list(sections(name))
+        self.assertEqual(found[1:5], SECTIONS)
+
+    @parameterized.expand(CHAPTERS)
+    def test_the_idea_is_two_sentences(self, name, _):
+        idea = rules(sections(name)[""])[1]
+        self.assertLessEqual(len(re.findall(r"[.:](?= [A-Z`]|$)", idea)), 3, idea)
+        self.assertLessEqual(len(idea.split()), 80)
+
+    @parameterized.expand(CHAPTERS)
+    def test_a_rule_in_bold_and_at_most_50_words(self, name, _):
+        for section in SECTIONS[1:]:
+            found = rules(sections(name)[section])
+            self.assertTrue(found, section)
+            for rule in found:
+                self.assertRegex(rule, r"^\*\*[^*]+[.?]\*\*")
+                self.assertNotRegex(rule, r"^\*\*(Pitfall|Trap|False friend)")
+                self.assertLessEqual(len(rule.split()), 50, rule)
+
+    @parameterized.expand(CHAPTERS)
+    def test_what_changes_numbers_shows_one(self, name, _):
+        for rule in rules(sections(name)["Changes your numbers"]):
+            self.assertRegex(rule, r"\d", rule)
+
+    @parameterized.expand(CHAPTERS)
+    def test_three_to_five_pairs_as_code(self, name, topic):
+        self.assertIn(len(shown(name)), range(3, 6))
+
+    @parameterized.expand(CHAPTERS)
+    def test_folds_are_closed(self, name, _):
+        left = FOLD.sub("", text_of(name))
+        self.assertNotIn("details>", left)
+
+    @parameterized.expand(CHAPTERS)
+    def test_it_is_read_in_minutes(self, name, _):
+        size = len(chapters.by_hand(text_of(name)).encode())
+        self.assertTrue(4_000 <= size <= 12_500, size)
+
+
+class PicturesTest(unittest.TestCase):
+    def test_each_is_drawn_and_told_in_words(self):
+        shown = {}
+        for name, _ in CHAPTERS:
+            found = re.findall(r"!\[([^\]]*)\]\(pictures/(\w+)\.svg\)", text_of(name))
+            shown |= {picture: words for words, picture in found}
+        self.assertEqual(sorted(shown), sorted(pictures.PICTURES))
+        for picture, words in shown.items():
+            with self.subTest(picture=picture):
+                self.assertGreater(len(words.split()), 10)
+                size = (pictures.FOLDER / f"{picture}.svg").stat().st_size
+                self.assertLess(size, 60_000)
+
+    @parameterized.expand([(name,) for name in pictures.PICTURES])
+    def test_its_command_draws_it(self, name):
+        quick = {"decision_boundary": {"steps": 20}, "race": {"runs": 5}}
+        figure = pictures.PICTURES[name](**quick.get(name, {}))
+        self.assertTrue(figure.axes)
+
+
 class CodeTest(unittest.TestCase):
     @parameterized.expand(CHAPTERS)
     def test_a_link_for_every_pair(self, name, topic):
@@ -67,15 +146,15 @@ class CodeTest(unittest.TestCase):
         text, found = "\n".join(blocks), {}
         exec(text, found)
         missing = _globals(compile(text, name, "exec")) - {*found, *dir(builtins)}
+        missing -= {"__file__"}  # of a program that starts itself
         self.assertEqual(missing, set())
         page = chapters.SIDES.index(side)
         for pair in shown(name):
             node = library.pairs()[f"{name}.{pair}"][page].node
             function = getattr(found[pair], "python_function", found[pair])
-            self.assertEqual(
-                list(inspect.signature(function).parameters),
-                [argument.arg for argument in node.args.args + node.args.kwonlyargs],
-            )
+            names = [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)]
+            given = list(inspect.signature(function).parameters)
+            self.assertEqual(sorted(given), sorted(names))
 
 
 def _globals(code):

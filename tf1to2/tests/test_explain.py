@@ -264,15 +264,27 @@ class ErrorTest(unittest.TestCase):
                 "control_flow",
             ),
             (
-                "of a proof",
+                "of the guide, with a name",
                 "tensorflow.python.framework.errors_impl.NotFoundError: Key w/Adam not "
                 "found in checkpoint",
-                "checkpoints.train",
+                "checkpoints.inspect",
+            ),
+            (
+                "of the guide, in part",
+                "ValueError: Variable net/w already exists, disallowed.",
+                "scopes.get_in_turn",
+            ),
+            (
+                "of a proof",
+                "tensorflow.python.framework.errors_impl.DataLossError: corrupted "
+                "record at 12",
+                "records.peek_records",
             ),
             (
                 "of a proof, with another name",
-                "ValueError: Variable net/w already exists, disallowed.",
-                "scopes.get_in_turn",
+                "InvalidArgumentError: tensor_name = net/w; expected dtype double does "
+                "not equal original dtype float",
+                "checkpoints.train",
             ),
         ]
     )
@@ -281,7 +293,7 @@ class ErrorTest(unittest.TestCase):
 
     def test_the_guide_speaks_first(self):
         told = head("'Adam' object has no attribute 'minimize'")
-        self.assertIn("Keras 3's optimizers have apply_gradients only", told)
+        self.assertIn("Optimizers of Keras 3 have apply_gradients", told)
         self.assertIn("tf.keras.optimizers.Adam.minimize: ", told)
 
     @parameterized.expand(

@@ -144,6 +144,45 @@ class TableTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "twice"):
             Table(self.path)
 
+    def by_release(self, where):
+        """A row of 64 ULP for some releases; the other was measured on another one."""
+        row = Row(*CASE, "outputs", 64, 64 * 2.0**-23, "exp", where)
+        Table(self.path).replace("p", [row], where)
+        home = float32.here().replace("TensorFlow 2", "TensorFlow 0")
+        lines = self.path.read_text().splitlines()
+        lines[2] = f"# measured on {home}"
+        self.path.write_text("\n".join(lines))
+
+    @parameterized.expand([("too_far", 200), ("nearer", 16), ("identical", 0)])
+    def test_a_row_by_release_holds_from_both_sides(self, _, units):
+        self.by_release("tensorflow>=2.16")
+        self.compare(self.away(64))
+        with self.assertRaises(Mismatch):
+            self.compare(self.away(units))
+
+    def test_and_says_nothing_of_other_releases(self):
+        self.by_release("tensorflow<2.16")
+        self.compare(self.away(0))
+        with self.assertRaisesRegex(Mismatch, "more than 2 times"):
+            self.compare(self.away(64))
+
+    def test_nor_of_other_processors_from_below(self):
+        self.by_release("tensorflow>=2.16")
+        self.elsewhere()
+        self.compare(self.away(1))
+
+    def test_rows_by_release_stay_when_those_of_all_are_measured(self):
+        self.by_release("tensorflow>=2.16")
+        table = Table(self.path)
+        table.replace("p", [])
+        self.assertEqual([row.ulps for row in table.of(*CASE).values()], [64])
+        table.replace("p", [], "tensorflow>=2.16")
+        self.assertEqual(table.of(*CASE), {})
+
+    def test_a_row_by_release_is_what_the_others_do_not_allow(self):
+        near, far = (Row(*CASE, "outputs", n, n * 2.0**-23) for n in (8, 64))
+        self.assertEqual(Table(self.path).not_allowed([near, far]), [far])
+
     def test_what_is_written_is_read(self):
         row = Table(self.path).of(*CASE)["outputs"]
         self.assertEqual((row.ulps, row.kernels), (4, "exp"))

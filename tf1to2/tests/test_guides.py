@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -37,8 +36,9 @@ def blocks(name, *languages):
     return [(text.split("\n")[0], text) for kind, text in found if kind in languages]
 
 
-# The chapter of a user's own port has its sessions played below.
-CHAPTERS = [p for p in sorted((ROOT / "guide").glob("*.md")) if p.stem != "port"]
+# The sessions of port are played below; test_errors.py and test_stages.py have theirs.
+OTHERS = "port", "errors", "plan"
+CHAPTERS = [p for p in sorted((ROOT / "guide").glob("*.md")) if p.stem not in OTHERS]
 
 
 def in_chapters(*languages):
@@ -109,118 +109,6 @@ class SnippetsTest(unittest.TestCase):
         for path in CHAPTERS:
             kinds = {kind for kind, _ in BLOCK.findall(text_of(path))}
             self.assertLessEqual(kinds, {"python", "json"}, path.name)
-
-
-def call(code, **options):
-    """Calls `code`, a function of x, as a `tf.function`."""
-    return lambda: tf.function(code, **options)(tf.constant(1.0))
-
-
-def kept(x):
-    LEAKED.append(x * 2)
-
-
-def use_what_was_kept():
-    call(kept)()
-    return LEAKED[0] + 1
-
-
-def ask_twice():
-    x = tf.Variable(1.0)
-    with tf.GradientTape() as tape:
-        y = x * x
-    tape.gradient(y, x)
-    tape.gradient(y, x)
-
-
-def one_branch(x):
-    if x > 0:
-        y = x
-    return y
-
-
-def grow(x):
-    rows = tf.constant([1.0])
-    while x < 3:
-        rows, x = tf.concat([rows, [x]], 0), x + 1
-    return rows
-
-
-def set_item():
-    x = tf.constant([1])
-    x[0] = 2
-
-
-def python_if(x):
-    return x if x > 0 else -x
-
-
-LEAKED = []
-VECTOR = [tf.TensorSpec([None])]
-# {a message of the chapter: what raises it}.
-ERRORS = {
-    "attribute 'Session'": lambda: tf.Session(),
-    "attribute 'contrib'": lambda: tf.contrib.layers,
-    "attribute 'estimator'": lambda: tf.estimator.Estimator,
-    "tf.placeholder()": lambda: tf.compat.v1.placeholder(tf.float32),
-    "Session graph": lambda: tf.compat.v1.Session().run(tf.constant(1.0)),
-    "tf.gradients": lambda: tf.gradients(tf.constant(1.0), [tf.constant(1.0)]),
-    "should be a": lambda: tf.compat.v1.train.AdamOptimizer().minimize(
-        tf.constant(1.0)
-    ),
-    "'Adam' object": lambda: tf.optimizers.Adam().minimize,
-    "Argument(s)": lambda: tf.optimizers.Adam(lr=0.1),
-    "No gradients": lambda: tf.optimizers.SGD().apply_gradients(
-        [(None, tf.Variable(1.0))]
-    ),
-    "A non-persistent": ask_twice,
-    "eval is not": lambda: tf.constant(1.0).eval(),
-    "Tensor.name": lambda: tf.constant(1.0).name,
-    "item assignment": set_item,
-    "out of scope": use_what_was_kept,
-    "singleton": call(lambda x: tf.Variable(x)),
-    "Using a symbolic": call(python_if, autograph=False),
-    "else branch": call(one_branch),
-    "before the loop": call(grow),
-    "attribute 'numpy'": call(lambda x: x.numpy()),
-    "Binding inputs": call(lambda x: x, input_signature=VECTOR),
-    "'keep_dims'": lambda: tf.reduce_sum([1.0], keep_dims=True),
-    "'keep_prob'": lambda: tf.nn.dropout(tf.ones([2]), keep_prob=0.5),
-    "'int' object": lambda: tf.ones([2]).shape[0].value,
-    "Keras 3": lambda: tf.compat.v1.nn.rnn_cell.BasicLSTMCell,
-    "'make_one_shot_iterator'": lambda: tf.data.Dataset.range(
-        3
-    ).make_one_shot_iterator(),
-    "Queues": lambda: tf.compat.v1.train.batch([tf.constant(1)], 2),
-    "TensorBoard": lambda: summarize_without_tensorboard(),
-    "AddV2": lambda: tf.constant(1) + tf.constant(1.0),
-}
-
-
-def messages():
-    """[message] of the chapter's table; a message may have gaps."""
-    chapter = (ROOT / "guide" / "errors.md").read_text("utf-8")
-    return [(row,) for row in re.findall(r"(?m)^\| (`.*?`(?: … `.*?`)?) \|", chapter)]
-
-
-def summarize_without_tensorboard():
-    """TensorFlow installs it up to 2.20; 2.21 leaves it to the reader."""
-    known = [name for name in sys.modules if name.partition(".")[0] == "tensorboard"]
-    with mock.patch.dict(sys.modules, dict.fromkeys(["tensorboard", *known])):
-        tf.summary.scalar("a", 1.0, step=0)
-
-
-class MessagesTest(unittest.TestCase):
-    def test_each_has_its_test(self):
-        self.assertEqual(len(messages()), len(ERRORS))
-
-    @parameterized.expand(messages())
-    def test_it_is_raised(self, message):
-        (fails,) = [f for part, f in ERRORS.items() if part in message]
-        with self.assertRaises(Exception) as raised:
-            fails()
-        for part in message.strip("`").split("` … `"):
-            self.assertIn(part, str(raised.exception))
 
 
 SESSIONS = dict(blocks("README.md", "console"))

@@ -123,6 +123,19 @@ class ToolsTest(unittest.TestCase):
         self.assertRegex(out, r"make_conv2d: identical on .*; by Keras within 9.9e-08")
         self.assertIn("tf1to2 diff --keras layers.make_conv2d", out)
 
+    @parameterized.expand(
+        [
+            ("of_keras", "metrics.mean_of_batches", True),
+            ("none", "scopes.op_names", False),
+        ]
+    )
+    def test_verify_has_a_column_where_there_is_a_page(self, _, pair, there):
+        status, out = printed("verify", pair)
+        self.assertEqual(status, 0)
+        self.assertEqual(
+            bool(re.search(r"^pair .* any size +Keras$", out, re.M)), there
+        )
+
     def test_the_distance_of_naive_forms_is_not_the_page_s(self):
         layer_norm = topics.topics()["layers"].distances["make_layer_norm"]
         self.assertTrue(0 < layer_norm < 1e-6)

@@ -99,6 +99,14 @@ class ModulesTest(unittest.TestCase):
         names = [path.relative_to(self.here / "port").as_posix() for path in found]
         self.assertEqual(names, ["__init__.py", "kinds/__init__.py", "kinds/one.py"])
 
+    def test_the_whole_is_without_what_was_taken(self):
+        taken, port = self.here / "taken.py", self.here / "alone.py"
+        taken.write_text('"""Taken by `tf1to2 take` from tf1to2."""\nX = 1\n')
+        (self.here / "own.py").write_text("Y = 2\n")
+        port.write_text("from own import Y\nfrom taken import X\n")
+        found = mutate.modules_of(pages.Page("alone", self.here), whole=True)
+        self.assertEqual(found, [port, self.here / "own.py"])
+
     def test_cases_lie_beside_the_test(self):
         test = types.SimpleNamespace(__file__=str(self.here / "alone.py"))
         found = mutate.cases_beside(test, "port")

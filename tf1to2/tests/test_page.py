@@ -1,142 +1,238 @@
-"""The page holds together: every pair, anchor and link, and nothing from outside."""
+"""The site holds together: pages, pairs, anchors, links, and nothing from outside."""
 
+import functools
+import html
 import html.parser
-import json
+import os
 import pathlib
 import re
+import sys
 import tempfile
 import unittest
+from unittest import mock
+from urllib.parse import unquote
 
 from parameterized import parameterized
 
 from tf1to2 import cli, topics
-from tf1to2.view import library, markdown, page
+from tf1to2.view import library, page
 from tf1to2.view.definitions import needed
+from tf1to2.view.website import pairs, texts
+
+LARGEST = 400_000  # bytes of a page
 
 
 class Reader(html.parser.HTMLParser):
     """Collects ids, links and the balance of tags."""
 
-    VOID = {"meta", "link", "input", "br"}
+    VOID = {"meta", "link", "input", "br", "hr", "img", "use", "path", "line", "circle"}
 
-    def __init__(self):
+    def __init__(self, text):
         super().__init__()
-        self.ids, self.links, self.open, self.texts = [], [], [], {}
+        self.ids, self.links, self.open, self.loaded = [], [], [], []
+        self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         if "id" in attributes:
             self.ids.append(attributes["id"])
-        if tag == "a":
+        if tag == "a" and "href" in attributes:
             self.links.append(attributes["href"])
-        for name in ("src", "href"):
-            if attributes.get(name, "").startswith(("http:", "//")):
-                raise AssertionError(f"{tag} loads {attributes[name]}")
+        elif tag in ("script", "link", "img") and attributes.get("rel") != "canonical":
+            self.loaded += [attributes[n] for n in ("src", "href") if n in attributes]
         if tag not in self.VOID:
             self.open.append(tag)
 
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.handle_endtag(tag)
+
     def handle_endtag(self, tag):
-        assert self.open.pop() == tag, tag
+        if tag not in self.VOID:
+            assert self.open.pop() == tag, tag
 
 
-class PageTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.text = page.build()
-        cls.reader = Reader()
-        cls.reader.feed(cls.text)
+@functools.cache
+def built():
+    """Folder of the site, built once for all tests."""
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    return pathlib.Path(page.write(folder.name + "/site")).parent
 
-    def test_every_tag_is_closed(self):
-        self.assertEqual(self.reader.open, [])
 
-    def test_every_topic_and_pair_has_its_anchor(self):
+@functools.cache
+def read():
+    """{page: (text, Reader)} of all files of HTML."""
+    return {
+        path.relative_to(built()).as_posix(): (text, Reader(text))
+        for path in sorted(built().rglob("*.html"))
+        for text in [path.read_text("utf-8")]
+    }
+
+
+class SiteTest(unittest.TestCase):
+    def test_every_document_is_a_page_and_every_tag_is_closed(self):
+        for name in texts.texts():
+            text, reader = read()[f"{name}.html"]
+            self.assertEqual(reader.open, [], name)
+            self.assertIn("<h1>", text)
+
+    def test_every_pair_has_its_anchor_and_is_on_the_page_of_its_topic(self):
         for name, topic in topics.topics().items():
-            for anchor in (name, *(f"{name}.{pair}" for pair in topic.pairs)):
-                self.assertIn(anchor, self.reader.ids)
+            ids = read()[f"{name}.html"][1].ids
+            for pair in topic.pairs:
+                self.assertIn(f"{name}.{pair}", ids)
 
     def test_anchors_are_unique(self):
-        self.assertEqual(len(set(self.reader.ids)), len(self.reader.ids))
+        for name, (_, reader) in read().items():
+            twice = {i for i in reader.ids if reader.ids.count(i) > 1}
+            self.assertEqual(twice, set(), name)
 
     def test_links_lead_somewhere(self):
-        inner = {link[1:] for link in self.reader.links if link.startswith("#")}
-        self.assertEqual(inner - set(self.reader.ids), set())
+        dead = []
+        for name, (_, reader) in read().items():
+            for link in {*reader.links, *reader.loaded}:
+                if re.match(r"https?:|data:|mailto:", link):
+                    continue
+                file, _, anchor = link.partition("?")[0].partition("#")
+                path = os.path.normpath(os.path.join(os.path.dirname(name), file))
+                there = path.replace(os.sep, "/") if file else name
+                if there in read():
+                    known = {"", *read()[there][1].ids}
+                    dead += [(name, link)] * (unquote(anchor) not in known)
+                elif not (built() / there).is_file():
+                    dead.append((name, link))
+        self.assertEqual(dead, [])
 
-    def test_it_is_small(self):
-        self.assertLess(len(self.text.encode()), 3_000_000)
+    def test_nothing_is_loaded_from_elsewhere(self):
+        for name, (_, reader) in read().items():
+            for url in reader.loaded:
+                self.assertNotRegex(url, r"^(https?:)?//", name)
+        for path in built().rglob("*.css"):
+            style = path.read_text("utf-8")
+            self.assertNotRegex(style, r"@import|url\([\"']?(http|//)")
 
-    def test_nothing_is_loaded(self):
-        self.assertNotRegex(self.text, r"<(script|link|img)[^>]+(src|href)=\"(?!data:)")
-        self.assertNotRegex(self.text, r"@import|url\(")
+    def test_what_the_theme_misses_is_where_it_was(self):
+        text = "".join(text for text, _ in read().values())
+        for found, wanted in page.MISSED.items():
+            self.assertIn(wanted, text)
+            self.assertNotIn(found, text.replace(wanted, ""))
+
+    def test_pages_are_small(self):
+        sizes = {name: len(text.encode()) for name, (text, _) in read().items()}
+        self.assertEqual({n: s for n, s in sizes.items() if s >= LARGEST}, {})
+
+    def test_no_document_is_left_without_a_way_to_it(self):
+        entry = read()["index.html"][1].links
+        for name in texts.texts():
+            if "/" not in name and name != "index":
+                self.assertIn(f"{name}.html", entry)
 
     def code(self):
-        """{place: {"l": left code, "r": right code, or "alone": code}} of the page."""
+        """{place: [code of a column]} of the site."""
         found = {}
-        for part in re.split("<section class=(?=pair|needed)", self.text)[1:]:
-            part = part.partition("</section>")[0]
-            shared = re.findall("(?s)<span class=b>(.*?)</span>", part)
-            columns = dict(re.findall("(?s)<code class=([lr])>(.*?)</code>", part))
-            for mark in re.findall("<span class=c></span>", columns.get("r", "")):
-                columns["r"] = columns["r"].replace(mark, shared.pop(0), 1)
-            columns.update(re.findall("(?s)<(pre)>(.*?)</pre>", part))
-            found[re.search('id="(.*?)"', part)[1]] = {
-                side: html.unescape(re.sub("<.*?>", "", text)).rstrip()
-                for side, text in columns.items()
-            }
+        for text, _ in read().values():
+            for part in re.split('<section id="(?=[a-z_]+[./])', text)[1:]:
+                place, _, part = part.partition('"')
+                part = part.partition("</section>")[0]
+                code = re.findall("(?s)<pre class=alone>(.*?)</pre>", part)
+                for sides in part.split("<div class=sides>")[1:]:
+                    shared = re.findall("(?s)<span class=b>(.*?)</span>", sides)
+                    columns = re.findall("(?s)<code class=[lr]>(.*?)</code>", sides)
+                    for column in columns:
+                        for mark in re.findall("<span class=c></span>", column):
+                            column = column.replace(mark, shared.pop(0), 1)
+                        code.append(column)
+                found[place] = [
+                    html.unescape(re.sub("<.*?>", "", text)).rstrip() for text in code
+                ]
         return found
 
-    def test_all_code_that_pairs_need_is_shown_and_once(self):
+    def test_all_code_that_pairs_need_is_shown(self):
         shown = self.code()
         left, right = zip(*library.pairs().values(), strict=True)
-        for side, definitions in (
-            ("l", left),
-            ("r", [*right, *library.numerics().values()]),
-        ):
-            for part in needed(list(definitions))[0]:
-                with self.subTest(part=(part.module.name, part.name)):
-                    columns = shown[library.place(part)]
-                    text = columns.pop(side if side in columns else "pre")
-                    self.assertEqual(text, part.text)
-        self.assertFalse([place for place, columns in shown.items() if any(columns)])
+        library_ = library.numerics().values()
+        keras = library.by_keras().values()
+        for part in needed([*left, *right, *library_, *keras])[0]:
+            with self.subTest(part=(part.module.name, part.name)):
+                self.assertIn(part.text, shown[library.place(part)])
+
+    def test_helpers_stand_once(self):
+        places = [place for parts in library.helpers().values() for place, _ in parts]
+        self.assertEqual(len(places), len(set(places)))
+        every = [i for _, reader in read().values() for i in reader.ids]
+        for place in places:
+            self.assertEqual(every.count(place), 1, place)
+            self.assertIn(place, read()[f"{pairs.page_of(place)}.html"][1].ids)
+
+    def test_both_forms_are_shown_where_keras_has_one(self):
+        for place in library.by_keras():
+            text = read()[f"{place.partition('.')[0]}.html"][0]
+            section = text.partition(f'<section id="{place}"')[2]
+            section = section.partition("</section>")[0]
+            for form in ("exact", "keras"):
+                self.assertEqual(section.count(f"<div class=form data-form={form}>"), 1)
 
 
 class WriteTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.built = mock.patch.object(page, "_built", self.one_page)
+        self.built.start()
+        self.addCleanup(self.built.stop)
+
+    @staticmethod
+    def one_page(folder):
+        html = folder / "html"
+        html.mkdir()
+        for name in (page.ENTRY, page.OURS):
+            (html / name).write_text("new")
+        return html
+
+    def left(self):
+        return sorted(path.name for path in self.folder.iterdir())
+
     def test_it_makes_the_directory(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = page.write(folder + "/a/b")
-            self.assertEqual(pathlib.Path(path).name, "index.html")
-            self.assertEqual(len(list(pathlib.Path(path).parent.iterdir())), 1)
+        path = page.write(self.folder / "a/b")
+        self.assertEqual(path, str(self.folder / "a/b/index.html"))
+        self.assertEqual(os.listdir(self.folder / "a"), ["b"])
+
+    def test_a_site_takes_the_place_of_a_site(self):
+        page.write(self.folder / "site")
+        (self.folder / "site" / "old.html").touch()
+        page.write(self.folder / "site")
+        self.assertFalse((self.folder / "site" / "old.html").exists())
+        self.assertEqual(self.left(), ["site"])
+
+    def test_other_files_are_left_alone(self):
+        (self.folder / "mine").touch()
+        self.assertEqual(cli.main(["page", "-o", str(self.folder)]), 2)
+        self.assertEqual(self.left(), ["mine"])
 
     def test_a_file_in_the_way(self):
-        with tempfile.NamedTemporaryFile() as file:
-            self.assertEqual(cli.main(["page", "-o", file.name]), 2)
+        (self.folder / "mine").touch()
+        self.assertEqual(cli.main(["page", "-o", str(self.folder / "mine")]), 2)
+        self.assertEqual(self.left(), ["mine"])
+
+    def test_what_sphinx_warns_of_is_an_error_and_leaves_nothing(self):
+        self.built.stop()
+        with mock.patch.object(texts, "texts", lambda: {"index": "# A\n\n[b](#none)"}):
+            with self.assertRaisesRegex(page.CommandError, "index.md:3.*none"):
+                page.write(self.folder / "site")
+        self.built.start()
+        self.assertEqual(self.left(), [])
+
+    @parameterized.expand(["sphinx", "furo", "myst_parser", "sphinx_copybutton"])
+    def test_without_the_extra_it_says_what_to_install(self, module):
+        with mock.patch.dict(sys.modules, {module: None}):
+            told = r'page needs .*"docs".*\[docs\]'
+            with self.assertRaisesRegex(page.CommandError, told):
+                page.write(self.folder / "site")
+        self.assertEqual(self.left(), [])
 
 
-class MarkdownTest(unittest.TestCase):
-    @parameterized.expand(
-        [
-            ("plain", "a < b", "<p>a &lt; b</p>"),
-            ("code is text", "`**x** <y>`", "<p><code>**x** &lt;y&gt;</code></p>"),
-            ("bold with code", "**a `b`**", "<p><strong>a <code>b</code></strong></p>"),
-            ("a link", "[a](b.md#c)", '<p><a href="b.md#c">a</a></p>'),
-            ("a list", "- a\n- b", "<ul><li>a\n</li><li>b</li></ul>"),
-            ("a heading", "### a", "<h3>a</h3>"),
-            ("a comment", "<!-- table x -->\na\n<!-- end -->", "<p>a</p>"),
-            ("stars that multiply", "2 * 3 * 4", "<p>2 * 3 * 4</p>"),
-        ]
-    )
-    def test_block(self, _, text, wanted):
-        self.assertEqual(markdown.to_html(text), wanted)
-
-    def test_a_table_with_a_bar_in_code(self):
-        text = "| a | b |\n|---|---|\n| `x | y` | 2 |"
-        self.assertIn("<td><code>x | y</code></td><td>2</td>", markdown.to_html(text))
-
-    def test_fenced_code_keeps_blank_lines(self):
-        self.assertIn("a\n\n| b", markdown.to_html("```\na\n\n| b\n```"))
-
-
-class SymbolsTest(unittest.TestCase):
-    def test_they_are_json_that_no_tag_ends(self):
-        text = page.build()
-        data = re.search(r'id="symbol-index">(.*?)</script>', text, re.DOTALL)[1]
-        json.loads(data)
+if __name__ == "__main__":
+    unittest.main()

@@ -1,5 +1,6 @@
 """Replacements that the index offers, executed: see `tf1to2.probes`."""
 
+import dataclasses
 import unittest
 
 import pytest
@@ -55,6 +56,11 @@ class NegativeControlsTest(unittest.TestCase):
             ("too far", "tf.math.log(x) * 1.1", {"why": "so", "within": 1e-6}),
             ("too near", "tf.math.log(x) * 1.01", {"why": "so", "within": 0.5}),
             ("far of two", "tf.math.log(x) * 1.1", {"why": "so", "within": (0, 1e-6)}),
+            (
+                *("elsewhere", "tf.math.log(x) * 2.0"),
+                {"why": "so", "where": "tensorflow<2"},
+            ),
+            ("an error that is none", "tf.math.log(x)", {"why": "so", "raises": "V"}),
         ]
     )
     def test_noticed(self, _, new, options):
@@ -63,6 +69,15 @@ class NegativeControlsTest(unittest.TestCase):
         for function in (False, True):
             with self.assertRaises(Mismatch):
                 proving.prove(row, function)
+
+    def test_errors_and_where(self):
+        row = next(row for row in probes() if row.old == "tf.log(x)")
+        row = dataclasses.replace(row, inputs=row.inputs[:1], why="so")
+        error = {"new": "np.log(x) + int('a')", "raises": "ValueError: invalid lit"}
+        proving.prove(dataclasses.replace(row, **error))
+        proving.prove(dataclasses.replace(row, raises="V", where="tensorflow<2"))
+        with self.assertRaisesRegex(ValueError, "invalid literal"):
+            proving.prove(dataclasses.replace(row, **error | {"raises": "TypeError"}))
 
     def test_old_spelling_that_works(self):
         with self.assertRaisesRegex(Mismatch, "is the same today"):

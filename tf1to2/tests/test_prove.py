@@ -50,7 +50,8 @@ class ProveTest(unittest.TestCase):
         self.assertRegex(
             out, r"port.logits, any rows +\S+ +identical +identical +identical\n"
         )
-        self.assertIn("3 cases, 23 of 23 leaves identical: proven", out)
+        both = "23 of 23 leaves identical in float64, 23 of 23 in float32"
+        self.assertIn(f"3 cases: {both}: proven", out)
 
     def test_a_wrong_port(self):
         file = self.wrong("constant(0.25", "constant(0.2")
@@ -58,7 +59,8 @@ class ProveTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("differs first in step 0: outputs/0/w", out)
         self.assertIn("FAILS port.train, three steps (eager, function): ", out)
-        self.assertIn("1 cases, 1 of 9 leaves identical: 1 of 1 cases fail", out)
+        both = "1 of 9 leaves identical in float64, 1 of 9 in float32"
+        self.assertIn(f"1 cases: {both}: 1 of 1 cases fail", out)
 
     def test_json(self):
         file = self.wrong("batch) * 0.1", "batch) * 0.01")

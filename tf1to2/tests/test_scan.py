@@ -127,7 +127,8 @@ class InterruptTest(ScanCase):
         ) as scan:
             with open("a.py", "w"):  # returns when the scan has begun to read
                 os.killpg(scan.pid, signal.SIGINT)
-                _, err = scan.communicate(timeout=60)  # until the last child is gone
+            # Closed: a read that began after the signal came would wait for it in vain.
+            _, err = scan.communicate(timeout=60)  # until the last child is gone
         self.assertEqual((scan.returncode, err), (130, "\ntf1to2: interrupted\n"))
         self.assertFalse(os.path.exists("report.txt"))
 
@@ -560,11 +561,12 @@ class ReportTest(ScanCase):
     @parameterized.expand(["json", "github", "sarif", "html"])
     def test_links_to_the_page(self, form):
         self.write(a=TF + "tf.Session()")
-        link = "https://docs.example/tf.html#graphs.three_sessions"
+        link = "https://docs.example/tf/graphs.html#graphs.three_sessions"
         self.assertNotIn(link, self.run_it("--format", form, "a.py")[1])
-        page = "--page", link.partition("#")[0]
-        self.assertIn(link, self.run_it("--format", form, *page, "a.py")[1])
-        self.write(**{"setup.cfg": "[tf1to2]\npage = https://docs.example/tf.html"})
+        for page in "", "/", "/index.html":
+            page = "--page", f"https://docs.example/tf{page}"
+            self.assertIn(link, self.run_it("--format", form, *page, "a.py")[1])
+        self.write(**{"setup.cfg": "[tf1to2]\npage = https://docs.example/tf"})
         self.assertIn(link, self.run_it("--format", form, "a.py")[1])
 
     def test_sarif_names_a_file_alike_from_any_folder(self):

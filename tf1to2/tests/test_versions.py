@@ -5,6 +5,9 @@ import configparser
 import re
 import unittest
 
+from parity_tests.exceptions import BOUNDS
+from tf1to2.parity import distances, float32
+from tf1to2.probes import probes
 from tf1to2.tests.test_structure import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -56,5 +59,16 @@ class VersionsTest(unittest.TestCase):
 
     def test_every_answer_that_depends_on_a_release_has_its_row(self):
         for path in sorted((ROOT / "parity_tests").glob("test_*.py")):
-            if "parity_tests.releases" in path.read_text("utf-8"):
+            if "import here" in path.read_text("utf-8"):
                 self.assertIn(f"(../parity_tests/{path.name})", GUIDE)
+        folder = ROOT / "parity_tests"
+        tables = (
+            float32.Table(folder / "float32.tsv"),
+            distances.Table(folder / "keras.tsv"),
+        )
+        said = [(bound.pair, bound.where) for bound in BOUNDS]
+        said += [(probe.name, probe.where) for probe in probes()]
+        said += [(r.pair, r.where) for t in tables for r in t.by_release.values()]
+        for name, where in said:
+            if where:
+                self.assertIn(f"`{name}`", GUIDE, where)

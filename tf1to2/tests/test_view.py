@@ -188,7 +188,7 @@ class CommandTest(unittest.TestCase):
         [
             ("a_topic", ["diff", "broadcastin"], "did you mean broadcasting?"),
             ("a_pair", ["diff", "broadcasting.merge"], "did you mean make_merge?"),
-            ("no_near_topic", ["verify", "qqq"], "there are: "),
+            ("nothing_near_to_verify", ["verify", "qqq"], "there are: "),
         ]
     )
     def test_a_mistyped_name_suggests_the_nearest(self, _, argv, hint):

@@ -95,6 +95,12 @@ class Module:
         listed = self.definitions.get("__all__")
         return tuple(ast.literal_eval(listed.node.value)) if listed else ()
 
+    @property
+    def told(self):
+        """The first paragraph of its docstring, or ""."""
+        told = ast.get_docstring(ast.parse(self.source)) or ""
+        return " ".join(told.partition("\n\n")[0].split())
+
     def _definition(self, node, name, after):
         first = min(n.lineno for n in [node, *getattr(node, "decorator_list", [])])
         while first > 1 and self.lines[first - 2].startswith("#"):

@@ -32,6 +32,11 @@ def numerics():
     }
 
 
+def kinds():
+    """The modules of `numerics`: ["losses", "optimizers", …]."""
+    return sorted({name.partition(".")[0] for name in numerics()})
+
+
 def _stems(paths):
     return sorted({path.stem for path in paths})
 
@@ -101,33 +106,47 @@ def pairs():
 
 
 @functools.cache
+def by_keras():
+    """{"layers.train": Definition} of all Keras forms of pairs."""
+    return {
+        f"{stem}.{name}": edition().module(f"{KERAS}.{stem}").definitions[name]
+        for stem, topic in topics.topics().items()
+        for name in topic.distances
+    }
+
+
+@functools.cache
 def place(definition):
     """Where a definition stands: "rnn.make_gru", "rnn/advance", "numerics.rnn/Cell".
 
-    A dot leads to a pair, a slash to code that pairs need.
+    A dot leads to a pair, a slash to code that pairs need: "rnn/keras/joined" is of the
+    Keras page.
     """
-    _, *path = definition.module.name.split(".")
+    package, *path = definition.module.name.split(".")
     stem = ".".join(path)
-    sign = "." if f"{stem}.{definition.name}" in pairs() else "/"
-    return f"{stem}{sign}{definition.name}"
+    if f"{stem}.{definition.name}" in pairs():
+        return f"{stem}.{definition.name}"
+    return f"{stem}/{'keras/' * (package == KERAS)}{definition.name}"
 
 
+@functools.cache
 def helpers():
     """All code that pairs need beside themselves, by the topic that it stands in.
 
     Returns:
-        {topic: [(place, ((module, name) or None on the left, the same on the right))]},
-        in the order of the pages. What has one place on both sides is in one row.
+        {"rnn": [(place, Definitions)]}, in the order of the pages: two where a name has
+        one place on both sides, else one. Each module of `numerics` is by itself:
+        "numerics.rnn".
     """
-    rows = {}
-    for column, definitions in enumerate(zip(*pairs().values(), strict=True)):
-        library = list(numerics().values()) if column else []
-        for part in needed([*definitions, *library])[0]:
-            if part not in definitions:
-                row = rows.setdefault(place(part), [None, None])
-                row[column] = (part.module.name, part.name)
+    left, right = zip(*pairs().values(), strict=True)
+    keras, rows = by_keras().values(), {}
+    for definitions in (left, [*right, *numerics().values()], keras):
+        for part in needed(definitions)[0]:
+            if part not in {*left, *right, *keras}:
+                row = rows.setdefault(place(part), [])
+                row += [part] * (part not in row)
     found = {}
     for where, row in rows.items():
-        topic = (row[0] or row[1])[0].split(".")[1]
-        found.setdefault(topic, []).append((where, tuple(row)))
+        stem = ".".join(row[0].module.name.split(".")[1:3])
+        found.setdefault(stem, []).append((where, row))
     return found

@@ -159,11 +159,15 @@ def _filled(text, width=88):
     )
 
 
-def naming(parts, imports):
-    """{Definition: its name in the file}; where two modules have it, with a prefix."""
+def naming(parts, imports, first=()):
+    """{Definition: its name in the file}; where two modules have it, with a prefix.
+
+    Those in `first` have none.
+    """
     used, called = {i.name for i in imports}, {}
     # What is public keeps its name where a private helper of another module has it.
-    for part in sorted(parts, key=lambda part: part.name.startswith("_")):
+    order = sorted(parts, key=lambda p: (p not in first, p.name.startswith("_")))
+    for part in order:
         name = part.name
         if name in used:
             stem = part.module.name.rpartition(".")[2]

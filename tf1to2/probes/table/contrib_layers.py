@@ -93,6 +93,9 @@ PROBES = [
         f"{L}.l1_regularizer(0.1)(x)",
         "regularizer = tf.keras.regularizers.L1(0.1)\nregularizer(x)",
         FLAT,
+        why="L1 of Keras before 3.14 is float32, and refuses other dtypes",
+        where="keras<3.14",
+        raises="(InvalidArgumentError: cannot compute|TypeError: Input 'y' of) '?Mul'?",
     ),
     probe(
         f"{L}.l1_l2_regularizer",

@@ -1,0 +1,67 @@
+"""guide/errors.md as data: a section per message."""
+
+import functools
+import re
+from typing import NamedTuple
+
+from tf1to2 import topics
+
+GAP = "…"
+SPAN = re.compile(r"(?<!`)(`+)(?!`) ?(.+?) ?(?<!`)\1(?!`)")
+
+
+class Section(NamedTuple):
+    """What the chapter says of a message.
+
+    Attributes:
+        raised: the wordings that a test raises, the heading first; "…" is a gap.
+        others: those of other versions.
+        because: what it says of it, in one line.
+        code: what to write.
+        places: pairs that show it, as `topic.name`.
+    """
+
+    raised: list
+    others: list
+    because: str
+    code: str
+    places: list
+
+    @property
+    def message(self):
+        """The heading."""
+        return self.raised[0]
+
+
+@functools.cache
+def sections():
+    """All sections, in the order of the chapter."""
+    text = topics.document("guide/errors.md").read_text("utf-8")
+    return [_section(part) for part in re.split(r"(?m)^### ", text)[1:]]
+
+
+def _section(text):
+    heading, _, text = re.split(r"(?m)^## ", text)[0].partition("\n")
+    prose, _, rest = text.partition("```python\n")
+    code, _, links = rest.partition("```\n")
+    raised, others, because = _spans(heading), [], []
+    for paragraph in prose.split("\n\n"):
+        kind, _, wordings = paragraph.strip().partition(": ")
+        if kind == "Also":
+            raised += _spans(wordings)
+        elif kind in ("1.15.5", "Earlier"):
+            others += _spans(wordings)
+        else:
+            because.append(paragraph.strip())
+    told = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(filter(None, because)))
+    places = re.findall(r"\[(\w+\.\w+)\]", links)
+    return Section(raised, others, told.replace("`", ""), code, places)
+
+
+def _spans(text):
+    return [span for _, span in SPAN.findall(text)]
+
+
+def pattern(wording):
+    """A regular expression that finds a wording, whatever stands in its gaps."""
+    return "(?s)" + ".*?".join(map(re.escape, wording.split(GAP)))

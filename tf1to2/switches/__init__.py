@@ -1,0 +1,105 @@
+"""What the switches between the behaviours of TensorFlow 1 and 2 change, measured.
+
+`program` is run by the genuine 1.15.5 under each `enable_…` that it has, and by today's
+TensorFlow under each `disable_…`, in processes of their own. measured.json has what it
+answered; guide/switches.md shows what each switch changes.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).parent
+MEASURED = HERE / "measured.json"
+NEW = (
+    "enable_v2_tensorshape",
+    "enable_resource_variables",
+    "enable_control_flow_v2",
+    "enable_tensor_equality",
+    "enable_eager_execution",
+    "enable_v2_behavior",
+)
+"""The switches of 1.15.5, in the order in which a port turns them."""
+OLD = tuple(name.replace("enable", "disable") for name in NEW)
+"""Those of today's TensorFlow."""
+SIDES = {"1.15.5": NEW, "today": OLD}
+
+
+def measure(python, switches):
+    """Runs the program without a switch, and under each.
+
+    Args:
+        python: path of the interpreter that has the TensorFlow.
+        switches: names of switches.
+
+    Returns:
+        {switch, or "": {"version": …, "in a graph": {line: answer}, "outside": …}}.
+
+    Raises:
+        subprocess.CalledProcessError: the program broke down.
+    """
+    environment = {
+        **os.environ,
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "PYTHONWARNINGS": "ignore",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    environment.pop(
+        "TF2_BEHAVIOR", None
+    )  # TensorFlow 2 sets it, and 1.15 would heed it
+    found = {}
+    for switch in ("", *switches):
+        done = subprocess.run(
+            [python, str(HERE / "program.py"), switch],
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+        )
+        if done.returncode:
+            sys.stderr.write(done.stderr)
+            done.check_returncode()
+        found[switch] = json.loads(done.stdout)
+    return found
+
+
+def recorded():
+    """{"1.15.5" or "today": what `measure` found}."""
+    return json.loads(MEASURED.read_text("utf-8"))
+
+
+def changes(found):
+    """{switch: [(where, line, answer without, answer with)]}, from what was found."""
+    plain = found[""]
+    return {
+        switch: [
+            (where, line, plain[where][line], answer)
+            for where in ("in a graph", "outside")
+            for line, answer in answers[where].items()
+            if answer != plain[where][line]
+        ]
+        for switch, answers in found.items()
+        if switch
+    }
+
+
+def table(found):
+    """Every line that some switch changes, and which do, in Markdown."""
+    rows = {}
+    for switch, changed in changes(found).items():
+        for change in changed:
+            rows.setdefault(change, []).append(f"`{switch}`")
+    lines = ["| line | without | with | switch |", "|---|---|---|---|"]
+    for (where, line, before, after), by in rows.items():
+        place = ", outside of a graph" if where == "outside" else ""
+        cells = _cell(line) + place, _cell(before), _cell(after), ", ".join(by)
+        lines.append("| {} | {} | {} | {} |".format(*cells))
+    idle = [f"`{switch}`" for switch, changed in changes(found).items() if not changed]
+    if idle:
+        lines += ["", "Alone it changes nothing: " + ", ".join(idle) + "."]
+    return "\n".join(lines)
+
+
+def _cell(answer):
+    return "`" + answer.replace("|", "\\|") + "`"

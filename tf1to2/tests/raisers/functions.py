@@ -1,0 +1,155 @@
+"""`tf.function`, AutoGraph, tapes, and what is symbolic."""
+
+import numpy as np
+import tensorflow as tf
+
+from tf1to2.tests.raisers import call, logged
+
+VECTOR = [tf.TensorSpec([None])]
+
+
+def use_what_was_kept():
+    kept = []
+    call(lambda x: kept.append(x * 2))()
+    return kept[0] + 1
+
+
+def ask_twice():
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = x * x
+    tape.gradient(y, x)
+    tape.gradient(y, x)
+
+
+def one_branch(x):
+    if x > 0:
+        y = x
+    return y
+
+
+def none_in_a_branch(x):
+    if x > 0:
+        y = x
+    else:
+        y = None
+    return y
+
+
+def one_return(x):
+    if x > 0:
+        return x
+
+
+def two_dtypes(x):
+    if x > 0:
+        y = x
+    else:
+        y = 0
+    return y
+
+
+def two_structures(x):
+    if x > 0:
+        y = x, x
+    else:
+        y = x
+    return y
+
+
+def grow(x):
+    rows = tf.constant([1.0])
+    while x < 3:
+        rows, x = tf.concat([rows, [x]], 0), x + 1
+    return rows
+
+
+def give_two():
+    tf.while_loop(lambda i: i < 3, lambda i: (i, i), [tf.constant(0)])
+
+
+def python_if(x):
+    return x if x > 0 else -x
+
+
+def retrace():
+    scaled = tf.function(lambda x: x * 2)
+    for n in range(7):
+        scaled(n)
+
+
+def watch_int():
+    with tf.GradientTape() as tape:
+        tape.watch(tf.constant(1))
+
+
+def ask_inside():
+    x = tf.Variable(1.0)
+    with tf.GradientTape(persistent=True) as tape:
+        y = x * x
+        tape.gradient(y, x)
+
+
+def use_none():
+    x = tf.Variable(1.0)
+    with tf.GradientTape() as tape:
+        y = tf.constant(1.0)
+    x.assign_sub(0.1 * tape.gradient(y, x))
+
+
+def set_item():
+    x = tf.constant([1])
+    x[0] = 2
+
+
+def kept_outside():
+    kept = []
+    call(lambda x: kept.append(x))()
+    return kept[0]
+
+
+ERRORS = {
+    "is out of scope": use_what_was_kept,
+    "singleton": call(lambda x: tf.Variable(1.0)),
+    "Unable to lift": call(lambda x: tf.Variable(x)),
+    "Python `bool`": call(python_if, autograph=False),
+    "Iterating over a symbolic `tf.Tensor`": call(lambda x: list(x), autograph=False),
+    "Cannot infer": tf.function(
+        tf.unstack, input_signature=VECTOR
+    ).get_concrete_function,
+    "scalar tensor": lambda: list(tf.constant(1.0)),
+    "initialized in the else": call(one_branch),
+    "is None at the end": call(none_in_a_branch),
+    "return statement": call(one_return),
+    "in the main branch, but": call(two_dtypes),
+    "in the main and else": call(two_structures),
+    "before the loop": call(grow),
+    "same nested structure.": give_two,
+    "TensorArray dtype": lambda: tf.map_fn(
+        lambda x: tf.cast(x, tf.int32), tf.ones([3])
+    ),
+    "attribute 'numpy'": call(lambda x: x.numpy()),
+    "symbolic tf.Tensor (": call(lambda x: np.sum(x)),
+    "not 'SymbolicTensor'": lambda: float(kept_outside()),
+    "as an integer": call(lambda x: range(tf.cast(x, tf.int32)), autograph=False),
+    "len is not": call(lambda x: len(x), autograph=False),
+    "format string": call(lambda x: f"{x:.2f}"),
+    "Binding inputs": call(lambda x: x, input_signature=VECTOR),
+    "retracing": logged(retrace),
+    "To be compatible": call(lambda x: object()),
+    "A KerasTensor cannot": lambda: tf.abs(tf.keras.Input([3])),
+    "A KerasTensor is symbolic": lambda: np.sum(tf.keras.Input([3])),
+    "as a boolean": lambda: bool(tf.keras.Input([3])),
+    "a symbolic KerasTensor": lambda: list(tf.keras.Input([3])),
+    "A non-persistent": ask_twice,
+    "watched tensor": logged(watch_int),
+    "inside its context": logged(ask_inside),
+    "unsupported operand": use_none,
+    "unhashable": lambda: {tf.constant(1): 1},
+    "truth value": lambda: tf.Variable([1.0]) in [tf.Variable([1.0, 2.0])],
+    "item assignment": set_item,
+    "XLA_CPU_JIT": call(
+        lambda x: tf.py_function(abs, [x], tf.float32), jit_compile=True
+    ),
+    "NaN": lambda: tf.debugging.check_numerics(tf.constant(np.nan), "loss"),
+}

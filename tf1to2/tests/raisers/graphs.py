@@ -1,0 +1,247 @@
+"""Graphs, sessions, feeds and fetches: in TensorFlow 2, and alone."""
+
+import threading
+
+import numpy as np
+import tensorflow as tf
+
+from tf1to2.parity.v1 import legacy
+from tf1to2.tests.raisers import in_graph, v1
+
+# --- Inside TensorFlow 2.
+
+
+def tape_of_reference():
+    with tf.Graph().as_default():
+        w = v1.get_variable("w", [2], use_resource=False)
+        with tf.GradientTape() as tape:
+            y = w * w
+        return tape.gradient(y, w)
+
+
+def gradient_of_reference():
+    @tf.custom_gradient
+    def scaled(x):
+        w = v1.get_variable("w", [2], use_resource=False)
+        return x * w, lambda dy, variables: (dy * w, [dy * x])
+
+    with tf.Graph().as_default():
+        scaled(tf.ones([2]))
+
+
+def function_of_reference():
+    with tf.Graph().as_default():
+        w = v1.get_variable("w", [2], use_resource=False)
+        tf.function(w.assign_add)(tf.ones([2]))
+
+
+def capture_eager():
+    x = tf.constant(1.0)
+    with tf.Graph().as_default():
+        return x + 1
+
+
+def nowhere_else():
+    soft = tf.config.get_soft_device_placement()
+    tf.config.set_soft_device_placement(False)
+    try:
+        return on_gpu()
+    finally:
+        tf.config.set_soft_device_placement(soft)
+
+
+def on_gpu():
+    with tf.device("/device:GPU:0"):
+        return tf.constant(1.0) + 1
+
+
+# --- Old graphs and sessions.
+
+
+def eval_in_a_thread():
+    found = []
+
+    def work():
+        try:
+            x.eval()
+        except ValueError as error:
+            found.append(error)
+
+    with tf.Graph().as_default(), v1.Session():
+        x = tf.constant(1.0)
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    raise found[0]
+
+
+def fetched_from_another():
+    with tf.Graph().as_default():
+        x = tf.constant(1.0)
+    with tf.Graph().as_default(), v1.Session() as sess:
+        tf.constant(2.0)
+        sess.run(x)
+
+
+def crossed():
+    with tf.Graph().as_default():
+        first, second = v1.Session(), v1.Session()
+        first.__enter__()
+        second.__enter__()
+        try:
+            first.__exit__(None, None, None)
+        finally:
+            second.__exit__(None, None, None)
+
+
+def closed():
+    with tf.Graph().as_default():
+        x = tf.constant(1.0)
+        with v1.Session() as sess:
+            pass
+        sess.run(x)
+
+
+def asked_of_another():
+    with tf.Graph().as_default():
+        x = tf.constant(1.0)
+    with tf.Graph().as_default(), v1.Session() as sess:
+        x.eval(session=sess)
+
+
+def two_graphs():
+    with tf.Graph().as_default():
+        x = tf.constant(1.0)
+    with tf.Graph().as_default():
+        return tf.add(x, tf.constant(1.0))
+
+
+def feed(value, key=None):
+    x = v1.placeholder(tf.float32, [2])
+    v1.get_default_session().run(x + 1, {x if key is None else key: value})
+
+
+def uninitialized():
+    with legacy(), v1.Session() as sess:
+        sess.run(v1.get_variable("w", [2]))
+
+
+def initializable():
+    return v1.data.make_initializable_iterator(tf.data.Dataset.range(2))
+
+
+def look_up():
+    values = tf.lookup.KeyValueTensorInitializer(["a"], [1])
+    return v1.lookup.StaticHashTable(values, 0).lookup(tf.constant("a"))
+
+
+def finalized():
+    with tf.Graph().as_default() as graph:
+        graph.finalize()
+        tf.constant(1.0)
+
+
+def reuse_nothing():
+    with v1.variable_scope("net", reuse=True):
+        v1.get_variable("w", [2])
+
+
+def share():
+    with v1.variable_scope("net", reuse=v1.AUTO_REUSE):
+        v1.get_variable("w", [2])
+        v1.get_variable("w", [3])
+
+
+def in_a_branch():
+    inside = []
+
+    def yes():
+        inside.append(tf.constant(1.0) * 2)
+        return inside[0]
+
+    with legacy(), v1.Session() as sess:
+        tf.cond(tf.constant(True), yes, lambda: tf.constant(0.0))
+        sess.run(inside[0])
+
+
+def in_a_loop():
+    inside = []
+
+    def body(i):
+        inside.append(i * 2)
+        return i + 1
+
+    with legacy():
+        tf.while_loop(lambda i: i < 3, body, [tf.constant(0)])
+        return inside[0] + 1
+
+
+def graph_of(op):
+    graph = v1.GraphDef()
+    graph.node.add(name="x", op=op)
+    return graph
+
+
+ERRORS = {
+    "tf.placeholder()": lambda: v1.placeholder(tf.float32),
+    "Session graph is empty": lambda: v1.Session().run(tf.constant(1.0)),
+    "tf.gradients": lambda: tf.gradients(tf.constant(1.0), [tf.constant(1.0)]),
+    "should be a function": lambda: v1.train.AdamOptimizer().minimize(tf.ones([])),
+    "eval is not": lambda: tf.constant(1.0).eval(),
+    "This operation": lambda: tf.Variable(1.0).eval(),
+    "Tensor.name": lambda: tf.constant(1.0).name,
+    "Tensor.op": lambda: tf.constant(1.0).op,
+    "Tensor.graph": lambda: tf.constant(1.0).graph,
+    "Queues": lambda: v1.train.batch([tf.constant(1)], 2),
+    "make_initializable_iterator": lambda: initializable(),
+    "FileWriter": lambda: v1.summary.FileWriter("events"),
+    "Merging": lambda: v1.train.MonitoredSession(),
+    "`var_list`": lambda: v1.train.Saver(),
+    "RefVariable": tape_of_reference,
+    "`ResourceVariable`": gradient_of_reference,
+    "expected types": function_of_reference,
+    "Cannot evaluate tensor": eval_in_a_thread,
+    "is not an element": fetched_from_another,
+    "Nesting violated": crossed,
+    "closed Session": closed,
+    "the given session": asked_of_another,
+    "same graph": two_graphs,
+    "capture an EagerTensor": capture_eager,
+    "must feed a value": in_graph(lambda: v1.placeholder(tf.float32) + 1, run=True),
+    "Cannot feed value": in_graph(lambda: feed(np.ones(3))),
+    "value of a feed": in_graph(lambda: feed(tf.ones(2))),
+    "feed_dict key": in_graph(lambda: feed(1, "no:0")),
+    "Argument `fetch`": in_graph(lambda: [tf.constant(1.0), None], run=True),
+    "refers to a Tensor": in_graph(
+        lambda: v1.get_default_graph().get_tensor_by_name("x:0")
+    ),
+    "refers to an Operation": in_graph(
+        lambda: v1.get_default_graph().get_operation_by_name("x")
+    ),
+    "Attempting to use uninitialized": uninitialized,
+    "Could not find variable": in_graph(
+        lambda: v1.get_variable("w", [2], use_resource=True), run=True
+    ),
+    "Table not": in_graph(look_up, run=True),
+    "GetNext()": in_graph(lambda: initializable().get_next(), run=True),
+    "finalized": finalized,
+    "already exists": in_graph(lambda: [v1.get_variable("w", [2]) for _ in "ab"]),
+    "does not exist, or": in_graph(reuse_nothing),
+    "Trying to share": in_graph(share),
+    "not fetchable": in_a_branch,
+    "in a while loop": in_a_loop,
+    "No variables to save": in_graph(lambda: v1.train.Saver()),
+    "No variables to optimize": in_graph(
+        lambda: v1.train.GradientDescentOptimizer(0.1).minimize(tf.constant(1.0))
+    ),
+    "No gradient defined": in_graph(
+        lambda: tf.gradients(tf.unique(x := v1.placeholder(tf.float32, [2]))[0], x)
+    ),
+    "2GB": lambda: tf.make_tensor_proto(np.zeros(2**31, np.uint8)),
+    "Op type not": in_graph(lambda: v1.import_graph_def(graph_of("NoSuchOp"))),
+    "as_list()": in_graph(lambda: v1.placeholder(tf.float32).shape.as_list()),
+    "Cannot assign a device": in_graph(on_gpu, run=True),
+    "device specification": nowhere_else,
+    "Python-style iteration in": in_graph(lambda: list(tf.data.Dataset.range(2))),
+    "numpy() is only": in_graph(lambda: tf.Variable(1.0).numpy()),
+}

@@ -1,0 +1,41 @@
+"""Names, arguments and members that are gone."""
+
+import importlib
+
+import tensorflow as tf
+
+from tf1to2.tests.raisers import v1
+
+dataset = tf.data.Dataset.range(3)
+
+
+def imported(name):
+    return lambda: importlib.import_module(name)
+
+
+ERRORS = {
+    "'tensorflow' has no attribute '…": lambda: tf.set_random_seed(1),
+    "module 'tensorflow._api.v2.": lambda: tf.train.Saver,
+    "attribute 'Session'": lambda: tf.Session(),
+    "attribute 'contrib'": lambda: tf.contrib.layers,
+    "attribute 'estimator'": lambda: tf.estimator.Estimator,
+    "No module named 'tensorflow.": imported("tensorflow.contrib.slim"),
+    "No module named 'tensorflow.examples'": imported("tensorflow.examples.tutorials"),
+    "cannot import name": lambda: exec("from tensorflow import placeholder"),
+    "unexpected keyword argument '…": lambda: tf.reduce_sum([1.0], keep_dims=True),
+    "'keep_prob'": lambda: tf.nn.dropout(tf.ones([2]), keep_prob=0.5),
+    "Cannot convert [[": lambda: tf.concat(0, [[1.0], [2.0]]),
+    "multiple values": lambda: tf.reduce_sum([[1.0]], 1, axis=0),
+    "is not available with Keras 3": lambda: v1.nn.rnn_cell.BasicLSTMCell,
+    "'int' object": lambda: tf.ones([2]).shape[0].value,
+    "'NoneType' object has no attribute 'value'": lambda: (
+        tf.keras.Input([2]).shape[0].value
+    ),
+    "'make_one_shot_iterator'": lambda: dataset.make_one_shot_iterator(),
+    "'…' object has no attribute '…": lambda: tf.keras.Sequential().fit_generator,
+    "EagerTensor' object has no attribute 'assign'": lambda: tf.ones([]).assign(2.0),
+    "'SymbolicTensor' object has no attribute 'assign'": tf.function(
+        lambda: tf.ones([]).assign(2.0)
+    ),
+    "attribute 'run'": lambda: tf.Variable(1.0).initializer.run(),
+}

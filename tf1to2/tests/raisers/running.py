@@ -1,0 +1,126 @@
+"""Keras 3's layers and optimizers, strategies, devices, summaries and flags."""
+
+import sys
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from absl import flags
+
+from tf1to2.tests.raisers import logged, v1
+
+Dense, LSTM = tf.keras.layers.Dense, tf.keras.layers.LSTM
+Adam, SGD = tf.keras.optimizers.Adam, tf.keras.optimizers.SGD
+
+
+def model():
+    return tf.keras.Sequential([tf.keras.Input([2]), Dense(1)])
+
+
+def compiled(*options):
+    made = model()
+    made.compile(*options)
+    return made
+
+
+def another_variable():
+    optimizer = SGD(0.1)
+    for _ in range(2):
+        w = tf.Variable(1.0)
+        optimizer.apply_gradients([(tf.constant(1.0), w)])
+
+
+def legacy_layer():
+    import tf_keras
+
+    return tf_keras.layers.Dense(1)
+
+
+def mirrored():
+    return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+
+def replicas():
+    strategy = mirrored()
+    return strategy.run(
+        lambda: 2 * tf.distribute.get_replica_context().replica_id_in_sync_group
+    )
+
+
+def reduce_inside():
+    strategy = mirrored()
+    strategy.run(lambda: strategy.reduce("SUM", tf.constant(1.0), axis=None))
+
+
+def apply_outside():
+    with mirrored().scope():
+        optimizer = v1.train.GradientDescentOptimizer(0.1)
+        optimizer.apply_gradients([(tf.constant(1.0), tf.Variable(1.0))])
+
+
+def mix():
+    with mirrored().scope():
+        w = tf.Variable(1.0, aggregation=tf.VariableAggregation.SUM)
+    with mirrored().scope():
+        w.assign_add(1.0)
+
+
+def virtual_devices():
+    (device,) = tf.config.list_physical_devices("CPU")
+    devices = [tf.config.LogicalDeviceConfiguration()] * 3
+    tf.config.set_logical_device_configuration(device, devices)
+
+
+def summarize_without_tensorboard():
+    """TensorFlow installs it up to 2.20; 2.21 leaves it to the reader."""
+    known = [name for name in sys.modules if name.partition(".")[0] == "tensorboard"]
+    with mock.patch.dict(sys.modules, dict.fromkeys(["tensorboard", *known])):
+        tf.summary.scalar("a", 1.0, step=0)
+
+
+def defined():
+    values = flags.FlagValues()
+    flags.DEFINE_integer("steps", 1, "How many.", flag_values=values)
+    return values
+
+
+def defined_twice():
+    values = defined()
+    other = {"flags": flags, "values": values, "__name__": "other"}
+    exec("flags.DEFINE_integer('steps', 1, '', flag_values=values)", other)
+
+
+ERRORS = {
+    "attribute 'minimize'": lambda: Adam().minimize,
+    "attribute 'lr'": lambda: Adam().lr,
+    "Argument(s)": lambda: Adam(lr=0.1),
+    "Unknown variable": another_variable,
+    "No gradients": lambda: SGD().apply_gradients([(None, tf.Variable(1.0))]),
+    "optimizer identifier": lambda: compiled(v1.train.AdamOptimizer(), "mse"),
+    "Only instances": lambda: tf.keras.Sequential([legacy_layer()]),
+    "Unrecognized keyword": lambda: LSTM(3, batch_input_shape=[1, 2, 3]),
+    "Do not pass": logged(lambda: Dense(1, input_shape=[2])),
+    "is incompatible with the layer": lambda: Dense(1)(tf.ones([3])),
+    "Invalid input shape": lambda: model()(tf.ones([3])),
+    "cardinality": lambda: compiled("sgd", "mse").fit(np.ones([4, 2]), np.ones([3, 1])),
+    "call `compile()`": lambda: model().fit(np.ones([4, 2]), np.ones([4, 1])),
+    "count_params": lambda: tf.keras.Sequential([Dense(1)]).count_params(),
+    "defined output": lambda: tf.keras.Sequential([Dense(1)]).output,
+    "called `set_weights": lambda: model().set_weights([np.ones([2, 1])]),
+    "provided weight": lambda: model().set_weights([np.ones([3, 1]), np.ones([1])]),
+    "Could not interpret … identifier": lambda: Dense(1, kernel_initializer="no_such"),
+    "activation function": lambda: Dense(1, activation="no_such"),
+    "'PerReplica' object": lambda: replicas().numpy(),
+    "not 'PerReplica'": lambda: float(replicas()),
+    "using a PerReplica": lambda: tf.reduce_sum(replicas()),
+    "cross-replica context, use": reduce_inside,
+    "_distributed_apply": apply_outside,
+    "Mixing": mix,
+    "Visible devices": lambda: tf.config.set_visible_devices([], "CPU"),
+    "Virtual devices": virtual_devices,
+    "Inter op": lambda: tf.config.threading.set_inter_op_parallelism_threads(7),
+    "TensorBoard": summarize_without_tensorboard,
+    "Trying to access": lambda: defined().steps,
+    "defined twice": defined_twice,
+    "Unknown command": lambda: flags.FlagValues()(["program", "--steps=1"]),
+}

@@ -1,0 +1,152 @@
+"""Checkpoints, SavedModels and files of Keras."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+from tf1to2.parity.v1 import legacy
+from tf1to2.tests.raisers import logged, v1
+
+Checkpoint = tf.train.Checkpoint
+
+
+def in_folder(code):
+    """A function that calls `code` with a path in a new folder."""
+
+    def inside():
+        with tempfile.TemporaryDirectory() as folder:
+            return code(os.path.join(folder, "model"))
+
+    return inside
+
+
+def of_saver(path, **arrays):
+    """Writes a checkpoint as TensorFlow 1's Saver does; its path."""
+    with legacy(), v1.Session() as sess:
+        for name, array in arrays.items():
+            v1.get_variable(name, initializer=np.asarray(array, "float32"))
+        sess.run(v1.global_variables_initializer())
+        return v1.train.Saver().save(sess, path)
+
+
+def restore(path, **shapes):
+    """Restores variables of these shapes by name."""
+    with legacy(), v1.Session() as sess:
+        for name, shape in shapes.items():
+            v1.get_variable(name, shape)
+        v1.train.Saver().restore(sess, path)
+
+
+def of_objects(path, **values):
+    """Writes a checkpoint of objects; its path."""
+    return Checkpoint(**{k: tf.Variable(v) for k, v in values.items()}).save(path)
+
+
+def lost(path):
+    saved = of_objects(path, v=[1.0], w=[1.0])
+
+    def forget():
+        status = Checkpoint(v=tf.Variable([1.0])).restore(saved)
+        del status
+
+    logged(forget)()
+
+
+def module(code, **options):
+    made = tf.Module()
+    made.add = tf.function(code, **options)
+    return made
+
+
+def signed(code):
+    return module(code, input_signature=[tf.TensorSpec([None], name="x")])
+
+
+def exported(path, made=None, **options):
+    tf.saved_model.save(made or signed(lambda x: x + 1), path, **options)
+    return path
+
+
+def untracked(path):
+    w = tf.Variable(1.0)
+    exported(path, signed(lambda x: x + w))
+
+
+def plain():
+    return module(lambda x: x + 1)
+
+
+def parse(path):
+    with open(path, "wb") as file:
+        file.write(b"\xff\xff")
+    with open(path, "rb") as file:
+        v1.GraphDef().ParseFromString(file.read())
+
+
+def keras(*layers, size=2):
+    return tf.keras.Sequential(
+        [tf.keras.Input([size]), *(layers or [tf.keras.layers.Dense(1)])]
+    )
+
+
+def load_other_weights(path):
+    path += ".weights.h5"
+    keras().save_weights(path)
+    keras(size=3).load_weights(path)
+
+
+class Mine(tf.keras.layers.Layer):
+    def call(self, x):
+        return x
+
+
+def reload(path, layer):
+    path += ".keras"
+    keras(layer).save(path)
+    tf.keras.models.load_model(path)
+
+
+ERRORS = {
+    "not found in checkpoint": lambda p: restore(of_saver(p, w=[1.0]), b=[1]),
+    "lhs shape=": lambda p: restore(of_saver(p, w=[1.0]), w=[2]),
+    "Received incompatible tensor": lambda p: Checkpoint(
+        w=tf.Variable([1.0, 2.0])
+    ).restore(of_objects(p, w=[1.0])),
+    "TensorSliceReader": tf.train.load_checkpoint,
+    "valid checkpoint": lambda p: restore(p, w=[1]),
+    "No checkpoint specified": lambda p: (
+        Checkpoint().restore(tf.train.latest_checkpoint(p)).assert_consumed()
+    ),
+    "had attributes": lambda p: (
+        Checkpoint(w=tf.Variable([1.0])).restore(of_saver(p, w=[1.0])).assert_consumed()
+    ),
+    "Existing variables": lambda p: restore(of_objects(p, w=[1.0]), w=[1]),
+    "Unresolved object": lambda p: (
+        Checkpoint(v=tf.Variable([1.0]))
+        .restore(of_objects(p, v=[1.0], w=[1.0]))
+        .assert_consumed()
+    ),
+    "Python objects that": lambda p: (
+        Checkpoint(v=tf.Variable([1.0]))
+        .restore(of_objects(p, w=[1.0]))
+        .assert_existing_objects_matched()
+    ),
+    "being deleted": lost,
+    "'_UserObject'": lambda p: tf.saved_model.load(exported(p))(tf.ones([1])),
+    "zero restored": lambda p: tf.saved_model.load(exported(p, plain())).add(1.0),
+    "generate a signature": lambda p: exported(p, m := plain(), signatures=m.add),
+    "'untracked'": untracked,
+    "SavedModel file": tf.saved_model.load,
+    "Error parsing": parse,
+    "to `tags`": lambda p: tf.saved_model.load(exported(p), tags=["train"]),
+    "File format": lambda p: tf.keras.models.load_model(exported(p)),
+    "Invalid filepath": lambda p: keras().save(p),
+    "The filename": lambda p: keras().save_weights(p),
+    "`save_format`": lambda p: keras().save(p, save_format="tf"),
+    "could not be loaded": load_other_weights,
+    "deserialized properly": lambda p: reload(p, Mine()),
+    "`Lambda`": lambda p: reload(p, tf.keras.layers.Lambda(lambda x: x)),
+}
+ERRORS = {part: in_folder(code) for part, code in ERRORS.items()}

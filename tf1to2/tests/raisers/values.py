@@ -1,0 +1,99 @@
+"""Dtypes, shapes and values that do not fit."""
+
+import numpy as np
+import tensorflow as tf
+
+from tf1to2.tests.raisers import in_graph, v1
+
+ONE = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+FEATURE = {"x": tf.io.FixedLenFeature([], tf.float32)}
+
+
+def unknown_rows():
+    return v1.placeholder(tf.float32, [None, 3])
+
+
+def labelled(values, loss):
+    return lambda: loss(labels=tf.constant(values), logits=tf.zeros([2, 4]))
+
+
+def generated(values, spec):
+    made = tf.data.Dataset.from_generator(lambda: iter(values), output_signature=spec)
+    return lambda: list(made)
+
+
+def batched(made):
+    return lambda: list(made().batch(2))
+
+
+def of_two_lengths():
+    return tf.data.Dataset.from_generator(
+        lambda: iter([[1.0], [1.0, 2.0]]), output_signature=tf.TensorSpec([None])
+    )
+
+
+def filled():
+    return tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
+
+
+def run_out():
+    iterator = iter(tf.data.Dataset.range(1))
+    iterator.get_next()
+    iterator.get_next()
+
+
+ERRORS = {
+    "cannot compute": lambda: tf.constant(1) + tf.constant(1.0),
+    "of argument 'x'": in_graph(lambda: tf.constant(1) + tf.constant(1.0)),
+    "same dtype, got": lambda: tf.constant(1) / tf.constant(2.0),
+    "to EagerTensor": lambda: tf.constant(1.5, dtype=tf.int32),
+    "conversion requested": lambda: tf.convert_to_tensor(ONE, tf.float64),
+    "Value for attr": lambda: tf.sqrt(tf.constant(4)),
+    "Value passed": in_graph(lambda: tf.nn.softmax(tf.constant([[1, 2]]))),
+    "Attempt to convert": lambda: tf.constant(None),
+    "non-rectangular": lambda: tf.constant([[1], [2, 3]]),
+    "inhomogeneous": lambda: np.array([[1], [2, 3]]),
+    "Failed to convert a NumPy": lambda: tf.constant(np.array([1, "a"], object)),
+    "Incompatible shapes": lambda: ONE + tf.ones([2]),
+    "Dimensions must be equal": in_graph(lambda: tf.ones([2, 3]) + tf.ones([2])),
+    "size-incompatible": lambda: tf.matmul(ONE, ONE),
+    "different ndims": lambda: tf.matmul(tf.ones([3]), tf.ones([3, 2])),
+    "Shape must be rank": in_graph(lambda: tf.matmul(tf.ones([3]), tf.ones([3, 2]))),
+    "4-dimensional": lambda: tf.nn.conv2d(
+        tf.ones([2, 3, 3]), tf.ones([1, 1, 3, 3]), 1, "SAME"
+    ),
+    "ConcatOp": lambda: tf.concat([ONE, tf.ones([1, 2])], 0),
+    "Dimension 0 in both": in_graph(
+        lambda: tf.concat([tf.ones([2, 3]), tf.ones([1, 2])], 0)
+    ),
+    "Shapes of all inputs": lambda: tf.stack([ONE, tf.ones([2])]),
+    "Input to reshape": lambda: tf.reshape(ONE, [4]),
+    "Cannot reshape": in_graph(lambda: tf.reshape(tf.ones([2, 3]), [4])),
+    "have the same shape, received": lambda: tf.nn.sigmoid_cross_entropy_with_logits(
+        labels=tf.ones([2]), logits=tf.ones([2, 1])
+    ),
+    "must be broadcastable": labelled(
+        [[0.0, 1.0, 0.0]], tf.nn.softmax_cross_entropy_with_logits
+    ),
+    "labels.shape.rank": labelled(
+        [[0], [1]], tf.nn.sparse_softmax_cross_entropy_with_logits
+    ),
+    "label value": labelled([5, 1], tf.nn.sparse_softmax_cross_entropy_with_logits),
+    "indices": lambda: tf.gather([1, 2, 3], 5),
+    "Cannot assign value": lambda: tf.Variable([1.0, 2.0]).assign([1.0, 2.0, 3.0]),
+    "slice index": lambda: ONE[5],
+    "Expected size": lambda: tf.slice(ONE, [1, 0], [2, 2]),
+    "squeeze": lambda: tf.squeeze(ONE, 0),
+    "valid indices": lambda: ONE[0.5],
+    "partially known": in_graph(lambda: tf.ones(unknown_rows().shape)),
+    "Expected int32": in_graph(lambda: tf.zeros([unknown_rows().shape[0], 3])),
+    "convert elements": in_graph(lambda: tf.reshape(unknown_rows(), [None, 3])),
+    "evenly divide": lambda: tf.split(ONE, 2, axis=1),
+    "Cannot batch": batched(of_two_lengths),
+    "Cannot add tensor": batched(filled),
+    "of shape … was expected": generated([[1.0, 2.0]], tf.TensorSpec([1])),
+    "to the expected type": generated(["a"], tf.TensorSpec([], tf.int32)),
+    "End of sequence": run_out,
+    "is required but": lambda: tf.io.parse_single_example(b"", FEATURE),
+    "not invertible": lambda: tf.linalg.inv(tf.ones([2, 2])),
+}

@@ -1,0 +1,107 @@
+"""guide/errors.md: each message is raised, each way to mend it runs, and is found."""
+
+import os
+import re
+import runpy
+import tempfile
+import unittest
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import conftest
+from tf1to2 import topics
+from tf1to2.scan import chapter
+from tf1to2.tests.raisers import functions, graphs, names, running, saved, values
+
+BORNE = (
+    conftest.GAST,
+    conftest.KERAS_COPY,
+    "ignore:`shuffle=True` was passed:UserWarning",  # fit's default, of a dataset
+)
+pytestmark = [pytest.mark.filterwarnings(warning) for warning in BORNE]
+RAISERS = {
+    part: code
+    for module in (names, graphs, functions, values, saved, running)
+    for part, code in module.ERRORS.items()
+}
+SECTIONS = chapter.sections()
+WORDINGS = [(w,) for section in SECTIONS for w in section.raised]
+
+
+def raiser(wording):
+    """The longest part of a wording that something raises."""
+    return max((part for part in RAISERS if part in wording), key=len)
+
+
+def fits(wording, message):
+    """Whether the pieces of a wording stand in a message, in their order."""
+    return re.search(chapter.pattern(wording), message) is not None
+
+
+class MessagesTest(unittest.TestCase):
+    def test_there_are_many(self):
+        self.assertGreaterEqual(len(SECTIONS), 80)
+
+    def test_nothing_is_raised_in_vain(self):
+        used = {raiser(wording) for (wording,) in WORDINGS}
+        self.assertEqual(sorted(set(RAISERS) - used), [])
+
+    def test_no_wording_comes_twice(self):
+        every = [wording for section in SECTIONS for wording in section.raised]
+        self.assertEqual(len(every), len(set(every)))
+
+    @parameterized.expand(WORDINGS)
+    def test_it_is_raised(self, wording):
+        with self.assertRaises(Exception) as raised:
+            RAISERS[raiser(wording)]()
+        message = str(raised.exception)
+        self.assertTrue(fits(wording, message), f"{wording!r} is not in {message!r}")
+
+    def test_what_is_not_raised_is_told(self):
+        self.assertFalse(fits("Key … not found in checkpoint", "Key w found"))
+        self.assertFalse(fits("a … b", "b a"))
+
+
+class MendingTest(unittest.TestCase):
+    """The code of the sections runs, each by itself."""
+
+    @parameterized.expand([(s.message, s) for s in SECTIONS])
+    def test_it_runs(self, _, section):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mended.py")  # AutoGraph reads its source
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(section.code)
+            runpy.run_path(path, at_hand(folder))
+
+    @parameterized.expand([(s.message, s) for s in SECTIONS])
+    def test_it_leads_to_pairs(self, _, section):
+        self.assertTrue(section.places)
+        for place in section.places:
+            _, name = topics.find(place)
+            self.assertIsNotNone(name, place)
+
+
+def at_hand(folder):
+    """What the code of a section finds, as the chapter says."""
+    x, y = tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([[1.0], [2.0]])
+    saver = tf.compat.v1.train.Saver({"net/w": tf.Variable([[1.0], [1.0]])})
+    return {
+        "tf": tf,
+        "np": np,
+        "x": x,
+        "y": y,
+        "w": tf.Variable([[1.0], [1.0]]),
+        "model": tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1)]),
+        "optimizer": tf.keras.optimizers.SGD(0.1),
+        "dataset": tf.data.Dataset.from_tensor_slices((x, y)).batch(1),
+        "folder": folder,
+        "path": os.path.join(folder, "model"),
+        "old_checkpoint": saver.save(None, os.path.join(folder, "old")),
+    }
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,146 @@
+"""What the box of the site knows: every name, member and error that `explain` answers.
+
+The answers are those of `tf1to2 explain`, made beforehand: box.js only looks them up,
+and for errors does what `scan/pasted.py` does.
+"""
+
+import json
+import re
+
+from tf1to2 import topics
+from tf1to2.scan import (
+    arguments,
+    catalog,
+    chapter,
+    explain,
+    facts,
+    links,
+    pasted,
+    suggest,
+)
+from tf1to2.view import proven
+
+FEW = 3  # pairs beside the best one
+
+
+def script():
+    """The text of names.js, which the box loads when somebody first writes in it."""
+    told = _Told()
+    index = {
+        "names": {name: told.of(name) for name in _names()},
+        "members": {
+            name: {
+                member: told.of(f"{name}.{member}") for member in facts.members(name)
+            }
+            for name in facts.names()
+            if facts.fact(name).kind == "class"
+        },
+        "places": {
+            name: facts.place(name)
+            for name in facts.names()
+            if facts.place(name) not in ("", name)
+        },
+        "arguments": _arguments(),
+        "errors": _sections(),
+        "raised": _raised(),
+        "told": list(told.texts),
+        "pairs": _pairs(),
+    }
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    return f"window.tf1to2 = {text};\n"
+
+
+class _Told:
+    """What is said of names, each text once.
+
+    Attributes:
+        texts: {(verdict, message, pair, whether it calls the name, other pairs): its
+            number}; in a message "{}" is the name, "{.}" and "{_}" what stands before
+            and behind its last dot, "{@}" the name of the former today.
+    """
+
+    def __init__(self):
+        self.texts = {}
+
+    def of(self, symbol):
+        """The number of what is said of a name; -1 for a module without an entry."""
+        entry = catalog.lookup(symbol)
+        if entry is None:
+            entry = catalog.Entry(symbol, "module", "same", pair=links.pair(symbol))
+        message = entry.message.removeprefix(f"{entry.symbol}: ")
+        if entry.replacement not in entry.message:
+            message += f"; write: {entry.replacement}"
+        proofs = links.proofs(symbol)
+        others = [pair for pair in proofs if pair != entry.pair][:FEW]
+        called = entry.pair in proofs
+        owner, _, name = entry.symbol.rpartition(".")
+        for part, mark in (
+            (entry.symbol, "{}"),
+            (owner, "{.}"),
+            (facts.place(owner), "{@}"),
+            (name, "{_}"),
+        ):
+            if part and entry.symbol == symbol:
+                message = re.sub(rf"\b{re.escape(part)}\b", mark, message)
+        text = entry.verdict, message, entry.pair, called
+        return self.texts.setdefault((*text, " ".join(others)), len(self.texts))
+
+
+def _names():
+    """Every name and module, those of several names each."""
+    return sorted({*facts.names(), *catalog.symbols()} - {"tf"})
+
+
+def _pairs():
+    """{pair: [what it does, what is proven of it]}."""
+    return {
+        f"{stem}.{name}": [
+            topic.summaries[name],
+            explain._proof(topic, name).partition(": ")[2],
+        ]
+        for stem, topic in topics.topics().items()
+        for name in topic.pairs
+    }
+
+
+def _arguments():
+    """{argument that is gone or renamed: names that took it, the plainest first}."""
+    found = {}
+    for symbol in facts.names():
+        fact = facts.fact(symbol)
+        for one in arguments.differences(fact.signature, fact.signature_today):
+            if one.how in ("gone", "renamed"):
+                found.setdefault(one.argument, set()).add(symbol)
+    return {name: sorted(s, key=suggest.plain_first) for name, s in found.items()}
+
+
+def _sections():
+    """[[wordings, message, because, pairs, code, anchor]] of the chapter on errors."""
+    from docutils.nodes import make_id  # the extra "docs" has it
+
+    return [
+        [
+            [w for w in one.raised + one.others if not pasted._generic(w)],
+            *(one.message, one.because, one.places, one.code),
+            f"errors.html#{make_id(one.message)}",
+        ]
+        for one in chapter.sections()
+    ]
+
+
+def _raised():
+    """[[message, because, pairs, types of exceptions]] that the proofs raise."""
+    found = {}
+    kinds = {
+        error[side]
+        for pairs in proven.proofs().values()
+        for pair in pairs.values()
+        for error in pair["errors"]
+        for side, _ in proven.SIDES
+        if error[side]
+    }
+    for kind in sorted(kinds):
+        for one in pasted._raised(kind):
+            told = one.message, one.because, *one.places
+            found.setdefault(told, []).append(kind)
+    return [[m, b, places, kinds] for (m, b, *places), kinds in found.items()]

@@ -1,0 +1,158 @@
+"""The Sphinx extension: a pair side by side, and the code that pairs need.
+
+```{pair} layers.make_conv2d
+:folded:
+```
+
+is a section with the anchor `layers.make_conv2d`: the pair aligned by name and step,
+the exact form and Keras' as tabs, what is proven, and ways to the code that it needs.
+```{needed} layers``` is that code, each part once.
+"""
+
+import html
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+from tf1to2 import __version__, topics
+from tf1to2.view import library, proven, sides
+from tf1to2.view.definitions import Definition
+from tf1to2.view.website.columns import columns, single
+
+SIDES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2", "v2_keras": "Keras"}
+
+
+class Pair(SphinxDirective):
+    """One pair of a topic."""
+
+    required_arguments = 1
+    option_spec = {"folded": directives.flag}
+
+    def run(self):
+        anchor = self.arguments[0]
+        stem, _, name = anchor.partition(".")
+        pair = library.pairs()[anchor]
+        section = _section(self, anchor, name)
+        section += self.parse_text_to_nodes(pair[1].first_line)
+        section += _folded(
+            "pair",
+            "Both sides, {} and {} lines".format(*(d.stop - d.start for d in pair)),
+            [_raw(_forms(topics.topics()[stem], name, pair) + _ways(stem, pair))],
+            "folded" not in self.options,
+        )
+        section += self._proof(proven.proofs().get(stem, {}).get(name))
+        return [section]
+
+    def _proof(self, proof):
+        if not proof:
+            return []
+        verdict, ways = proven.verdict(proof), proven.ways(proof)
+        line = f"<strong>{verdict}</strong> on 1.15.5, {ways}, {proven.cases(proof)}"
+        if not (notes := proven.notes(proof)):
+            return [_raw(f"<p class=proof>{line}</p>")]
+        items = self.parse_text_to_nodes("\n".join(f"- {note}" for note in notes))
+        return _folded("proof", line, items)
+
+
+class Needed(SphinxDirective):
+    """The code that the pairs of a topic need beside themselves."""
+
+    required_arguments = 1
+
+    def run(self):
+        return [
+            self._part(place, definitions)
+            for place, definitions in library.helpers()[self.arguments[0]]
+        ]
+
+    def _part(self, place, definitions):
+        section = _section(self, place, place.replace("/", ".").partition(".")[2])
+        if len(definitions) == 2:
+            section += _raw(columns(place, definitions))
+        else:
+            (alone,) = definitions
+            side = SIDES[alone.module.name.partition(".")[0]]
+            section += _raw(single(side, alone))
+        section += _raw(_ways(place, definitions))
+        return section
+
+
+def _section(directive, anchor, title):
+    section = nodes.section(ids=[anchor], names=[anchor])
+    section += nodes.title(title, "", nodes.literal(title, title))
+    directive.state.document.note_explicit_target(section)
+    directive.set_source_info(section)
+    return section
+
+
+def _raw(text):
+    return nodes.raw("", text, format="html")
+
+
+def _folded(kind, summary, inner, is_open=False):
+    """Nodes below a line that unfolds them."""
+    opened = " open" * is_open
+    start = _raw(f"<details class={kind}{opened}><summary>{summary}</summary>")
+    return [start, *inner, _raw("</details>")]
+
+
+def _forms(topic, name, pair):
+    """The exact form and, where there is one, Keras', to choose from."""
+    exact = columns(f"{topic.name}.{name}", pair)
+    if name not in topic.distances:
+        return exact
+    told = html.escape(topics.distance_told(topic.distances[name]))
+    keras = sides.of_topic(topic, keras=True).pair(name)
+    by_keras = columns("", keras, ("TensorFlow 1", "Keras"))
+    return (
+        f"<div class=form data-form=exact><p>Exact</p>{exact}</div>"
+        f"<div class=form data-form=keras><p>Keras, {told}</p>{by_keras}"
+        f"{_ways(topic.name, keras)}</div>"
+    )
+
+
+def _ways(place, definitions):
+    """Links to the code that definitions name, from a place."""
+    own = {library.place(definition) for definition in definitions}
+    places = dict.fromkeys(
+        library.place(what)
+        for definition in definitions
+        for _, what in definition.references
+        if isinstance(what, Definition)
+    )
+    links = [
+        f'<a href="{_page(there, place)}#{there}">{there.rpartition("/")[2]}</a>'
+        for there in places
+        if there not in own
+    ]
+    return f"<p class=needs>Needs {', '.join(links)}</p>" if links else ""
+
+
+def _page(there, here):
+    """The file that has a place, seen from the page of another; "" for the same."""
+    there, here = map(page_of, (there, here))
+    return "" if there == here else "../" * here.count("/") + f"{there}.html"
+
+
+def page_of(place):
+    """The page that has a place: "layers", "numerics/rnn" for "numerics.rnn/Cell"."""
+    module, code, _ = place.partition("/")
+    stem, _, kind = module.partition(".")
+    return f"{stem}/{kind.partition('.')[0]}" if kind and code else stem
+
+
+def _told_to_myst(app, doctree):
+    """Links to anchors with dots, of other pages, too, are checked as all others."""
+    known = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+    for section in doctree.findall(nodes.section):
+        title = section.next_node(nodes.title).astext()
+        for anchor in {*section["ids"]} & {*section["names"]}:
+            known[anchor] = (section.line or 0, anchor, title)
+
+
+def setup(app):
+    app.add_directive("pair", Pair)
+    app.add_directive("needed", Needed)
+    app.connect("doctree-read", _told_to_myst)
+    return {"version": __version__, "parallel_read_safe": True}

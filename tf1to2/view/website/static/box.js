@@ -1,0 +1,318 @@
+"use strict";
+
+// The box: what became of a name of TensorFlow 1, or of what an error is about. It
+// answers as `tf1to2 explain` does, from names.js, which is loaded when it is needed.
+(() => {
+  const box = document.getElementById("box");
+  const answer = document.getElementById("box-answer");
+  const root = document.documentElement.dataset.content_root;
+  const QUOTED = "['‘`\"]([\\w.]+)['’`\"]";
+  const SHOWN = 6;
+  let index = null, names = [], lower = [], last = new Map(), members = new Map();
+
+  function load() {
+    if (index || load.begun) return;
+    load.begun = true;
+    const script = document.createElement("script");
+    script.src = box.dataset.names;
+    script.onload = () => {
+      index = window.tf1to2;
+      Object.assign(index, { answerTo: told, ofError });
+      names = Object.keys(index.names);
+      lower = names.map((name) => name.toLowerCase());
+      for (const name of names) add(last, tail(name).toLowerCase(), name);
+      for (const [owner, own] of Object.entries(index.members)) {
+        for (const name of Object.keys(own)) add(members, name, `${owner}.${name}`);
+      }
+      show();
+    };
+    document.head.append(script);
+  }
+
+  const add = (map, key, value) => map.set(key, [...(map.get(key) ?? []), value]);
+  const tail = (name) => name.slice(name.lastIndexOf(".") + 1);
+  const owner = (name) => name.slice(0, Math.max(0, name.lastIndexOf(".")));
+
+  // Names of contrib and deep ones stand behind the rest.
+  function plainFirst(a, b) {
+    const key = (name) => {
+      const parts = name.split(".");
+      return [["contrib", "compat"].includes(parts[1]) ? 1 : 0, parts.length, name.length];
+    };
+    const [x, y] = [key(a), key(b)];
+    return x[0] - y[0] || x[1] - y[1] || x[2] - y[2] || (a < b ? -1 : 1);
+  }
+
+  const exists = (name) => told(name) !== null;
+
+  function number(name) {
+    return index.names[name] ?? index.members[owner(name)]?.[tail(name)];
+  }
+
+  function told(name) {
+    const found = number(name);
+    if (found === undefined) return null;
+    const [verdict, message, pair, called, others] = index.told[found];
+    const marks = {
+      "{}": name, "{.}": owner(name), "{_}": tail(name),
+      "{@}": index.places[owner(name)] ?? owner(name),
+    };
+    const text = message.replace(/\{[.@_]?\}/g, (mark) => marks[mark]);
+    return { name, verdict, text, pair, called, others: others ? others.split(" ") : [] };
+  }
+
+  // --- Names.
+
+  function spelled(text) {
+    let name = text.trim().replace(/\(\)$/, "");
+    if (name.startsWith(".")) return name;
+    name = name.replace(/^tensorflow(_core)?\b/, "tf").replace(/^tf(\.compat\.v[12])+\b/, "tf")
+      .replace(/^compat\.v1\./, "tf.");
+    return name === "tf" || name.startsWith("tf.") ? name : `tf.${name}`;
+  }
+
+  // Members of that name, one for each class that says the same of it.
+  function ofClasses(text) {
+    const suffix = text.startsWith(".") ? text : `.${text}`;
+    const found = (members.get(tail(text)) ?? []).filter((name) => name.endsWith(suffix));
+    const once = new Map();
+    for (const name of found.sort(plainFirst)) if (!once.has(number(name))) once.set(number(name), name);
+    return [...once.values()];
+  }
+
+  function find(text) {
+    const name = spelled(text);
+    if (exists(name)) {
+      const deeper = names.filter((other) => other.startsWith(`${name}.`)).sort(plainFirst);
+      return [name, ...deeper];
+    }
+    const plain = text.trim().replace(/\(\)$/, "");
+    const found = plain.includes(".") ? ofClasses(plain) : [];
+    const begun = spelled(plain).toLowerCase();
+    const words = last.get(plain.toLowerCase()) ?? [];
+    const begins = names.filter((_, i) => lower[i].startsWith(begun)).sort(plainFirst);
+    const word = plain.toLowerCase().replace(/^tf\./, "");
+    const has = word.length < 3 ? []
+      : names.filter((_, i) => lower[i].includes(word)).sort(plainFirst);
+    const own = plain.includes(".") || words.length ? [] : ofClasses(`.${plain}`);
+    return [...new Set([...found, ...[...words].sort(plainFirst), ...begins, ...own, ...has])];
+  }
+
+  // --- Errors, as scan/pasted.py reads them.
+
+  const MODULES = [
+    [/^tensorflow(_core)?\._api\.v\d(\.compat\.v[12])*/, "tf"],
+    [/^(tensorflow(_core)?|tf)(\.compat\.v[12])+/, "tf"],
+    [/^(keras|tf_keras)(\._tf_keras|\.api|\._v2|\.src)*(\.keras)?/, "tf.keras"],
+    [/^(tensorflow(_core)?|tf)\b/, "tf"],
+  ];
+
+  function attribute(module, name) {
+    const known = MODULES.find(([pattern]) => pattern.test(module));
+    if (!known) return [];
+    const real = module.replace(known[0], known[1]);
+    const found = [`${real}.${name}`];
+    if (real.startsWith("tf.keras.")) found.unshift(`tf.${real.slice(9)}.${name}`);
+    return found.filter(exists);
+  }
+
+  function fromModule(name) {
+    let symbol = name.replace(/^tensorflow(_core)?(\.compat\.v[12])*/, "tf");
+    while (symbol.startsWith("tf.")) {
+      if (exists(symbol)) return [symbol];
+      symbol = owner(symbol);
+    }
+    return name === "tensorflow.examples" ? ["tf.examples.tutorials"].filter(exists) : [];
+  }
+
+  const named = (word) => [...(last.get(word.toLowerCase()) ?? [])].sort(plainFirst);
+  const imported = (name, module) => (module ? fromModule(`${module}.${name}`) : named(name));
+
+  function member(object, name) {
+    const own = tail(object);
+    const found = ofClasses(`.${own}.${name}`);
+    if (found.length || name === "numpy") return found;
+    const ours = ofClasses(`.${name}`)
+      .filter((symbol) => own.toLowerCase().includes(tail(owner(symbol)).toLowerCase()));
+    return ours.length ? ours : [`.${name}`].filter(exists);
+  }
+
+  function keyword(called, name) {
+    const last = tail((called ?? "").replace(/(_v\d+)?(\.__init__)?$/, ""));
+    return (index.arguments[name] ?? []).filter((symbol) => !last || tail(symbol) === last);
+  }
+
+  const keras = (name) => ["tf.layers.", "tf.nn.rnn_cell."].map((p) => p + name).filter(exists);
+
+  const PATTERNS = [
+    [new RegExp(`[mM]odule ${QUOTED} has no attribute ${QUOTED}`), attribute],
+    [new RegExp(`'module' object has no attribute ${QUOTED}`), imported],
+    [/No module named ['"]?([\w.]+)/, fromModule],
+    [new RegExp(`cannot import name ${QUOTED}(?: from ${QUOTED})?`), imported],
+    [new RegExp(`${QUOTED} object has no attribute ${QUOTED}`), member],
+    [new RegExp(`(?:([\\w.]+)\\(\\) )?[gG]ot an unexpected keyword argument ${QUOTED}`), keyword],
+    [new RegExp(`${QUOTED} is not available with Keras 3`), keras],
+  ];
+
+  function ofError(text) {
+    const lines = text.trim().split("\n").map((line) => line.trim())
+      .filter((line) => line && !/^[~^ ]+$/.test(line)).reverse();
+    const names = ofNames(lines), known = sections(lines, letters);
+    if (names.length || known.length) return { names, errors: known };
+    return { names, errors: likely(lines) };
+  }
+
+  function ofNames(lines) {
+    for (const line of lines) {
+      for (const [pattern, names] of PATTERNS) {
+        const match = line.match(pattern);
+        const found = match ? [...new Set(names(...match.slice(1)))] : [];
+        if (found.length) return found;
+      }
+    }
+    return [];
+  }
+
+  const TYPE = /^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): /;
+  const ENOUGH = 20;
+  const count = (text) => (text.match(/[\p{L}\p{N}_]/gu) ?? []).length;
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&");
+
+  // How many letters a line has of the very words of a message, or of a part of it.
+  function letters(wording, line) {
+    const message = line.replace(TYPE, "");
+    if (message.length >= ENOUGH && wording.includes(message)) return count(message);
+    for (const part of [wording, wording.split(". ")[0]]) {
+      const pattern = new RegExp(part.split("…").map(escaped).join(".*?"), "s");
+      if (pattern.test(line)) return count(part);
+    }
+    return 0;
+  }
+
+  function sections(lines, score) {
+    for (const line of lines) {
+      const found = highest(index.errors.map((section) =>
+        [Math.max(0, ...section[0].map((wording) => score(wording, line))), section]));
+      if (found.length) {
+        return found.map(([, message, because, places, code, anchor]) =>
+          ({ message, because, places, code, anchor }));
+      }
+    }
+    return [];
+  }
+
+  function likely(lines) {
+    const known = sections(lines, likeness);
+    if (known.length) return known;
+    for (const line of lines) {
+      const type = line.match(TYPE)?.[1];
+      const raised = index.raised.filter(([, , , types]) => !type || types.includes(type));
+      const found = highest(raised.map((one) => [likeness(one[0], line), one]));
+      if (found.length) {
+        return found.map(([message, because, places]) => ({ message, because, places }));
+      }
+    }
+    return [];
+  }
+
+  function highest(scored) {
+    const most = Math.max(0, ...scored.map(([score]) => score));
+    return most ? scored.filter(([score]) => score === most).map(([, one]) => one) : [];
+  }
+
+  // How many letters of a line a message accounts for; 0 for too few.
+  function likeness(message, line) {
+    const quotes = (text) => [...text.matchAll(new RegExp(QUOTED, "g"))].map((m) => m[1]);
+    const words = message.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
+    const there = words.filter((word) => new RegExp(`\\b${word}\\b`, "i").test(line));
+    const letters = there.join("").length, missing = words.length - there.length;
+    if (!line.toLowerCase().includes(message.toLowerCase())) {
+      const others = quotes(message).some((quote) => !quotes(line).includes(quote));
+      if (others || words.length < 4 || missing * 4 > words.length) return 0;
+    }
+    return letters >= 10 ? letters : 0;
+  }
+
+  // --- What is shown.
+
+  function element(tag, ...inner) {
+    const made = document.createElement(tag);
+    made.append(...inner);
+    return made;
+  }
+
+  function way(place) {
+    const link = element("a", place);
+    const page = place.split(".")[0];
+    link.href = `${root}${page}.html${place.includes(".") ? `#${place}` : ""}`;
+    return link;
+  }
+
+  function shownName(name, whole) {
+    const known = told(name);
+    const part = element("div", element("p", element("strong", name), ` ${known.verdict}`));
+    if (known.verdict !== "same" || whole) part.append(element("p", known.text));
+    if (known.pair) {
+      const [what, proof] = index.pairs[known.pair] ?? [];
+      const line = element("p", known.called ? "" : "see ", way(known.pair));
+      if (whole && what) line.append(known.called ? `: ${proof}` : `: ${what}`);
+      known.others.forEach((other, i) => line.append(i ? ", " : "; also ", way(other)));
+      part.append(line);
+    }
+    return part;
+  }
+
+  function shownError({ message, because, places, code, anchor }) {
+    const title = element("strong", message);
+    const part = element("div", element("p", anchor ? linked(title, anchor) : title));
+    part.append(element("p", because));
+    if (code) part.append(element("pre", code));
+    const links = places.flatMap((place) => [", ", way(place)]);
+    if (links.length) part.append(element("p", ...links.slice(1)));
+    return part;
+  }
+
+  function linked(title, anchor) {
+    const link = element("a", title);
+    link.href = root + anchor;
+    return link;
+  }
+
+  function show() {
+    const text = box.value.trim();
+    answer.replaceChildren();
+    if (!text || !index) return;
+    const isError = /\s/.test(text);
+    const found = isError ? ofError(text) : { names: find(text), errors: [] };
+    answer.append(...found.errors.slice(0, SHOWN).map(shownError));
+    const more = found.names.length - SHOWN;
+    found.names.slice(0, SHOWN).forEach((name, i) => answer.append(shownName(name, i === 0)));
+    if (more > 0) answer.append(element("p", `and ${more} more`));
+    if (!answer.children.length) {
+      answer.append(element("p", isError ? "Nothing is known of this error."
+        : `TensorFlow 1.15 has no ${text}.`));
+    }
+    const search = element("a", "Search the pages for it");
+    search.href = `${root}search.html?q=${encodeURIComponent(text.split("\n").pop().slice(0, 200))}`;
+    answer.append(element("p", search));
+  }
+
+  box.addEventListener("focus", load);
+  box.addEventListener("input", () => { load(); show(); });
+  box.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") { box.value = ""; show(); box.blur(); }
+    if (event.key !== "Enter" || event.shiftKey) return;
+    event.preventDefault();
+    const first = answer.querySelector("a");
+    if (first) location.href = first.href;
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.matches("input, textarea")) return;
+    event.preventDefault();
+    box.focus();
+  });
+  // What was searched for stands there to be changed.
+  if (document.getElementById("search-results")) {
+    box.value = new URLSearchParams(location.search).get("q") ?? "";
+  }
+})();

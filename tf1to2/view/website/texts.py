@@ -1,0 +1,150 @@
+"""The texts of the site: the guide's documents, as MyST takes them, by page.
+
+Each file of the guide is a page; a chapter gets the pairs of its topic. Links lead to
+pages and pairs; what the site has not is told without a link.
+"""
+
+import functools
+import posixpath
+import re
+
+from tf1to2 import topics
+from tf1to2.view import library
+
+ENTRY = "MIGRATION.md"
+BESIDE = {"README.md": "readme", "BENCHMARKS.md": "benchmarks"}
+SHOWN = re.compile(r"(?s)<!-- table pairs: ([^\n]+) -->\n.*?<!-- end -->")
+FENCED = re.compile(r"(?ms)^(```.*?^```$)")
+LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
+ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
+WIDE = "---\nhide-toc: true\n---\n"
+OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none itself
+
+
+def texts():
+    """{page: its text}; a page is "index", "layers", "names/train"."""
+    kinds = {f"numerics/{name}": _kind(name) for name in library.kinds()}
+    return {page: _text(path, page) for path, page in pages().items()} | kinds
+
+
+@functools.cache
+def pages():
+    """{path of a document: its page}, both as they are linked: without ".html"."""
+    top = topics.document("guide")
+    found = {ENTRY: "index", **BESIDE}
+    for path in sorted(top.rglob("*.md")):
+        place = path.relative_to(top).as_posix()
+        page = place.removesuffix(".md").removesuffix("/README")
+        found[f"guide/{place}"] = page
+    return found
+
+
+def _text(path, page):
+    text = topics.document(path).read_text("utf-8")
+    topic = topics.topics().get(page) if path.startswith("guide/") else None
+    if topic:
+        text = _with_pairs(text, topic)
+    parts = FENCED.split(re.sub(r"<!-- [^\n]* -->\n?", "", text))
+    parts[::2] = [_with_links(part, path, page) for part in parts[::2]]
+    text = "".join(parts)
+    if page == "index":
+        return text + _contents()
+    children = [child for child in pages().values() if child.startswith(f"{page}/")]
+    return text + _tree(children) * bool(children)
+
+
+def _with_links(text, path, page):
+    """A text whose links lead to pages, from a page."""
+
+    def link(match):
+        url = match[2]
+        if re.match(r"\w+:", url):
+            return match[0]
+        file, _, anchor = url.partition("#")
+        where = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
+        target = _target(where if file else path, anchor, match[1].strip("`"))
+        if target is None:
+            return match[1]
+        there, sign, anchor = target.partition("#")
+        there = posixpath.relpath(f"{there}.md", posixpath.dirname(page))
+        return f"[{match[1]}]({there}{sign}{anchor})"
+
+    # Anchors of the code host's are targets of MyST's.
+    return LINK.sub(link, ANCHOR.sub(r"[]{#\1}", text))
+
+
+def _target(path, anchor, text):
+    """Where a file, an anchor and a link's text lead: "page#anchor", or None."""
+    if page := pages().get(path):
+        for name in (f"{page}.{anchor}", text, f"{page}.{text}"):
+            if name in library.pairs() and name.startswith(page):
+                return f"{page}#{name}"
+        return f"{page}#{anchor}" if anchor else page
+    match = re.fullmatch(
+        r"(?:v1_graph/|v2_\w+/|parity_tests/test_)(\w+)(?:\.py|/.*|)", path
+    )
+    if not match or match[1] not in topics.topics():
+        return None
+    line = re.fullmatch(r"L(\d+)", anchor)
+    place = _at(path, int(line[1])) if line else text
+    place = place if place in library.pairs() else f"pairs-of-{match[1]}"
+    return f"{match[1]}#{place}"
+
+
+@functools.cache
+def _at(path, number):
+    """The place of the definition that a line of a page is of, or ""."""
+    module = library.edition().module(path.removesuffix(".py").replace("/", "."))
+    for definition in module.definitions.values() if module else ():
+        if definition.start <= number < definition.stop:
+            return library.place(definition)
+    return ""
+
+
+def _with_pairs(text, topic):
+    """A chapter with its pairs: those that it shows in their place, then the others."""
+    text = re.sub(r"(?m)^The pair: .*$", "", text)
+    match = SHOWN.search(text)
+    shown = match[1].split() if match else []
+    text = SHOWN.sub(lambda m: "\n".join(_pair(topic, n) for n in shown), text)
+    rest = [name for name in topic.pairs if name not in shown]
+    title = "The other pairs" if shown else "The pairs"
+    parts = [f"(pairs-of-{topic.name})=\n\n## {title}\n"] if rest else []
+    unfolded = 0 if shown else OPEN
+    parts += [_pair(topic, n, i >= unfolded) for i, n in enumerate(rest)]
+    if topic.name in library.helpers():
+        parts.append(f"## Code that pairs need\n\n```{{needed}} {topic.name}\n```\n")
+    if topic.name == "numerics":
+        parts.append(_tree([f"numerics/{kind}" for kind in library.kinds()]))
+    return "\n".join([WIDE + text, "", *parts])
+
+
+def _pair(topic, name, folded=False):
+    option = ":folded:\n" * folded
+    return f"```{{pair}} {topic.name}.{name}\n{option}```\n"
+
+
+def _contents():
+    """The sidebar: the topics by group, then what goes across them."""
+    entry = topics.document(ENTRY).read_text("utf-8")
+    order = [page for _, page in pages().items() if f"/{page}.md)" in entry]
+    order.sort(key=lambda page: entry.index(f"/{page}.md)"))
+    groups = topics.groups()
+    topical = {name for names in groups.values() for name in names}
+    rest = [page for page in order if page not in topical]
+    every = [p for p in pages().values() if "/" not in p and p != "index"]
+    rest += [p for p in every if p not in {*rest, *topical, *BESIDE.values()}]
+    groups = {**groups, "Across topics": rest, "The tools": list(BESIDE.values())}
+    return "".join(_tree(pages, title) for title, pages in groups.items())
+
+
+def _tree(pages, title=""):
+    """Pages of the sidebar, under a title."""
+    caption = f":caption: {title}\n" * bool(title)
+    return "\n```{toctree}\n:hidden:\n" + caption + "\n".join(["", *pages, "```", ""])
+
+
+def _kind(name):
+    """The page of one module of `numerics`."""
+    told = library.edition().module(f"{library.NUMERICS}.{name}").told
+    return f"{WIDE}# numerics.{name}\n\n{told}\n\n```{{needed}} numerics.{name}\n```\n"

@@ -1,0 +1,398 @@
+"""Graphs and sessions → what of `tf.compat.v1` still works without a session."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+v1 = tf.compat.v1
+
+__all__ = [
+    "fit",
+    "fit_embedding",
+    "resume",
+    "resume_objects",
+    "run_network",
+    "fetch",
+    "freeze",
+    "run_frozen",
+    "weighted_loss",
+    "resize",
+    "count_flops",
+]
+
+
+def fit(data, start, optimizer, hyper, stops):
+    """Fits a line by `apply_gradients` of any of the optimizers.
+
+    Args:
+        data: (x, y), [n, features] and [n, units] arrays of one float dtype.
+        start: (kernel, bias), [features, units] and [units] arrays of this dtype.
+        optimizer: its name, such as "Adam".
+        hyper: dict of its arguments, such as {"learning_rate": 0.5}.
+        stops: list of the steps, rising, at which to look.
+
+    Returns:
+        {stop: {name: value}} of the weights, of their slots ("kernel m") and of the
+        global step.
+    """
+    # --- build
+    weights, loss = _line(data, start)
+    optimizer = getattr(v1.train, optimizer + "Optimizer")(**hyper)
+    global_step = _make_global_step()
+    # --- step
+    step = _make_step(optimizer, loss, weights, global_step)
+    # --- run
+    history, done = {}, 0
+    for stop in stops:
+        for _ in range(stop - done):
+            step()
+        history[stop], done = _values(optimizer, weights, global_step), stop
+    return history
+
+
+def _line(data, start):
+    """([kernel, bias], function of the mean squared error of x · kernel + bias)."""
+    kernel = tf.Variable(start[0], name="kernel")
+    bias = tf.Variable(start[1], name="bias")
+
+    def loss():
+        outputs = tf.matmul(tf.constant(data[0]), kernel) + bias
+        return tf.reduce_mean(tf.square(outputs - tf.constant(data[1])))
+
+    return [kernel, bias], loss
+
+
+def _make_global_step():
+    return tf.Variable(0, trainable=False, dtype=tf.int64, name="global_step")
+
+
+def _make_step(optimizer, loss, weights, global_step):
+    """A function that takes a step, and returns the loss before it."""
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            error = loss()
+        gradients = zip(tape.gradient(error, weights), weights)
+        optimizer.apply_gradients(gradients, global_step)
+        return error
+
+    return step
+
+
+def _values(optimizer, weights, global_step):
+    """{name: value} of the weights, of their slots, and of the global step."""
+    values = {v.name[:-2]: v.numpy() for v in [*weights, global_step]}
+    for v in weights:
+        for slot in optimizer.get_slot_names():
+            values[f"{v.name[:-2]} {slot}"] = optimizer.get_slot(v, slot).numpy()
+    return values
+
+
+def fit_embedding(table, ids, targets, optimizer, hyper):
+    """Fits the rows of a table that are looked up by `minimize`: a sparse gradient.
+
+    Args:
+        table: [rows, n] float array, the initial table.
+        ids: [steps, k] int array of rows; any may occur twice in a step.
+        targets: [steps, k, n] array of the dtype of `table`.
+        optimizer, hyper: as for `fit`.
+
+    Returns:
+        {name: value} of the table, its slots ("table m") and the global step.
+    """
+    # --- build
+    variable = tf.Variable(table, name="table")
+    optimizer = getattr(v1.train, optimizer + "Optimizer")(**hyper)
+    global_step = _make_global_step()
+
+    # --- step
+    @tf.function
+    def step(row_ids, wanted):
+        def loss():
+            looked_up = tf.nn.embedding_lookup(variable, row_ids)
+            return tf.reduce_sum(tf.square(looked_up - wanted)) / 2
+
+        optimizer.minimize(loss, global_step, [variable])  # takes a function now
+
+    # --- run
+    for batch in zip(ids, targets):
+        step(*map(tf.constant, batch))
+    return _values(optimizer, [variable], global_step)
+
+
+def resume(data, start, steps, files=None):
+    """Trains on from a checkpoint of names, by a `Saver`, and writes another.
+
+    Args:
+        data, start: as for `fit`.
+        steps: how many of Adam to take.
+        files: {suffix: bytes as a uint8 array}, the files of a checkpoint, or None.
+
+    Returns:
+        dict with the `losses` before each step, and what is `saved`, {name: array}.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- build
+        weights, loss = _line(data, start)
+        optimizer = v1.train.AdamOptimizer(0.125)
+        global_step = _make_global_step()
+        step = _make_step(optimizer, loss, weights, global_step)
+        step.get_concrete_function()  # makes the slots, and takes no step
+        saver = v1.train.Saver(_by_name(optimizer, weights, global_step))
+        # --- restore
+        path = os.path.join(folder, "model.ckpt")
+        if files is not None:
+            for suffix, content in files.items():
+                content.tofile(path + suffix)
+            saver.restore(None, path)
+        # --- step
+        losses = [step().numpy() for _ in range(steps)]
+        # --- save
+        saver.save(None, path, write_meta_graph=False, write_state=False)
+        saved = tf.train.load_checkpoint(path)
+        names = saved.get_variable_to_shape_map()
+        saved = {name: saved.get_tensor(name) for name in names}
+        return {"losses": np.array(losses, data[0].dtype), "saved": saved}
+
+
+def _by_name(adam, weights, global_step):
+    """{name in a checkpoint of TensorFlow 1: variable}, all that Adam has included."""
+    # The slots' own names count on in a process: kernel/Adam_2 of a second optimizer.
+    powers = [v for v in adam.variables() if v.name.startswith("beta")]
+    named = {v.name[:-2]: v for v in [*weights, *powers, global_step]}
+    for v in weights:
+        named[v.name[:-2] + "/Adam"] = adam.get_slot(v, "m")
+        named[v.name[:-2] + "/Adam_1"] = adam.get_slot(v, "v")
+    return named
+
+
+def resume_objects(data, start, stop, steps):
+    """Trains, stops, and goes on in a fresh program, at a rate that falls.
+
+    Args:
+        data, start: as for `fit`.
+        stop: how many steps of Adam the first program takes.
+        steps: how many the second one takes, from the checkpoint of the first.
+
+    Returns:
+        {name: value} in the end, as of `fit`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for count in (stop, steps):
+            # --- build
+            weights, loss = _line(data, start)
+            global_step = _make_global_step()
+            # Outside of a graph a schedule is a function, which the optimizer calls.
+            rate = v1.train.exponential_decay(0.125, global_step, 4, 0.5)
+            optimizer = v1.train.AdamOptimizer(rate)
+            # An optimizer is an object like others: its slots are saved with it.
+            checkpoint = tf.train.Checkpoint(
+                weights=weights, optimizer=optimizer, global_step=global_step
+            )
+            manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=5)
+            step = _make_step(optimizer, loss, weights, global_step)
+            # --- restore
+            status = checkpoint.restore(manager.latest_checkpoint)
+            # --- step
+            for _ in range(count):
+                step()
+            if manager.latest_checkpoint:
+                status.assert_consumed()  # slots are restored when they are made
+            # --- save
+            manager.save(global_step)
+    return _values(optimizer, weights, global_step)
+
+
+def run_network(x, y, kernel, steps, rate=0.125):
+    """Trains graph code: scopes that share, a loop, and a penalty in a collection.
+
+    Args:
+        x: [n, units] float array.
+        y: array like `x`.
+        kernel: [units, units] array of the same dtype, to start at.
+        steps: how many steps of gradient descent to take.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step and the `variables` by name.
+    """
+    # --- wrap
+    signature = [tf.TensorSpec([None, x.shape[1]], x.dtype, "x")]
+    network = v1.wrap_function(lambda x: _network(x, kernel), signature)
+
+    # --- step
+    optimizer = v1.train.GradientDescentOptimizer(rate)
+    variables = network.trainable_variables
+
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            outputs, penalty = network(x)
+            loss = tf.reduce_mean(tf.square(outputs - y)) + penalty
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+        return loss
+
+    # --- run
+    batch = tf.constant(x), tf.constant(y)
+    losses = [step(*batch).numpy() for _ in range(steps)]
+    variables = {v.name[:-2]: v.numpy() for v in variables}
+    return {"losses": np.array(losses), "variables": variables}
+
+
+def _network(x, kernel):
+    """Graph code as it stands."""
+    first = tf.identity(_recurrent(x, kernel), name="first")
+    second = _recurrent(first, kernel)  # the same kernel
+    return tf.identity(second, name="second"), v1.losses.get_regularization_loss()
+
+
+def _recurrent(x, kernel):
+    with v1.variable_scope("net", reuse=v1.AUTO_REUSE):
+        w = v1.get_variable("kernel", None, x.dtype, kernel, regularizer=tf.nn.l2_loss)
+
+    def body(i, h):
+        return i + 1, tf.nn.relu(tf.matmul(h, w)) + x
+
+    return v1.while_loop(lambda i, h: i < 3, body, [0, x])[1]
+
+
+def fetch(kernel, feed, fetches):
+    """Asks graph code for its tensors by name.
+
+    Args:
+        kernel: [units, units] float array, the weights of `run_network`.
+        feed: {name of a tensor: array}, any tensors that cut the graph.
+        fetches: list of names of tensors.
+
+    Returns:
+        List of arrays.
+    """
+    # --- wrap
+    signature = [tf.TensorSpec([None, len(kernel)], kernel.dtype, "x")]
+    network = v1.wrap_function(lambda x: _network(x, kernel), signature)
+    # --- ask
+    tensor = network.graph.get_tensor_by_name
+    part = tf.function(network.prune([*map(tensor, feed)], [*map(tensor, fetches)]))
+    return [y.numpy() for y in part(*map(tf.constant, feed.values()))]
+
+
+def freeze(x, kernel, file=False):
+    """Freezes a network with a loop, and asks the frozen graph.
+
+    Args:
+        x: [n, units] float array.
+        kernel: [units, units] array of the same dtype.
+        file: whether to return what was written, too.
+
+    Returns:
+        dict with the answer `y`, and the `file`, bytes as a uint8 array, if asked for.
+    """
+    # A session works still, in a graph of its own.
+    with tf.Graph().as_default(), v1.Session() as sess:
+        # --- freeze
+        inputs = v1.placeholder(x.dtype, [None, x.shape[1]], name="x")
+        _network(inputs, kernel)
+        sess.run(v1.global_variables_initializer())
+        frozen = v1.graph_util.convert_variables_to_constants(
+            sess, sess.graph_def, ["second"]
+        )
+    written = np.frombuffer(frozen.SerializeToString(deterministic=True), np.uint8)
+    # --- ask
+    answer = {"y": run_frozen(written, {"x:0": x}, ["second:0"])[0]}
+    return {**answer, "file": written} if file else answer
+
+
+def run_frozen(graph, feed, fetches):
+    """Reads a frozen graph, loops of TensorFlow 1 included, and asks for its tensors.
+
+    Args:
+        graph: the file, bytes as a uint8 array.
+        feed: {name of a tensor: array}, any tensors that cut the graph.
+        fetches: list of names of tensors.
+
+    Returns:
+        List of arrays.
+    """
+    # --- read
+    graph_def = v1.GraphDef.FromString(graph.tobytes())
+
+    # --- wrap
+    def imported(*tensors):
+        named = dict(zip(feed, tensors))
+        return tf.import_graph_def(graph_def, named, fetches, name="")
+
+    signature = [tf.TensorSpec(x.shape, x.dtype) for x in feed.values()]
+    wrapped = v1.wrap_function(imported, signature)
+    # Only what the fetches need; called whole, all of the file would run.
+    part = tf.function(wrapped.prune(wrapped.inputs, wrapped.outputs))
+    # --- ask
+    return [y.numpy() for y in part(*map(tf.constant, feed.values()))]
+
+
+def weighted_loss(kind, labels, predictions, weights=1.0, options=None):
+    """Computes a weighted loss of `tf.losses`.
+
+    Args:
+        kind: its name, such as "huber_loss".
+        labels, predictions: tensors as it takes them.
+        weights: a number, or a tensor of the rank of the losses.
+        options: dict of its other arguments.
+
+    Returns:
+        float32 scalar.
+    """
+    loss = getattr(v1.losses, kind)
+    if kind == "mean_pairwise_squared_error":
+        loss = tf.function(loss)  # which eagerly divides by other numbers
+    return loss(labels, predictions, weights=weights, **options or {})
+
+
+def resize(images, size, method=0, align_corners=False):
+    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels.
+
+    Args:
+        images: [batch, height, width, channels] tensor.
+        size: (height, width) of the result.
+        method: 0 bilinear, 1 nearest neighbour, 2 bicubic, 3 area.
+        align_corners: whether the centres of the corner pixels stay where they are.
+
+    Returns:
+        float32 tensor; of the dtype of `images` if the method is 1.
+    """
+    return v1.image.resize_images(images, size, method, align_corners)
+
+
+def count_flops(batch, size, channels, classes):
+    """Counts the floating-point operations of a small network, without a run.
+
+    Args:
+        batch: int.
+        size: height and width of the images.
+        channels: how many the convolution makes.
+        classes: int.
+
+    Returns:
+        {type of op: count}, of the types that TensorFlow counts.
+    """
+    # --- build
+    network = tf.function(lambda images: _classify(images, channels, classes))
+    network = network.get_concrete_function(tf.TensorSpec([batch, size, size, 3]))
+    # --- count
+    builder = v1.profiler.ProfileOptionBuilder
+    options = builder(builder.float_operation()).with_empty_output().build()
+    node = v1.profiler.profile(network.graph, cmd="op", options=options)
+    counts = {}
+    while node.children:  # a chain, the largest first
+        node = node.children[0]
+        counts[node.name] = node.float_ops
+    return counts
+
+
+def _classify(images, channels, classes):
+    kernel, bias = tf.zeros([3, 3, 3, channels]), tf.zeros([channels])
+    hidden = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(images, kernel, 1, "SAME"), bias))
+    pooled = tf.reduce_mean(tf.nn.max_pool2d(hidden, 2, 2, "VALID"), [1, 2])
+    return tf.nn.softmax(tf.matmul(pooled, tf.zeros([channels, classes])))

@@ -1,0 +1,122 @@
+"""Data: placeholders, feeds and iterators' ops → arguments, and loops over tf.data."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from v2_keras.basics import Losses
+
+__all__ = [
+    "from_placeholder",
+    "from_python",
+    "from_generator",
+    "reinitializable",
+    "pipeline",
+]
+
+
+def from_placeholder(feeds, width):
+    """Computes scale · x² + 1 of what is fed, one run per feed.
+
+    An `Input` is a placeholder, and a model the function from some to others.
+    """
+    # --- build
+    x, scale = keras.Input([width], name="x"), keras.Input(batch_shape=[], name="scale")
+    model = keras.Model({"x": x, "scale": scale}, scale * ops.square(x) + 1)
+    # --- run
+    outputs = []
+    for feed in feeds:
+        feed = {"scale": 1, **feed}
+        tensors = {k: ops.convert_to_tensor(x, "float32") for k, x in feed.items()}
+        outputs.append(model(tensors).numpy())
+    return outputs
+
+
+def from_python(batches, dtype, count):
+    """Computes x² + 1 of batches that a Python function hands out, one per run.
+
+    `fit` and `predict` take a generator of tuples; `predict` joins what comes out.
+    """
+    # --- build
+    x = keras.Input(batches[0].shape[1:], dtype=dtype)
+    model = keras.Model(x, ops.square(x) + 1)
+    # --- run
+    supply = ((batch,) for batch in batches)
+    return np.split(model.predict(supply, verbose=0, steps=count), count)
+
+
+def from_generator(rows, size, width):
+    """Batches rows of several lengths that a generator yields, padded with zeros.
+
+    `pad_sequences` puts zeros in front, unless it is told, and makes integers.
+    """
+    starts = range(0, len(rows), size)
+    return [
+        keras.utils.pad_sequences(rows[i : i + size], width, "float32", padding="post")
+        for i in starts
+    ]
+
+
+class Estimate(keras.layers.Layer):
+    """One number, whatever comes in."""
+
+    def build(self, shape):
+        self.estimate = self.add_weight(shape=(), initializer="zeros", name="estimate")
+
+    def call(self, x):
+        return ops.broadcast_to(self.estimate, ops.shape(x))
+
+
+class SquaredErrors(keras.metrics.Sum):
+    def update_state(self, targets, outputs, sample_weight=None):
+        super().update_state(ops.square(targets - outputs))
+
+
+def reinitializable(train, valid, epochs):
+    """Trains on one dataset and evaluates on another with the same graph, in turn.
+
+    A rate of a quarter goes half of the way: the gradient of a square has a 2 in it.
+    """
+    # --- build
+    train, valid = (
+        tf.data.Dataset.from_tensor_slices((x, x)).batch(1) for x in (train, valid)
+    )
+    model = keras.Sequential([keras.Input([]), Estimate()])
+    metrics = [SquaredErrors(name="errors")]
+    model.compile(keras.optimizers.SGD(0.25), "mse", metrics=metrics)
+    # --- run
+    history = model.fit(
+        train, epochs=epochs, validation_data=valid, shuffle=False, verbose=0
+    ).history
+    return model.get_weights()[0], list(np.float32(history["val_errors"]))
+
+
+def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
+    """Trains a linear model on cached, repeated, shuffled, mapped and batched data.
+
+    `fit` takes the dataset as it is; which rows a batch had is nowhere told.
+    """
+
+    # --- parse
+    def parse(features, label):
+        return features / 2, label
+
+    # --- data
+    tf.random.set_seed(seed)
+    dataset = tf.data.Dataset.from_tensor_slices((x, y)).cache()
+    if repeat_first:
+        dataset = dataset.repeat(epochs).shuffle(5 * size, seed=seed)
+    else:
+        dataset = dataset.shuffle(5 * size, seed=seed).repeat(epochs)
+    dataset = dataset.map(parse, num_parallel_calls=2)
+    dataset = dataset.batch(size, drop_remainder=True).prefetch(1)
+    # --- step
+    dense = keras.layers.Dense(1, use_bias=False, kernel_initializer="zeros")
+    model = keras.Sequential([keras.Input(x.shape[1:]), dense])
+    model.compile(keras.optimizers.SGD(rate), "mse")
+    # --- run
+    history = Losses()
+    model.fit(dataset, shuffle=False, verbose=0, callbacks=[history])
+    losses = np.array(history.losses, x.dtype)
+    return {"losses": losses, "weights": model.get_weights()[0][:, 0]}

@@ -1,0 +1,277 @@
+"""Estimators: `model_fn`, `input_fn`, hooks → a module, a dataset and a plain loop."""
+
+import math
+import os
+import tempfile
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import callbacks, layers
+
+from v2_eager.estimators import (
+    HParams,
+    eval_batches,
+    refuse_zero,
+    steps_to_take,
+    to_examples,
+)
+from v2_eager.numerics import initializers, randomness
+from v2_keras.basics import Losses
+from v2_keras.optimizers import Multiple
+from v2_keras.training_loops import NanGuard, Saver
+
+__all__ = [
+    "train",
+    "evaluate",
+    "predict",
+    "serve",
+    "train_and_evaluate",
+]
+
+SEED = 5  # the `tf_random_seed` of `RunConfig`
+
+
+class BatchLoss(keras.metrics.Mean):
+    """The mean of the losses of batches: the `loss` of `evaluate` is one over rows."""
+
+    def update_state(self, labels, logits, sample_weight=None):
+        loss = keras.losses.sparse_categorical_crossentropy(labels, logits, True)
+        super().update_state(keras.ops.mean(loss))
+
+
+def make_model(features, hparams):
+    """Dense layers that begin at the weights that TensorFlow 1 drew, compiled."""
+    model = keras.Sequential([keras.Input(features.shape[1:], name="x")])
+    for number, units in enumerate(hparams.hidden):
+        name, activation = f"hidden_{number}", hparams.activation
+        model.add(layers.Dense(units, activation, name=name))
+    model.add(layers.Dense(hparams.classes, name="scores"))
+    for number, layer in enumerate(model.layers):
+        seeds = randomness.kernel_seeds(SEED, number)
+        draw = initializers.glorot_uniform(seed=randomness.stream(*seeds))
+        layer.kernel.assign(draw(layer.kernel.shape))
+    model.compile(
+        keras.optimizers.SGD(hparams.rate, hparams.momentum),
+        keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        metrics=["accuracy", BatchLoss(name="batch_loss")],
+    )
+    model.optimizer.build(model.trainable_variables)
+    return model
+
+
+def old_names(model):
+    """{name in TensorFlow 1: variable} of the weights, their slots and the step."""
+    optimizer = model.optimizer
+    names = {f"{x.name}/{w.name}": w for x in model.layers for w in x.weights}
+    _, _, *slots = optimizer.variables  # the step and the rate
+    factor = -float(optimizer.learning_rate)
+    for name, slot in zip(list(names), slots):
+        names[f"{name}/Momentum"] = Multiple(slot, factor)
+    return names | {"global_step": optimizer.iterations}
+
+
+def train_batches(data, hparams):
+    """The rows again and again: `steps_per_epoch` says how long."""
+    dataset = tf.data.Dataset.from_tensor_slices(data)
+    if hparams.shuffle:
+        tf.random.set_seed(SEED)
+        dataset = dataset.shuffle(100, seed=7, reshuffle_each_iteration=False)
+    return dataset.repeat().batch(hparams.batch_size)
+
+
+def trained(data, hparams, steps):
+    model = make_model(data[0], hparams)
+    if steps:
+        batches = train_batches(data, hparams)
+        model.fit(batches, steps_per_epoch=steps, shuffle=False, verbose=0)
+    return model
+
+
+class History(Losses):
+    """A hook is a callback: the loss of every step and the weights after it."""
+
+    def __init__(self):
+        super().__init__()
+        self.weights = []
+
+    def on_train_batch_end(self, batch, logs=None):
+        super().on_train_batch_end(batch, logs)
+        self.weights.append(self.model.get_weights())
+
+
+def train(data, runs, hparams=""):
+    """Trains in one run or in several, each of which resumes from the last checkpoint.
+
+    The weights that Keras writes of a compiled model have slots and step with them.
+    """
+    hparams = HParams.parse(hparams)
+    history, steps = History(), []
+    with tempfile.TemporaryDirectory() as model_dir:
+        path = os.path.join(model_dir, "model.weights.h5")
+        for run in runs:
+            model = make_model(data[0], hparams)
+            if os.path.exists(path):
+                model.load_weights(path)
+            count = steps_to_take(model.optimizer.iterations.numpy(), **run)
+            if count:
+                model.fit(
+                    train_batches(data, hparams),
+                    steps_per_epoch=count,
+                    shuffle=False,
+                    verbose=0,
+                    callbacks=[
+                        history,
+                        NanGuard(),
+                        callbacks.ModelCheckpoint(path, save_weights_only=True),
+                    ],
+                )
+            steps.append(model.optimizer.iterations.numpy())
+    return {
+        "losses": list(np.float32(history.losses)),
+        "weights": history.weights,
+        "steps": steps,
+        "names": sorted(old_names(model)),
+    }
+
+
+def evaluated(model, logs, prefix=""):
+    """What an Estimator told of an evaluation."""
+    return {
+        "loss": np.float32(logs[prefix + "batch_loss"]),
+        "accuracy": np.float32(logs[prefix + "accuracy"]),
+        "global_step": model.optimizer.iterations.numpy(),
+    }
+
+
+def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
+    """Trains, then evaluates.
+
+    The loss of Keras is a mean over rows, that of an Estimator one over batches.
+    """
+    hparams = HParams.parse(hparams)
+    if eval_steps is not None:
+        refuse_zero("steps", eval_steps)
+    model = trained(data, hparams, steps)
+    batches = eval_batches(eval_data, hparams)
+    logs = model.evaluate(batches, steps=eval_steps, verbose=0, return_dict=True)
+    return evaluated(model, logs)
+
+
+def with_predictions(model):
+    """The model with the outputs that a `model_fn` had for PREDICT."""
+    (logits,) = model.outputs
+    classes = keras.ops.cast(keras.ops.argmax(logits, axis=1), "int64")
+    probabilities = keras.ops.softmax(logits)
+    outputs = {"classes": classes, "probabilities": probabilities}
+    return keras.Model(model.inputs, outputs)
+
+
+def predict(data, features, steps, hparams=""):
+    """Trains, then predicts."""
+    hparams = HParams.parse(hparams)
+    model = with_predictions(trained(data, hparams, steps))
+    columns = model.predict(eval_batches(features, hparams), verbose=0)
+    return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
+
+def serve(data, features, steps, hparams=""):
+    """Trains, exports, loads what was exported, and asks each of its signatures.
+
+    `model.export` writes one signature; an archive has as many as it is given.
+    """
+    if not steps:
+        raise ValueError("Couldn't find trained model")
+    model = with_predictions(trained(data, HParams.parse(hparams), steps))
+
+    # --- signatures
+    def predict(x):
+        return model(x)
+
+    def classify(x):
+        return {"classes": model(x)["classes"]}
+
+    def on_examples(function):
+        spec = {"x": tf.io.FixedLenFeature(features.shape[1:], tf.float32)}
+        return lambda examples: function(tf.io.parse_example(examples, spec)["x"])
+
+    rows = tf.TensorSpec([None, *features.shape[1:]], tf.float32, name="x")
+    examples = tf.TensorSpec([None], tf.string, name="examples")
+    # --- export
+    with tempfile.TemporaryDirectory() as path:
+        archive = keras.export.ExportArchive()
+        archive.track(model)
+        archive.add_endpoint("serving_default", on_examples(predict), [examples])
+        archive.add_endpoint("classes", on_examples(classify), [examples])
+        archive.add_endpoint("raw:serving_default", predict, [rows])
+        archive.add_endpoint("raw:classes", classify, [rows])
+        archive.write_out(path, verbose=False)
+        # --- load
+        loaded = tf.saved_model.load(path)
+        # --- ask
+        given = {"examples": to_examples(features), "x": tf.constant(features)}
+        signatures, answers = {}, {}
+        for name, function in sorted(loaded.signatures.items()):
+            inputs = function.structured_input_signature[1]
+            outputs = function(**{key: given[key] for key in inputs})
+            signatures[name] = [sorted(inputs), sorted(outputs)]
+            answers[name] = {key: value.numpy() for key, value in outputs.items()}
+        return signatures, answers
+
+
+class StopAtStep(callbacks.Callback):
+    """Ends the training at a step, which need not be the end of an epoch."""
+
+    def __init__(self, last_step):
+        super().__init__()
+        self.last_step = last_step
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.model.optimizer.iterations == self.last_step:
+            self.model.stop_training = True
+
+
+def train_and_evaluate(
+    data, eval_data, max_steps, save_every, patience=None, keep=5, hparams=""
+):
+    """Evaluates at every checkpoint, and stops when that has long been no better.
+
+    An epoch is what lies between two evaluations, and patience a number of these.
+    """
+    refuse_zero("max_steps", max_steps)
+    hparams = HParams.parse(hparams)
+    metrics = []
+    # --- build
+    with tempfile.TemporaryDirectory() as model_dir:
+        model = make_model(data[0], hparams)
+        manager = tf.train.CheckpointManager(
+            tf.train.Checkpoint(model=model),
+            model_dir,
+            keep,
+            checkpoint_name="model.ckpt",
+            step_counter=model.optimizer.iterations.value,
+            checkpoint_interval=save_every,
+        )
+        collector = callbacks.LambdaCallback(
+            on_epoch_end=lambda epoch, logs: metrics.append(
+                evaluated(model, logs, "val_")
+            )
+        )
+        hooks = [StopAtStep(max_steps), Saver(manager), collector]
+        if patience is not None:
+            evaluations = math.ceil(patience / save_every)
+            stop = callbacks.EarlyStopping("val_batch_loss", 0, evaluations, mode="min")
+            hooks.append(stop)
+        # --- loop
+        model.fit(
+            train_batches(data, hparams),
+            epochs=math.ceil(max_steps / save_every),
+            steps_per_epoch=save_every,
+            validation_data=eval_batches(eval_data, hparams),
+            shuffle=False,
+            verbose=0,
+            callbacks=hooks,
+        )
+        # --- checkpoints
+        names = [path.split("/")[-1] for path in manager.checkpoints]
+    return {"metrics": metrics, "result": metrics[-1], "checkpoints": names}

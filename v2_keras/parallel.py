@@ -1,0 +1,62 @@
+"""Devices: `tf.device`, towers, averages → `tf.device`, MirroredStrategy."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.parallel import device, mirrored, processors
+from v2_keras.basics import Losses
+from v2_keras.optimizers import adam
+
+__all__ = [
+    "fit",
+    "fit_towers",
+]
+
+
+def make_model(w, optimizer):
+    """A polynomial with the coefficients w; in a scope, a copy on each device."""
+    dense = keras.layers.Dense(1, use_bias=False, dtype=w.dtype.name)
+    model = keras.Sequential([keras.Input([3], dtype=w.dtype.name), dense])
+    model.set_weights([w])
+    model.compile(optimizer, "mse")
+    return model
+
+
+def fitted(model, x, y):
+    """Fits a batch per step: of a batch each device gets its part."""
+    features = np.stack([np.square(x), x, np.ones_like(x)], axis=-1)
+    batches = tf.data.Dataset.from_tensor_slices((features, y[..., np.newaxis]))
+    history = Losses()
+    model.fit(batches, shuffle=False, verbose=0, callbacks=[history])
+    return model.get_weights()[0], np.array(history.losses, x.dtype)
+
+
+def fit(x, y, w, num_devices, learning_rate=0.1):
+    """Fits a polynomial by Adam, every batch divided among devices that share it.
+
+    Model and optimizer are made in the scope; `fit` does the rest.
+    """
+    processors(2)
+    # --- build
+    strategy = tf.distribute.MirroredStrategy(
+        [device(i).to_string() for i in range(num_devices)],
+        cross_device_ops=tf.distribute.ReductionToOneDevice(),
+    )
+    with strategy.scope():
+        model = make_model(w, adam(learning_rate))
+    # --- run
+    return fitted(model, x, y)
+
+
+def fit_towers(x, y, w, learning_rate=0.0625):
+    """Fits a polynomial by gradient descent, its gradients averaged over two devices.
+
+    `fit` divides the loss of each device by their number, and sums the gradients.
+    """
+    # --- build
+    strategy = mirrored()
+    with strategy.scope():
+        model = make_model(w, keras.optimizers.SGD(learning_rate))
+    # --- run
+    return fitted(model, x, y)

@@ -1,0 +1,149 @@
+"""Saved models: graphs, collections and tensors by name → functions that were saved."""
+
+import os
+import tempfile
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers, ops
+
+from v2_eager.saved_models import _described, _unpack, run_tflite
+from v2_keras.checkpoints import fit
+from v2_keras.optimizers import squares
+
+__all__ = [
+    "export",
+    "serve_words",
+    "fine_tune",
+    "train_on",
+    "to_tflite",
+]
+
+
+def make_model(weights, rows=None):
+    """A dense layer with these weights, for any number of rows unless it is given."""
+    features, units = weights["kernel"].shape
+    dtype = weights["kernel"].dtype.name
+    x = keras.Input(batch_shape=[rows, features], dtype=dtype, name="x")
+    dense = layers.Dense(units, "relu", dtype=dtype, name="dense")
+    model = keras.Model(x, dense(x))
+    model.set_weights([weights["kernel"], weights["bias"]])
+    return model
+
+
+def old_names(model):
+    """{name in TensorFlow 1: variable}: the scope was called as the layer is."""
+    return {variable.path: variable for variable in model.weights}
+
+
+def export(x, weights, files=False):
+    """Saves a model with its signature, loads it as a server would, and asks it.
+
+    `model.save` is for Keras and keeps the model; `model.export` is for servers.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model")
+        # --- save
+        model = make_model(weights)
+        served = keras.Model(
+            model.input, {"y": model.output}
+        )  # their names for servers
+        served.export(path, verbose=False)
+        # --- load
+        loaded = tf.saved_model.load(path)
+        signature = loaded.signatures["serving_default"]
+        # --- look
+        inputs = signature.structured_input_signature[1]
+        tensors = {**inputs, **signature.structured_outputs}
+        answer = {"signature": [_described(n, tensors[n]) for n in ("x", "y")]}
+        answer["variables"] = {
+            v.name.split(":")[0]: v.numpy() for v in loaded.variables
+        }
+        # --- ask
+        return {**answer, "y": signature(x=tf.constant(x))["y"].numpy()}
+
+
+def serve_words(words, vocabulary, vectors, files=False):
+    """Saves a lookup table with its vocabulary and two signatures, and asks both.
+
+    A lookup of Keras numbers the strangers first; its words are in the graph, and in no
+    file of their own.
+    """
+    # --- build
+    inputs = keras.Input([], dtype="string", name="words")
+    ids = ops.maximum(layers.StringLookup(vocabulary=vocabulary)(inputs) - 1, 0)
+    embedding = layers.Embedding(*vectors.shape, dtype=vectors.dtype.name)
+    outputs = {"ids": ids, "vectors": embedding(ids)}
+    embedding.set_weights([vectors])
+    with tempfile.TemporaryDirectory() as path:
+        # --- save
+        archive = keras.export.ExportArchive()
+        for name, output in outputs.items():
+            add_endpoint(archive, name, keras.Model(inputs, {"answer": output}))
+        archive.write_out(path, verbose=False)
+        # --- load
+        signatures = tf.saved_model.load(path).signatures
+        # --- ask
+        return {
+            name: signatures[name](words=tf.constant(words))["answer"].numpy()
+            for name in outputs
+        }
+
+
+def add_endpoint(archive, name, model):
+    spec = tf.TensorSpec([None], tf.string, name="words")
+    archive.track(model)
+    archive.add_endpoint(name, lambda words: model(words), [spec])
+
+
+def fine_tune(files, x, y, steps, rate=0.125):
+    """Trains a model that TensorFlow 1 saved, without the code that made it.
+
+    The layers are written anew; what was saved is a checkpoint, too, by the old names.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- load
+        path = os.path.join(_unpack(files, folder), "variables", "variables")
+        reader = tf.train.load_checkpoint(path)
+        kernel, bias = map(reader.get_tensor, ["dense/kernel", "dense/bias"])
+    # --- build
+    model = make_model({"kernel": kernel, "bias": bias})
+    model.compile(keras.optimizers.SGD(rate), squares(x.dtype.name))
+    # --- step
+    return {"losses": fit(model, x, y, steps), "variables": values(model)}
+
+
+def values(model):
+    return {name: variable.numpy() for name, variable in old_names(model).items()}
+
+
+def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
+    """Trains, saves graph and variables, and goes on without the code of the model.
+
+    A file `.keras` has the layers, the weights, and what `compile` was told, but not in
+    which dtype the loss is computed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.keras")
+        # --- build
+        model = make_model(weights)
+        model.compile(keras.optimizers.SGD(rate), squares(x.dtype.name))
+        # --- step
+        losses = fit(model, x, y, stop)
+        # --- save
+        model.save(path)
+        # --- load
+        loaded = keras.models.load_model(path)
+    # --- go on
+    losses = np.concatenate([losses, fit(loaded, x, y, steps)])
+    return {"losses": losses, "variables": values(loaded)}
+
+
+def to_tflite(x, weights, files=False):
+    """Converts a model for TensorFlow Lite, and asks its interpreter."""
+    # --- convert
+    model = make_model(weights, len(x))
+    converted = tf.lite.TFLiteConverter.from_keras_model(model).convert()
+    # --- ask
+    return {"y": run_tflite(converted, x)}

@@ -1,0 +1,81 @@
+"""Summaries: protos fetched and handed to a FileWriter → written where they arise."""
+
+import os
+import tempfile
+
+import keras
+import tensorflow as tf
+
+from v2_eager.summaries import _read, variable_summaries, write_scalar
+from v2_keras.optimizers import squares
+
+__all__ = ["train"]
+
+
+class Curves(keras.callbacks.Callback):
+    """Writes loss and statistics of the weights at every step, under their old tags.
+
+    `keras.callbacks.TensorBoard` writes the losses of epochs, under tags of its own.
+
+    Args:
+        directory: gets the directories `train` and `test`.
+        test: dataset to test with, before the step is taken.
+        test_every: how many steps from one test to the next.
+    """
+
+    def __init__(self, directory, test, test_every):
+        super().__init__()
+        self.test, self.test_every = test, test_every
+        self.train_writer, self.test_writer = (
+            tf.summary.create_file_writer(os.path.join(directory, name))
+            for name in ("train", "test")
+        )
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch % self.test_every == 0:
+            loss = self.model.evaluate(self.test, verbose=0)
+            self.write(self.test_writer, batch, loss)
+        self.forget()
+        self.before = self.model.get_weights()
+
+    def forget(self):
+        """Makes the loss that is logged that of the step: without the test's rows."""
+        self.model.reset_metrics()
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.write(self.train_writer, batch, logs["loss"], self.before)
+
+    def on_train_end(self, logs=None):
+        self.train_writer.close()
+        self.test_writer.close()
+
+    def write(self, writer, step, loss, weights=None):
+        with writer.as_default(step):
+            write_scalar("loss_1", loss)
+            for weight in weights or self.model.get_weights():
+                variable_summaries(weight)
+
+
+def train(x, y, kernel, steps, test_every, rate=0.125):
+    """Trains a linear model, with curves of training and testing, and statistics.
+
+    Arrays of float64 would be rounded to float32, datasets are not.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        dtype = kernel.dtype.name
+        dense = keras.layers.Dense(kernel.shape[1], use_bias=False, dtype=dtype)
+        model = keras.Sequential([keras.Input(kernel.shape[:1], dtype=dtype), dense])
+        model.set_weights([kernel])
+        model.compile(keras.optimizers.SGD(rate), squares(dtype))
+        # --- write
+        train, test = map(tf.data.Dataset.from_tensors, zip(x, y))
+        curves = Curves(directory, test, test_every)
+        batches = train.repeat(steps)
+        model.fit(batches, shuffle=False, verbose=0, callbacks=[curves])
+        # --- read
+        return {
+            "train": _read(os.path.join(directory, "train")),
+            "test": _read(os.path.join(directory, "test")),
+            "kernel": model.get_weights()[0],
+        }
