@@ -54,7 +54,7 @@ class Absl:
     def __init__(self, tree, sites, flags):
         self.tree, self.flags = tree, flags
         self.sites = [site for site in sites if part(site.symbol)]
-        self.aliases = {}
+        self.aliases, self.kept = {}, set()
         for site in self.sites:
             self._find_alias(site)
         self.local = _imported(tree)
@@ -98,7 +98,10 @@ class Absl:
         found = part(site.symbol)
         if found is None or site.prefix() == "tf":
             return False
-        return found[0] in self.aliases or found[0] == "flags" and self.flags
+        module = found[0]
+        return module in self.aliases or (
+            module == "flags" and self.flags and "flags" not in self.kept
+        )
 
     def _given(self, module):
         return module if module not in self.tree.words else f"absl_{module}"
@@ -171,11 +174,13 @@ class Absl:
         bound = [n for n in self.tree.words.get(name, ()) if is_bound(n)]
         through = [s for s in self.sites if s.node is not None and s.node != site.node]
         through = [s for s in through if s.text.split(".")[0] == name]
-        if len(bound) == 1 and all(
+        certain = all(
             self._is_certain(s, *part(s.symbol)) for s in through if part(s.symbol)[1]
-        ):
-            if module != "flags" or self.flags:
-                self.aliases[module] = name, statement.start_byte
+        )
+        if len(bound) == 1 and certain and (module != "flags" or self.flags):
+            self.aliases[module] = name, statement.start_byte
+        else:
+            self.kept.add(module)
 
     def _alias(self, site, module):
         found = _assigned(site)

@@ -28,8 +28,9 @@ def change(site, old):
     if fact is None or fact.kind == "module":
         return None
     target, before, now = _target(site.symbol)
-    if target is None or old and not in_old(site.symbol, target):
-        return None
+    if target is None or not in_old(site.symbol, target):
+        if old or target is None or facts.fact(target):  # half-way it means another
+            return None
     found = renaming(site, target)
     if site.call is not None:
         more = _arguments(site, before, now, old and facts.fact(target).signature)

@@ -167,4 +167,10 @@ def _is_label(node):
         return around.child_by_field_name("attribute") == node
     if around.type == "keyword_argument":
         return around.child_by_field_name("name") == node
-    return False
+    if around.type != "dotted_name":
+        return False
+    field = "name" if around.parent.type == "aliased_import" else "module_name"
+    return (
+        around.parent.child_by_field_name(field) == around
+        or around.named_children[0] != node
+    )

@@ -17,7 +17,7 @@ from parameterized import parameterized
 
 from tf1to2 import cli
 from tf1to2.fix import planning
-from tf1to2.scan import findings
+from tf1to2.scan import arguments, findings
 
 TF = "import tensorflow as tf\n"
 MAIN = "\ndef main(_):\n    pass\n\n\nif __name__ == '__main__':\n    app.run(main)\n"
@@ -77,6 +77,11 @@ class NamesTest(FixCase):
                 "tf.nn.in_top_k(p, t, 1)",
                 "tf.nn.in_top_k(predictions=p, targets=t, k=1)",
             ),
+            (
+                "any condition",
+                "if x is None: tf.log(y)",
+                "if x is None: tf.math.log(y)",
+            ),
             ("a file", "tf.gfile.Exists(filename=p)", "tf.io.gfile.exists(path=p)"),
             (
                 "comments and layout stay",
@@ -95,6 +100,10 @@ class NamesTest(FixCase):
             ("an argument that is gone", "tf.constant(1, verify_shape=True)"),
             ("other numbers", "tf.image.resize_images(x, [2, 2])"),
             ("other draws", "tf.set_random_seed(1)"),
+            (
+                "a name that meant another thing",
+                "tf.nn.softmax_cross_entropy_with_logits_v2(labels=x, logits=y)",
+            ),
             ("another default", "tf.shape(x, out_type=tf.int32)"),
             ("a rewrite", "with tf.Session() as sess:\n    pass"),
             ("an assignment", "tf.log = None"),
@@ -108,6 +117,11 @@ class NamesTest(FixCase):
     def test_left(self, _, text):
         self.check(text, text)
 
+    def test_the_successors_of_arguments(self):
+        before, now = "(x, keep_dims=None, k=1)", "(x, keepdims=False, k=2)"
+        found = arguments.successors(before, now)
+        self.assertEqual(found, {"keep_dims": "keepdims"})
+
     def test_the_root_may_have_any_name(self):
         text = "import tensorflow as T\nT.log(T.to_float(x))\n"
         new = "import tensorflow as T\nT.math.log(T.cast(x, T.float32))\n"
@@ -119,8 +133,8 @@ class NamesTest(FixCase):
 
     def test_through_compat_v1_only_what_it_has_as_well(self):
         head = "import tensorflow.compat.v1 as tf\n"
-        old = "tf.log(tf.nn.softmax_cross_entropy_with_logits_v2(labels=x, logits=y))\n"
-        new = old.replace("tf.log", "tf.math.log")
+        old = "tf.log(tf.count_nonzero(x))\n"
+        new = "tf.math.log(tf.math.count_nonzero(input=x))\n"
         shape = "x.shape[0].value\n"
         self.assertEqual(self.fixed(head + old + shape), head + new + shape)
 
@@ -275,6 +289,13 @@ class AbslTest(FixCase):
         self.assertIn("x = 1\nfrom absl import logging\nfrom common import tf\n", new)
         self.assertIn("\nlogging.warning('x')\n", new)
 
+    def test_a_module_of_that_name_is_no_other_flags(self):
+        head = "from net.flags import X\nfrom net import flags as own\n" + TF
+        new = self.fixed(
+            head + "flags = tf.flags\nflags.DEFINE_bool('a', 1, '')" + PARSED
+        )
+        self.assertIn("\nfrom absl import flags\nflags.DEFINE_bool(", new)
+
     def test_the_platform_of_old(self):
         text = "from tensorflow.python.platform import tf_logging as logging\n"
         new = "from absl import logging\nlogging.info('x')\n"
@@ -299,14 +320,8 @@ class OldTest(FixCase):
     def test_written(self, old, new):
         self.check(old, new, old=True)
 
-    @parameterized.expand(
-        [
-            ("x.shape[0].value",),
-            ("tf.nn.softmax_cross_entropy_with_logits_v2(labels=x, logits=y)",),
-        ]
-    )
-    def test_left(self, text):
-        self.check(text, text, old=True)
+    def test_dimensions_are_left(self):
+        self.check("x.shape[0].value", "x.shape[0].value", old=True)
 
 
 class FilesTest(FixCase):
