@@ -51,7 +51,7 @@ def scanner(session, parsers):
     """All that works without TensorFlow."""
     needed = ["pytest", "parameterized", "jsonschema", "hypothesis", "pytest-xdist"]
     session.install("-e", ".", *needed, *PARSERS[parsers])
-    files = "causes explain links output scan scan_guards scan_names scan_odd view"
+    files = "causes explain fix links output scan scan_guards scan_names scan_odd view"
     session.run(
         *("python", "-m", "pytest", "-q", "-m", "not slow"),
         # What these three prove, they ask TensorFlow.
