@@ -82,7 +82,7 @@ class InitTest(unittest.TestCase):
         status, out, err = self.run_("--init", "legacy/net.py")
         self.assertEqual((status, err), (0, ""))
         self.assertIn("wrote left_net.py, port_net.py, test_net.py", out)
-        self.assertIn("left out: main, without", out)
+        self.assertIn("left out: main, which takes no arguments", out)
         self.assertIn("left out: report, without", out)
         for command in ("record", "scan", "prove", "mutate"):
             self.assertIn(f"tf1to2 {command} ", out)
