@@ -21,9 +21,8 @@ pytestmark = pytest.mark.browser
 WIDTHS = [390, 1024, 1400]
 SCHEMES = ["light", "dark"]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-# A page of each kind: the entry, chapters, tables, code alone, names, the search.
-SAMPLE = ["index", "layers", "execution_order", "errors", "numerics/rnn", "names/train"]
-SAMPLE += ["readme", "search"]
+# A page of each kind: the entry, a chapter, sections with code, names, the search.
+SAMPLE = ["index", "averages", "errors", "names/train", "search"]
 EVERY = sorted({*texts.pages().values(), *texts.texts()} - {*SAMPLE})
 
 

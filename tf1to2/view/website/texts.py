@@ -87,7 +87,7 @@ def _target(path, anchor, text):
         return None
     line = re.fullmatch(r"L(\d+)", anchor)
     place = _at(path, int(line[1])) if line else text
-    place = place if place in library.pairs() else f"pairs-of-{match[1]}"
+    place = place if place in library.pairs() else _others(match[1])
     return f"{match[1]}#{place}"
 
 
@@ -109,7 +109,7 @@ def _with_pairs(text, topic):
     text = SHOWN.sub(lambda m: "\n".join(_pair(topic, n) for n in shown), text)
     rest = [name for name in topic.pairs if name not in shown]
     title = "The other pairs" if shown else "The pairs"
-    parts = [f"(pairs-of-{topic.name})=\n\n## {title}\n"] if rest else []
+    parts = [f"({_others(topic.name)})=\n\n## {title}\n"] if rest else []
     unfolded = 0 if shown else OPEN
     parts += [_pair(topic, n, i >= unfolded) for i, n in enumerate(rest)]
     if topic.name in library.helpers():
@@ -117,6 +117,11 @@ def _with_pairs(text, topic):
     if topic.name == "numerics":
         parts.append(_tree([f"numerics/{kind}" for kind in library.kinds()]))
     return "\n".join([WIDE + text, "", *parts])
+
+
+def _others(topic):
+    """The anchor of a topic's pairs; names of docutils have no underscores."""
+    return f"pairs-of-{topic.replace('_', '-')}"
 
 
 def _pair(topic, name, folded=False):
