@@ -190,9 +190,10 @@ def _functions(source):
             continue
         function = _Function(node)
         if node.name == "main" or not function.args:
+            why = "runs the program" if node.name == "main" else "takes no arguments"
             skipped.append(
-                f"{node.name}, which takes no arguments: if it trains, prove it as a "
-                "program, pair.program(…)"
+                f"{node.name}, which {why}: if it trains, prove it as a program, "
+                "pair.program(…)"
             )
         else:
             found.append(function)

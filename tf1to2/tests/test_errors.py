@@ -41,7 +41,15 @@ def fits(wording, message):
     return re.search(chapter.pattern(wording), message) is not None
 
 
-class MessagesTest(unittest.TestCase):
+class NothingIsLeft(unittest.TestCase):
+    """After each test TensorFlow is as it was, for the tests that come next."""
+
+    def tearDown(self):
+        self.assertTrue(tf.executing_eagerly())
+        self.assertIsNone(tf.compat.v1.get_default_session())
+
+
+class MessagesTest(NothingIsLeft):
     def test_there_are_many(self):
         self.assertGreaterEqual(len(SECTIONS), 80)
 
@@ -65,7 +73,7 @@ class MessagesTest(unittest.TestCase):
         self.assertFalse(fits("a … b", "b a"))
 
 
-class MendingTest(unittest.TestCase):
+class MendingTest(NothingIsLeft):
     """The code of the sections runs, each by itself."""
 
     @parameterized.expand([(s.message, s) for s in SECTIONS])

@@ -34,7 +34,9 @@ class ExamplesTest(unittest.TestCase):
             for name in ("v1_graph", "v2_eager")
         )
         self.assertEqual(len({f.path for f in left.findings}), left.files - 1)
-        self.assertEqual(right.findings, [])
+        # bridges.py is about what of compat.v1 works today: it calls it.
+        found = {pathlib.Path(f.path).name for f in right.findings}
+        self.assertEqual(found, {"bridges.py"})
 
     def test_it_prints_what_the_original_printed_on_1_15_5(self):
         out = subprocess.run(

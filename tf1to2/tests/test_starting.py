@@ -82,8 +82,8 @@ class InitTest(unittest.TestCase):
         status, out, err = self.run_("--init", "legacy/net.py")
         self.assertEqual((status, err), (0, ""))
         self.assertIn("wrote left_net.py, port_net.py, test_net.py", out)
-        self.assertIn("left out: main, which takes no arguments", out)
-        self.assertIn("left out: report, without", out)
+        self.assertIn("left out: main, which runs the program", out)
+        self.assertIn("left out: report, which takes no arguments", out)
         for command in ("record", "scan", "prove", "mutate"):
             self.assertIn(f"tf1to2 {command} ", out)
 

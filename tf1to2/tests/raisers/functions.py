@@ -108,10 +108,22 @@ def kept_outside():
     return kept[0]
 
 
+def variable_of_an_argument():
+    kept = []
+
+    @tf.function
+    def scaled(x):
+        if not kept:
+            kept.append(tf.Variable(x))
+        return kept[0] * x
+
+    scaled.get_concrete_function(tf.constant(1.0))
+
+
 ERRORS = {
     "is out of scope": use_what_was_kept,
     "singleton": call(lambda x: tf.Variable(1.0)),
-    "Unable to lift": call(lambda x: tf.Variable(x)),
+    "Unable to lift": variable_of_an_argument,
     "Python `bool`": call(python_if, autograph=False),
     "Iterating over a symbolic `tf.Tensor`": call(lambda x: list(x), autograph=False),
     "Cannot infer": tf.function(

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework import stack
 
 from tf1to2.parity.v1 import legacy
 from tf1to2.tests.raisers import in_graph, v1
@@ -85,13 +86,14 @@ def fetched_from_another():
 
 def crossed():
     with tf.Graph().as_default():
-        first, second = v1.Session(), v1.Session()
+        first, second = v1.Session().as_default(), v1.Session().as_default()
         first.__enter__()
         second.__enter__()
         try:
             first.__exit__(None, None, None)
         finally:
             second.__exit__(None, None, None)
+            stack._default_session_stack.reset()  # of the first: nothing public does it
 
 
 def closed():
