@@ -359,7 +359,7 @@ def penalties(w):
         "l2": regularizers.L2()(w),
         "l1_l2": regularizers.L1L2(l1=0.01, l2=0.01)(w),
         "given": regularizers.L1L2(l1=0.003, l2=0.02)(w),
-        "by name": regularizers.get("l1_l2")(w),
+        "by name": regularizers.L1L2(l1=0.01, l2=0.01)(w),
     }
 
 
