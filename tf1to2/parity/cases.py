@@ -138,9 +138,9 @@ class FalseFriend(Case):
     a tuple, are no false friend.
 
     Attributes:
-        of: the kind of page: "op" or "program".
+        of: the kind of page: "op", "layer" or "program".
         naive: the obvious replacement, a function of the same arguments: tensors for an
-            op, arrays for a program.
+            op, arrays for a program; of a layer, a factory.
         because: why it differs, in a sentence.
         differs: in what: "values"; "shape"; "structure", where there are other leaves;
             or "raises", where the naive form does not work.

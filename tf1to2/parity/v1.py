@@ -67,13 +67,15 @@ def run(module, request):
         module: the left page, an imported module.
         request: dict with `kind` ("op", "layer" or "program"), `name`, `args`,
             `kwargs`, `factory` (a layer's own keywords), `gradient` (bool) and `shapes`
-            ({path: placeholder shape} of the inputs whose shape shall be unknown).
+            ({path: placeholder shape} of the inputs whose shape shall be unknown);
+            `floatx`, if there is one, is what Keras computes in.
 
     Returns:
         {path: array}. An op answers with `outputs` and `gradients`, a layer also with
         the `variables` it made, their initial values and its `state` after the call.
     """
-    with widening.widened(request.get("widen")), legacy():
+    floatx = widening.keras_in(request.get("floatx"))
+    with widening.widened(request.get("widen")), floatx, legacy():
         page = getattr(module, request["name"])
         if request["kind"] == "program":
             outputs = page(*request["args"], **request["kwargs"])

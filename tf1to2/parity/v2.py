@@ -34,7 +34,8 @@ def run(module, requests, way):
         Untraced: a program was asked for the way "function" and has none.
     """
     kind = requests[0]["kind"]
-    with widening.widened(requests[0].get("widen")), _no_traces_left():
+    floatx = widening.keras_in(requests[0].get("floatx"))
+    with widening.widened(requests[0].get("widen")), floatx, _no_traces_left():
         if kind == "program":
             return [_run_program(module, request, way) for request in requests]
         if kind == "layer":
@@ -159,7 +160,8 @@ def _tensors(source):
 def _run_layer(module, request, way):
     tf.random.set_seed(SEED)
     layer = getattr(module, request["name"])(**request["factory"])
-    call = _by_keyword(layer) if way == "keras" else layer
+    by_keras = way == "keras" or hasattr(module, "old_names")
+    call = _by_keyword(layer) if by_keras else layer
 
     def create(tensors):
         supply = iter(tensors)
@@ -169,7 +171,8 @@ def _run_layer(module, request, way):
     # Tracing makes the variables without running the layer: its state stays initial.
     specs = [tf.TensorSpec(a.shape, dtype_of(a)) for a in fed(request).values()]
     tf.function(create).get_concrete_function(specs)
-    variables, trainable = _owned(module, layer, request, way)
+    tell = module.old_names if by_keras else None
+    variables, trainable = _owned(layer, request, tell)
     initial = {name: v.numpy() for name, v in variables}
 
     def reset():
@@ -187,13 +190,13 @@ def _run_layer(module, request, way):
     return structure.answer(tree)
 
 
-def _owned(module, layer, request, way):
+def _owned(layer, request, tell):
     """[(name on the left, variable)] of a layer, sorted; likewise of what it trains.
 
-    A Keras page tells the names by `old_names(layer)`, of others the request does.
+    A Keras page tells the names by its `old_names(layer)`, of others the request does.
     """
-    if way == "keras":
-        named = [(name + ":0", v) for name, v in module.old_names(layer).items()]
+    if tell:
+        named = [(name + ":0", v) for name, v in tell(layer).items()]
         both = named, [(name, v) for name, v in named if v.trainable]
     else:
         old = _old_names(request)

@@ -30,6 +30,30 @@ def widened(wanted=True):
 
 
 @contextlib.contextmanager
+def keras_in(floatx):
+    """A context in which Keras makes weights of a dtype and computes in it.
+
+    Args:
+        floatx: "float64", or None for what Keras has.
+    """
+    if floatx is None:
+        yield
+        return
+    before = tf.keras.backend.floatx()
+    tf.keras.backend.set_floatx(floatx)
+    config = getattr(tf.keras, "config", None)  # of Keras 3, whose policy comes first
+    policy = config and config.dtype_policy()
+    if config:
+        config.set_dtype_policy(floatx)
+    try:
+        yield
+    finally:
+        tf.keras.backend.set_floatx(before)
+        if config:
+            config.set_dtype_policy(policy)
+
+
+@contextlib.contextmanager
 def _as_it_is():
     yield  # Python 3.6 has no contextlib.nullcontext
 
