@@ -1,4 +1,7 @@
 import functools
+import os
+import subprocess
+import sys
 import unittest
 import warnings
 from unittest import mock
@@ -9,7 +12,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity import FalseFriend, Program, Raises, false_friends
 from v1_graph import keras_optimizers as v1
 from v2_eager import keras_optimizers as v2
 
@@ -160,8 +163,6 @@ as_they_are = mock.patch.multiple(v2, legacy=renamed, RowsSummed=keras.Sequentia
 )
 FRIENDS = {
     "Ftrl, which heeds no lr": "in 1.15 its rate stayed 0.001, whatever lr= said",
-    "RMSprop": "epsilon is added under the root; with a momentum it was, too",
-    "centered RMSprop": "epsilon is added under the root; with a momentum it was, too",
     "Nadam": "its momentum is 0.9 * (1 - 0.96**step / 2); step was 0.004 * step",
 }
 
@@ -366,6 +367,105 @@ class KerasOptimizersTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+def largest(name, slug, leaf):
+    """How far a false friend is in a leaf, and the leaf's largest value."""
+    (case,) = [c for c in CASES if (c.name, c.slug) == (name, slug)]
+    left, naive = (side[leaf] for side in false_friends.both(PROOF, case, {}))
+    return f"{np.abs(left - naive).max():.1e} {np.abs(left).max():.1e}"
+
+
+class DistancesTest(unittest.TestCase):
+    """What the chapter says of Keras 3 as it is."""
+
+    @parameterized.expand(
+        [
+            (
+                "fit_with_decay",
+                "gradient descent",
+                "outputs/10/kernel",
+                "5.3e-01 6.7e-01",
+            ),
+            (
+                "fit_at_rates",
+                "falling, with momentum",
+                "outputs/0/kernel",
+                "2.5e+00 1.0e+00",
+            ),
+            (
+                "fit",
+                "ten steps of Ftrl, which heeds no lr",
+                "outputs/1/kernel",
+                "9.8e-02 1.4e+00",
+            ),
+            ("fit", "ten steps of Nadam", "outputs/10/kernel", "2.9e-03 1.6e+00"),
+            (
+                "fit",
+                "small gradients, by RMSprop",
+                "outputs/1/kernel",
+                "3.0e-04 1.6e+00",
+            ),
+            ("fit_embedding", "Adam", "outputs", "2.1e-01 2.7e+00"),
+            ("fit_embedding", "RMSprop", "outputs", "4.8e-01 2.7e+00"),
+            ("fit_embedding", "Adagrad", "outputs", "3.0e-04 3.0e+00"),
+            (
+                "apply_gradients",
+                "within a limit of 0.25, which is passed",
+                "outputs/kernel",
+                "1.1e+00 5.1e-01",
+            ),
+            (
+                "rebuild",
+                "Adagrad of Keras 2.2",
+                "outputs/1/kernel",
+                "5.9e-02 1.5e+00",
+            ),
+            ("fit_by_tf_train", "Adam", "outputs/0", "6.0e-06 6.7e-01"),
+        ]
+    )
+    def test_distance(self, name, slug, leaf, told):
+        self.assertEqual(largest(name, slug, leaf), told)
+
+    def test_the_first_step_of_rmsprop(self):
+        data = next(c for c in CASES if "small" in c.slug).args[:2]
+        hyper = {"learning_rate": 1e-4}
+        first = []
+        for form in (v2.fit, by_renaming):
+            state = form(*data, "RMSprop", hyper, [1])[1]
+            first.append(f"{abs(state['kernel'] - START[0])[0, 0]:.0e}")
+        self.assertEqual(first, ["3e-04", "7e-06"])
+
+    @parameterized.expand(
+        [
+            ("LearningRateScheduler", {"schedule": lambda epoch: 0.1}),
+            (
+                "ReduceLROnPlateau",
+                {"monitor": "loss", "patience": 1, "min_delta": 99.0},
+            ),
+        ]
+    )
+    def test_no_callback_sets_a_schedule(self, callback, arguments):
+        schedule = keras.optimizers.schedules.InverseTimeDecay(0.25, 1, 0.5)
+        model = v2.line(START, keras.optimizers.SGD(schedule))
+        callback = getattr(keras.callbacks, callback)(**arguments)
+        with self.assertRaisesRegex(TypeError, "not settable"):
+            v2.fit_whole(model, DATA, 3, callback)
+
+    def test_tf_keras_does_not_heed_lr(self):
+        code = (
+            "import tensorflow as tf;"
+            "print(float(tf.keras.optimizers.SGD(lr=0.5).learning_rate))"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "TF_USE_LEGACY_KERAS": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        self.assertEqual(float(run.stdout), float(np.float32(0.01)))
+        self.assertIn("`lr` is deprecated", run.stderr)
 
 
 if __name__ == "__main__":

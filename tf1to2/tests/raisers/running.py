@@ -78,6 +78,17 @@ def summarize_without_tensorboard():
         tf.summary.scalar("a", 1.0, step=0)
 
 
+def set_schedule():
+    schedule = tf.keras.optimizers.schedules.InverseTimeDecay(0.1, 1, 0.5)
+    SGD(schedule).learning_rate = 0.1
+
+
+def old_state():
+    adam = Adam()
+    adam.build([tf.Variable([1.0, 2.0])])
+    adam.set_weights([np.int64(7), np.zeros(2), np.ones(2)])
+
+
 def defined():
     values = flags.FlagValues()
     flags.DEFINE_integer("steps", 1, "How many.", flag_values=values)
@@ -93,7 +104,12 @@ def defined_twice():
 ERRORS = {
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
+    "attribute 'get_updates'": lambda: Adam().get_updates,
+    "attribute 'get_weights'": lambda: Adam().get_weights,
     "Argument(s)": lambda: Adam(lr=0.1),
+    "LearningRateSchedule": set_schedule,
+    "Only one of `clipnorm`": lambda: SGD(clipnorm=1.0, clipvalue=1.0),
+    "Optimizer variable": old_state,
     "Unknown variable": another_variable,
     "No gradients": lambda: SGD().apply_gradients([(None, tf.Variable(1.0))]),
     "optimizer identifier": lambda: compiled(v1.train.AdamOptimizer(), "mse"),
