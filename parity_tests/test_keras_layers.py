@@ -46,6 +46,13 @@ PHASES = [
     ("told to train", {"training": True, "phase": 0}),
     ("told not to", {"training": False, "phase": 1}),
 ]
+CORNERS = np.float32([[-3, -2.5, -0.0, 0.0, 0.2, 0.7, 1.5, 2.5, 3]])
+ACTIVATIONS = (
+    *("leaky", "less leaky", "thresholded", "relu", "hard_sigmoid"),
+    *("selu", "elu", "softmax"),
+)
+POOLS = ("averages", "maxima", "overlapping", "average", "maximum")
+WITHOUT_ZEROS = {"xla": "a number times 0 is 0.0 there, and not -0.0"}
 KINDS = (
     *("Dense", "LSTM", "GRU", "Bidirectional", "BatchNormalization"),
     *("SeparableConv1D", "PReLU"),
@@ -194,6 +201,7 @@ CASES = [
         skip={"function": PLAIN},
         of="program",
         naive=gru_as_it_comes,
+        differs="structure",
         because="reset_after=True has a second bias: 42 parameters, not 36",
         expect=(
             ["kernel", "recurrent_kernel", "bias"],
@@ -225,44 +233,70 @@ CASES = [
         naive=frozen_by_trainable,
         because="trainable=False takes the moving statistics today, in training, too",
     ),
+    *(
+        case(
+            Op,
+            "activate",
+            f"{kind}, any size",
+            [normal("r", "c"), kind],
+            skip=WITHOUT_ZEROS if kind == "thresholded" else (),
+        )
+        for kind in ACTIVATIONS
+        if kind != "hard_sigmoid"
+    ),
     case(
         FalseFriend,
         "activate",
-        "any size",
-        [normal("r", "c")],
-        naive=lambda x: {
-            **v2.activate(x),
-            "hard_sigmoid": tf.keras.activations.hard_sigmoid(x),
-        },
+        "hard_sigmoid, any size",
+        [normal("r", "c"), "hard_sigmoid"],
+        naive=lambda x, kind: tf.keras.activations.hard_sigmoid(x),
         because="it is x / 6 + 0.5 in Keras 3, and was 0.2 * x + 0.5",
     ),
-    case(
-        Op,
-        "activate",
-        "at the corners",
-        [np.float32([[-3, -2.5, -0.0, 0.0, 0.2, 0.7, 1.5, 2.5, 3]])],
-        skip={"xla": ONCE, "dynamic": ONCE},
+    *(
+        case(
+            Op,
+            "activate",
+            f"{kind}, at the corners",
+            [CORNERS, kind],
+            skip={"xla": ONCE, "dynamic": ONCE},
+            exact=True,
+        )
+        for kind in ACTIVATIONS[:5]
+    ),
+    *(
+        case(Op, "pool", f"{kind}, images", [normal("b", 7, 6, 3), kind])
+        for kind in POOLS[1:]
     ),
     case(
         FalseFriend,
         "pool",
-        "images",
-        [normal("b", 7, 6, 3)],
-        naive=lambda x: {**v2.pool(x), "averages": layers.AveragePooling2D()(x)},
+        "averages, images",
+        [normal("b", 7, 6, 3), "averages"],
+        naive=lambda x, kind: layers.AveragePooling2D()(x),
         differs="raises",
         because="pool_size was (2, 2), and has no default",
     ),
     case(Op, "merge", "any size", [normal("b", "s", 3), normal("b", "s", 3)]),
+    *(
+        case(Op, "penalty", f"{kind}, any size", [normal("r", "c"), kind])
+        for kind in ("l1", "l2", "given")
+    ),
     case(
         FalseFriend,
-        "penalties",
-        "any size",
-        [normal("r", "c")],
-        naive=lambda w: {
-            **v2.penalties(w),
-            "l1_l2": tf.keras.regularizers.l1_l2()(w),
-        },
+        "penalty",
+        "l1_l2, any size",
+        [normal("r", "c"), "l1_l2"],
+        naive=lambda w, kind: tf.keras.regularizers.l1_l2()(w),
         because="l1 and l2 were 0.01, and are 0: it penalizes nothing",
+    ),
+    case(
+        FalseFriend,
+        "penalty",
+        "by name, any size",
+        [normal("r", "c"), "by name"],
+        naive=lambda w, kind: tf.keras.regularizers.get("l1_l2")(w),
+        differs="raises",
+        because="no regularizer is called so any more",
     ),
     case(
         Program,
@@ -323,3 +357,86 @@ class KerasLayersTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+def first_of_ones(**options):
+    """The first output of an LSTM of two units, its kernels ones, that reads a 1."""
+    lstm = layers.LSTM(2, **options)
+    lstm.build((None, 1, 1))
+    for kernel in lstm.weights[:2]:
+        kernel.assign(tf.ones_like(kernel))
+    return f"{lstm(tf.ones([1, 1, 1]))[0, 0].numpy():.4f}"
+
+
+def old_gru_weights():
+    gru = layers.GRU(2)
+    gru.build((None, 5, 3))
+    gru.set_weights([draw(3, 6), draw(2, 6), draw(6)])
+
+
+class TodayTest(unittest.TestCase):
+    """What the chapter says of today's Keras beside the pairs."""
+
+    def test_three_gates_give_three_numbers(self):
+        gates = [v2.hard_sigmoid, "sigmoid", "hard_sigmoid"]
+        numbers = [first_of_ones(recurrent_activation=gate) for gate in gates]
+        self.assertEqual(numbers, ["0.3414", "0.3696", "0.3121"])
+        self.assertEqual(first_of_ones(), numbers[1])
+
+    def test_a_frozen_batch_norm_does_not_normalize(self):
+        x = 8 * np.random.RandomState(0).randn(100, 1).astype("f") + 3
+        squares = []
+        for trainable in (True, False):
+            norm = layers.BatchNormalization()
+            norm.trainable = trainable
+            squares.append(np.mean(np.square(norm(x, training=True))))
+        self.assertEqual([f"{square:.2f}" for square in squares], ["1.00", "77.04"])
+
+    def test_the_gate_is_found_by_a_model_that_is_loaded(self):
+        config = v2.make_lstm(2).get_config()
+        again = layers.LSTM.from_config(config)
+        self.assertIs(again.recurrent_activation, v2.hard_sigmoid)
+
+    @parameterized.expand(
+        [
+            (
+                "an argument that named the input",
+                lambda: layers.LSTM(2, input_length=3),
+                "Unrecognized keyword",
+            ),
+            (
+                "weights of a dense layer",
+                lambda: layers.Dense(1, weights=[draw(2, 1)]),
+                "Unrecognized keyword",
+            ),
+            (
+                "fused",
+                lambda: layers.BatchNormalization(fused=False),
+                "Unrecognized keyword",
+            ),
+            ("weights of an old GRU", old_gru_weights, "is not compatible with"),
+            (
+                "l1_l2 by its name",
+                lambda: layers.Dense(1, kernel_regularizer="l1_l2"),
+                "Could not interpret regularizer",
+            ),
+            ("the weight of l1", lambda: tf.keras.regularizers.l1(l=0.1), "'l'"),
+        ]
+    )
+    def test_it_raises(self, _, call, message):
+        with self.assertRaisesRegex((TypeError, ValueError), message):
+            call()
+
+    @parameterized.expand(
+        [
+            ("alpha", lambda: layers.LeakyReLU(alpha=0.1), "negative_slope"),
+            ("a length", lambda: layers.Embedding(3, 2, input_length=4), "remove it"),
+        ]
+    )
+    def test_it_only_warns(self, _, call, message):
+        with self.assertWarnsRegex(UserWarning, message):
+            call()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -20,7 +20,7 @@ __all__ = [
     "activate",
     "pool",
     "merge",
-    "penalties",
+    "penalty",
     "compare_twins",
     "center",
     "initial_scale",
@@ -246,43 +246,48 @@ def normalize(x, weights, trainable=True, training=None, phase=0):
         return (y,) + tuple(norm.get_weights()[2:])
 
 
-def activate(x):
-    """Applies activations that are called otherwise today, or are other functions.
+def activate(x, kind):
+    """Applies an activation that is called otherwise today, or is another function.
 
     Args:
         x: float tensor of any shape.
+        kind: "leaky", "less leaky", "thresholded", "relu", "hard_sigmoid", "selu",
+            "elu" or "softmax".
 
     Returns:
-        dict from names to tensors like x.
+        Tensor like x.
     """
+    activations = tf.keras.activations
     return {
-        "leaky": layers.LeakyReLU()(x),
-        "less leaky": layers.LeakyReLU(alpha=0.1)(x),
-        "thresholded": layers.ThresholdedReLU(theta=0.7)(x),
-        "relu": tf.keras.activations.relu(x, alpha=0.1, max_value=1.5, threshold=0.2),
-        "hard_sigmoid": tf.keras.activations.hard_sigmoid(x),
-        "selu": tf.keras.activations.selu(x),
-        "elu": layers.ELU(alpha=0.5)(x),
-        "softmax": layers.Softmax()(x),
-    }
+        "leaky": layers.LeakyReLU(),
+        "less leaky": layers.LeakyReLU(alpha=0.1),
+        "thresholded": layers.ThresholdedReLU(theta=0.7),
+        "relu": lambda x: activations.relu(x, 0.1, max_value=1.5, threshold=0.2),
+        "hard_sigmoid": activations.hard_sigmoid,
+        "selu": activations.selu,
+        "elu": layers.ELU(alpha=0.5),
+        "softmax": layers.Softmax(),
+    }[kind](x)
 
 
-def pool(x):
-    """Pools images with the default windows, in windows of three, and as a whole.
+def pool(x, kind):
+    """Pools images, in windows or as a whole.
 
     Args:
         x: [batch, height, width, channels] float tensor.
+        kind: "averages" or "maxima" of windows of two, "overlapping" averages of three;
+            "average" or "maximum" of an image.
 
     Returns:
-        dict from names to tensors [batch, …, channels].
+        Tensor [batch, new height, new width, channels] or [batch, channels].
     """
     return {
-        "averages": layers.AveragePooling2D()(x),
-        "maxima": layers.MaxPool2D()(x),
-        "overlapping": layers.AveragePooling2D(3, strides=2, padding="same")(x),
-        "average": layers.GlobalAveragePooling2D()(x),
-        "maximum": layers.GlobalMaxPool2D()(x),
-    }
+        "averages": layers.AveragePooling2D(),
+        "maxima": layers.MaxPool2D(),
+        "overlapping": layers.AveragePooling2D(3, strides=2, padding="same"),
+        "average": layers.GlobalAveragePooling2D(),
+        "maximum": layers.GlobalMaxPool2D(),
+    }[kind](x)
 
 
 def merge(a, b):
@@ -308,23 +313,24 @@ def merge(a, b):
     }
 
 
-def penalties(w):
-    """Computes what each regularizer adds to a loss, with its default weight.
+def penalty(w, kind):
+    """Computes what a regularizer adds to a loss, with its default weight.
 
     Args:
         w: float tensor.
+        kind: "l1", "l2", "l1_l2", "given" or "by name".
 
     Returns:
-        dict from names to scalars.
+        Scalar.
     """
     regularizers = tf.keras.regularizers
     return {
-        "l1": regularizers.l1()(w),
-        "l2": regularizers.l2()(w),
-        "l1_l2": regularizers.l1_l2()(w),
-        "given": regularizers.l1_l2(l1=0.003, l2=0.02)(w),
-        "by name": tf.keras.regularizers.get("l1_l2")(w),
-    }
+        "l1": regularizers.l1(),
+        "l2": regularizers.l2(),
+        "l1_l2": regularizers.l1_l2(),
+        "given": regularizers.l1_l2(l1=0.003, l2=0.02),
+        "by name": regularizers.get("l1_l2"),
+    }[kind](w)
 
 
 def compare_twins(a, b, kernel, bias):
@@ -423,12 +429,12 @@ def initial_scale(name, shape, seed=7):
         seed: of the draws.
 
     Returns:
-        (standard deviation, what 99 of 100 magnitudes are below), to two digits.
+        (standard deviation, median of the magnitudes), to two digits.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- draw
         initializer = getattr(tf.keras.initializers, name)(seed=seed)
         draws = sess.run(initializer(shape))
         # --- tell
-        scales = draws.std(), np.percentile(abs(draws), 99)
+        scales = draws.std(), np.median(abs(draws))
         return tuple(float("%.2g" % scale) for scale in scales)

@@ -21,7 +21,7 @@ __all__ = [
     "activate",
     "pool",
     "merge",
-    "penalties",
+    "penalty",
     "compare_twins",
     "center",
     "initial_scale",
@@ -31,12 +31,13 @@ __all__ = [
 def old_names(layer):
     """{name in TensorFlow 1: weight} of a layer of this page.
 
-    Keras 3 adds the name of what a layer wraps: of the cell of an LSTM, of the layer in
-    a TimeDistributed. Where that told two weights apart, the old names were counted.
+    Keras 3 adds the name of the model, and of what a layer wraps: the cell of an LSTM,
+    the layer in a TimeDistributed. Without these, the old names were counted.
     """
-    wrapped, names = re.compile(r"/(\w+_cell|lower|upper|dense)(?=/)"), {}
+    added = re.compile(r"/(\w+_cells?(_\d+)?|lower|upper|dense)(?=/)|^tagger/")
+    names = {}
     for weight in layer.weights:
-        name = wrapped.sub("", weight.path)
+        name = added.sub("", weight.path)
         names[f"{name}_1" if name in names else name] = weight
     return names
 
@@ -45,6 +46,11 @@ def old_names(layer):
 def hard_sigmoid(x):
     """The gate of TensorFlow 1; Keras 3 calls x / 6 + 0.5, clipped, by this name."""
     return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+
+
+# `implementation=1` multiplies gate by gate, as was the default: it rounds alike.
+OLD_LSTM = {"recurrent_activation": hard_sigmoid, "implementation": 1}
+OLD_GRU = {**OLD_LSTM, "reset_after": False}
 
 
 def make_lstm(units, return_sequences=False, name="lstm"):
@@ -59,12 +65,7 @@ def make_lstm(units, return_sequences=False, name="lstm"):
         Callable from a [batch, steps, features] float tensor to the last output,
         [batch, units], or to all, [batch, steps, units].
     """
-    return layers.LSTM(
-        units,
-        recurrent_activation=hard_sigmoid,
-        return_sequences=return_sequences,
-        name=name,
-    )
+    return layers.LSTM(units, **OLD_LSTM, return_sequences=return_sequences, name=name)
 
 
 def make_gru(units, return_sequences=False, name="gru"):
@@ -79,13 +80,7 @@ def make_gru(units, return_sequences=False, name="gru"):
         Callable from a [batch, steps, features] float tensor to the last output,
         [batch, units], or to all, [batch, steps, units].
     """
-    return layers.GRU(
-        units,
-        recurrent_activation=hard_sigmoid,
-        reset_after=False,
-        return_sequences=return_sequences,
-        name=name,
-    )
+    return layers.GRU(units, **OLD_GRU, return_sequences=return_sequences, name=name)
 
 
 def make_conv_lstm(filters, size, padding="valid", name="conv_lstm2d"):
@@ -118,11 +113,10 @@ def make_cells(units, name="rnn"):
         [batch, units[1]].
     """
     lower, upper = units
-    gate = {"recurrent_activation": hard_sigmoid}
     return layers.RNN(
         [
-            layers.LSTMCell(lower, **gate, name="lower"),
-            layers.GRUCell(upper, **gate, reset_after=False, name="upper"),
+            layers.LSTMCell(lower, **OLD_LSTM, name="lower"),
+            layers.GRUCell(upper, **OLD_GRU, name="upper"),
         ],
         name=name,
     )
@@ -185,7 +179,7 @@ def read_in_pieces(pieces, weights, reset=()):
     # --- build
     units = weights[1].shape[0]
     shape = pieces[0].shape
-    lstm = layers.LSTM(units, stateful=True, recurrent_activation=hard_sigmoid)
+    lstm = layers.LSTM(units, **OLD_LSTM, stateful=True)
     model = tf.keras.Sequential([layers.Input(batch_shape=shape), lstm])
     model.set_weights(weights)
     # --- read
@@ -211,9 +205,8 @@ def translate(source, target, encoder, decoder):
     """
     # --- build
     units = encoder[1].shape[0]
-    gates = {"recurrent_activation": hard_sigmoid, "return_state": True}
-    read = layers.LSTM(units, **gates)
-    write = layers.LSTM(units, return_sequences=True, **gates)
+    read = layers.LSTM(units, **OLD_LSTM, return_state=True)
+    write = layers.LSTM(units, **OLD_LSTM, return_sequences=True, return_state=True)
     sources = layers.Input([None, source.shape[-1]])
     targets = layers.Input([None, target.shape[-1]])
     _, h, c = read(sources)
@@ -281,44 +274,48 @@ def normalize(x, weights, trainable=True, training=None, phase=0):
     return (y.numpy(), *norm.get_weights()[2:])
 
 
-def activate(x):
-    """Applies activations that are called otherwise today, or are other functions.
+def activate(x, kind):
+    """Applies an activation that is called otherwise today, or is another function.
 
     Args:
         x: float tensor of any shape.
+        kind: "leaky", "less leaky", "thresholded", "relu", "hard_sigmoid", "selu",
+            "elu" or "softmax".
 
     Returns:
-        dict from names to tensors like x.
+        Tensor like x.
     """
     activations = tf.keras.activations
     return {
-        "leaky": layers.LeakyReLU()(x),
-        "less leaky": layers.LeakyReLU(negative_slope=0.1)(x),
-        "thresholded": x * tf.cast(x > 0.7, x.dtype),
-        "relu": activations.relu(x, negative_slope=0.1, max_value=1.5, threshold=0.2),
-        "hard_sigmoid": hard_sigmoid(x),
-        "selu": activations.selu(x),
-        "elu": layers.ELU(alpha=0.5)(x),
-        "softmax": layers.Softmax()(x),
-    }
+        "leaky": layers.LeakyReLU(),
+        "less leaky": layers.LeakyReLU(negative_slope=0.1),
+        "thresholded": lambda x: x * tf.cast(x > 0.7, x.dtype),
+        "relu": lambda x: activations.relu(x, 0.1, max_value=1.5, threshold=0.2),
+        "hard_sigmoid": hard_sigmoid,
+        "selu": activations.selu,
+        "elu": layers.ELU(alpha=0.5),
+        "softmax": layers.Softmax(),
+    }[kind](x)
 
 
-def pool(x):
-    """Pools images with the default windows, in windows of three, and as a whole.
+def pool(x, kind):
+    """Pools images, in windows or as a whole.
 
     Args:
         x: [batch, height, width, channels] float tensor.
+        kind: "averages" or "maxima" of windows of two, "overlapping" averages of three;
+            "average" or "maximum" of an image.
 
     Returns:
-        dict from names to tensors [batch, …, channels].
+        Tensor [batch, new height, new width, channels] or [batch, channels].
     """
     return {
-        "averages": layers.AveragePooling2D(2)(x),
-        "maxima": layers.MaxPool2D()(x),
-        "overlapping": layers.AveragePooling2D(3, strides=2, padding="same")(x),
-        "average": layers.GlobalAveragePooling2D()(x),
-        "maximum": layers.GlobalMaxPool2D()(x),
-    }
+        "averages": layers.AveragePooling2D(2),
+        "maxima": layers.MaxPool2D(),
+        "overlapping": layers.AveragePooling2D(3, strides=2, padding="same"),
+        "average": layers.GlobalAveragePooling2D(),
+        "maximum": layers.GlobalMaxPool2D(),
+    }[kind](x)
 
 
 def merge(a, b):
@@ -344,23 +341,24 @@ def merge(a, b):
     }
 
 
-def penalties(w):
-    """Computes what each regularizer adds to a loss, with its default weight.
+def penalty(w, kind):
+    """Computes what a regularizer adds to a loss, with its default weight.
 
     Args:
         w: float tensor.
+        kind: "l1", "l2", "l1_l2", "given" or "by name".
 
     Returns:
-        dict from names to scalars.
+        Scalar.
     """
     regularizers = tf.keras.regularizers
     return {
-        "l1": regularizers.L1()(w),
-        "l2": regularizers.L2()(w),
-        "l1_l2": regularizers.L1L2(l1=0.01, l2=0.01)(w),
-        "given": regularizers.L1L2(l1=0.003, l2=0.02)(w),
-        "by name": regularizers.L1L2(l1=0.01, l2=0.01)(w),
-    }
+        "l1": regularizers.L1(),
+        "l2": regularizers.L2(),
+        "l1_l2": regularizers.L1L2(l1=0.01, l2=0.01),
+        "given": regularizers.L1L2(l1=0.003, l2=0.02),
+        "by name": regularizers.L1L2(l1=0.01, l2=0.01),
+    }[kind](w)
 
 
 def compare_twins(a, b, kernel, bias):
@@ -466,11 +464,11 @@ def initial_scale(name, shape, seed=7):
         seed: of the draws.
 
     Returns:
-        (standard deviation, what 99 of 100 magnitudes are below), to two digits.
+        (standard deviation, median of the magnitudes), to two digits.
     """
     # --- draw
     initializer = getattr(tf.keras.initializers, name)(seed=seed)
     draws = initializer(shape).numpy()
     # --- tell
-    scales = draws.std(), np.percentile(abs(draws), 99)
+    scales = draws.std(), np.median(abs(draws))
     return tuple(float(f"{scale:.2g}") for scale in scales)

@@ -232,7 +232,8 @@ class Proof:
         """`request` for the float64 recipe; itself where there is nothing to widen."""
         fed = structure.arrays(request["args"]).values()
         narrow = case.exact or case.float32 or isinstance(case, Raises)
-        if narrow or all(a.dtype != "f4" for a in fed):
+        floats = self.by_keras or any(a.dtype == "f4" for a in fed)
+        if narrow or not floats:
             return request
         wide = {**request, "args": structure.widen(request["args"])}
         return {**wide, "floatx": "float64"} if self.by_keras else wide

@@ -40,9 +40,9 @@ def keras_in(floatx):
         yield
         return
     before = tf.keras.backend.floatx()
-    tf.keras.backend.set_floatx(floatx)
     config = getattr(tf.keras, "config", None)  # of Keras 3, whose policy comes first
     policy = config and config.dtype_policy()
+    tf.keras.backend.set_floatx(floatx)
     if config:
         config.set_dtype_policy(floatx)
     try:
