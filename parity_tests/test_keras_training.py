@@ -9,7 +9,15 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Op, Program, Raises, normal, uniform
+from tf1to2.parity import (
+    FalseFriend,
+    Op,
+    Program,
+    Raises,
+    false_friends,
+    normal,
+    uniform,
+)
 from v1_graph import keras_training as v1
 from v2_eager import keras_training as v2
 
@@ -247,6 +255,41 @@ class KerasTrainingTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class DistancesTest(unittest.TestCase):
+    """What the chapter says of Keras 3 as it is."""
+
+    @parameterized.expand(
+        [
+            ("fit_dataset", "outputs/0/loss", 1, "1.0914 1.0772"),
+            ("log_batches", "outputs/0", 1, "2.8122 2.4480"),
+            ("fit_generator", "outputs/0/val_loss", 1, "0.7789 1.0605"),
+        ]
+    )
+    def test_numbers(self, name, leaf, index, told):
+        (case,) = [c for c in CASES if isinstance(c, FalseFriend) and c.name == name]
+        left, naive = (side[leaf] for side in false_friends.both(PROOF, case, {}))
+        self.assertEqual(f"{left[index]:.4f} {naive[index]:.4f}", told)
+
+    @parameterized.expand(
+        [("a seed of NumPy", "0.13"), ("the epochs end first", "1.1")]
+    )
+    def test_weights_at_the_end(self, slug, told):
+        (case,) = [c for c in CASES if c.slug == slug]
+        left, naive = false_friends.both(PROOF, case, {})
+        apart = np.abs(left["outputs/1/0"] - naive["outputs/1/0"]).max()
+        self.assertEqual(f"{apart:.2g}", told)
+
+    def test_an_output_of_zero_for_a_one(self):
+        one, zero = tf.constant([[1.0]]), tf.constant([[0.0]])
+        losses = v2.binary_loss(one, zero), keras.losses.binary_crossentropy(one, zero)
+        self.assertEqual([f"{x[0]:.3f}" for x in losses], ["15.425", "16.118"])
+
+    def test_names_of_metrics(self):
+        model = v2.network(TWO, "binary_crossentropy", ["acc"])
+        model.evaluate(*PAIRS, verbose=0)
+        self.assertEqual(model.metrics_names, ["loss", "compile_metrics"])
 
 
 if __name__ == "__main__":
