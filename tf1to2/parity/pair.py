@@ -43,7 +43,7 @@ class Pair(Proof):
     Args:
         left: the module that runs on TensorFlow 1: its dotted name, or the path of its
             file as seen from the file of the test.
-        right: the port, likewise.
+        right: the port, likewise; it need not be there until it is proven.
         names: {name on the left: name on the right} of functions that differ.
         variables: {name on the left: name on the right} of variables that differ; both
             may end in `*`, which stands for the same rest. A program's variables are
@@ -56,7 +56,7 @@ class Pair(Proof):
         file: of the test; the caller's unless given.
 
     Raises:
-        FileNotFoundError: there is no such page.
+        NoPage: there is no such left page.
     """
 
     recorded_in, races, whole = "strict", True, True
@@ -82,7 +82,7 @@ class Pair(Proof):
         golden = beside / (recording or self.file.stem + ".npz")
         super().__init__(
             page_of(left, folders),
-            page_of(right, folders),
+            page_of(right, folders, written=False),
             [],
             golden,
             float32=golden.with_suffix(".tsv"),
@@ -116,7 +116,11 @@ class Pair(Proof):
 
     def layer(self, name, case, *inputs, **options):
         """Adds a case of a factory, called with `factory`, of a callable that has
-        `variables` and `trainable_variables`; options as in `op`."""
+        `variables` and `trainable_variables`; options as in `op`.
+
+        Where the right page has a function `old_names`, it makes layers of Keras, and
+        `old_names(layer)` is {name on the left: variable}.
+        """
         self._add(cases.Layer, name, case, inputs, **options)
 
     def program(self, name, case, *inputs, **options):

@@ -11,6 +11,8 @@ from tf1to2.parity import structure, widening
 from tf1to2.parity.v1 import SEED, cotangent, dtype_of
 
 WAYS = ("eager", "function", "dynamic", "xla")
+OLD_NAMES = "old_names"
+"""The function of a page by Keras from a layer to {name on the left: variable}."""
 
 
 class Retraced(AssertionError):
@@ -159,7 +161,7 @@ def _tensors(source):
 def _run_layer(module, request, way):
     tf.random.set_seed(SEED)
     layer = getattr(module, request["name"])(**request["factory"])
-    call = _by_keyword(layer) if way == "keras" else layer
+    call = _by_keyword(layer) if hasattr(module, OLD_NAMES) else layer
 
     def create(tensors):
         supply = iter(tensors)
@@ -169,7 +171,7 @@ def _run_layer(module, request, way):
     # Tracing makes the variables without running the layer: its state stays initial.
     specs = [tf.TensorSpec(a.shape, dtype_of(a)) for a in fed(request).values()]
     tf.function(create).get_concrete_function(specs)
-    variables, trainable = _owned(module, layer, request, way)
+    variables, trainable = _owned(module, layer, request)
     initial = {name: v.numpy() for name, v in variables}
 
     def reset():
@@ -187,13 +189,14 @@ def _run_layer(module, request, way):
     return structure.answer(tree)
 
 
-def _owned(module, layer, request, way):
+def _owned(module, layer, request):
     """[(name on the left, variable)] of a layer, sorted; likewise of what it trains.
 
-    A Keras page tells the names by `old_names(layer)`, of others the request does.
+    A page by Keras tells the names by `old_names(layer)`, of others the request does.
     """
-    if way == "keras":
-        named = [(name + ":0", v) for name, v in module.old_names(layer).items()]
+    if hasattr(module, OLD_NAMES):
+        named = module.old_names(layer).items()
+        named = [(name.partition(":")[0] + ":0", v) for name, v in named]
         both = named, [(name, v) for name, v in named if v.trainable]
     else:
         old = _old_names(request)
@@ -259,8 +262,11 @@ def _run_program(module, request, way):
         for function in functions:
             traces = function.experimental_get_tracing_count()
             traces -= before.get(id(function), 0)
-            if traces > request["traces"] and way != "keras":  # which traces its own
-                name = function.python_function.__name__
+            python = function.python_function
+            if python.__module__.startswith("keras."):  # which traces its own
+                continue
+            if traces > request["traces"] and way != "keras":
+                name = python.__name__
                 raise Retraced(
                     "%s: %d traces, not %d: make variables before the first call "
                     "(optimizer.build(weights)), hand over tensors, or say traces=%d"

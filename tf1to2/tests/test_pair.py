@@ -8,6 +8,7 @@ import numpy as np
 from parameterized import parameterized
 
 from tf1to2.parity import Pair, leaves, record, settings
+from tf1to2.parity.pages import NoPage
 from tf1to2.parity.recordings import StaleRecording
 from tf1to2.parity.within import Within
 from tf1to2.tests import ported
@@ -242,8 +243,16 @@ class RefusedTest(unittest.TestCase):
                 pair.op("logits", "b", np.float32([[1]]), axis=1)
 
     def test_a_page_that_is_not_there(self):
-        with Folder() as folder, self.assertRaisesRegex(FileNotFoundError, "ported.py"):
-            Pair("legacy.net", "ported.py", file=folder.path / "test_x.py")
+        with Folder() as folder, self.assertRaisesRegex(FileNotFoundError, "nett"):
+            Pair("legacy.nett", "port.py", file=folder.path / "test_x.py")
+
+    @parameterized.expand([("a_path", "new/ported.py"), ("a_name", "new.ported")])
+    def test_a_port_that_is_not_there_yet(self, _, right):
+        with Folder() as folder:
+            pair = Pair("legacy.net", right, file=folder.path / "test_x.py")
+            self.assertEqual(pair.name, "ported")
+            with self.assertRaisesRegex(NoPage, "ported(.py)?: write the port"):
+                self.assertIsNone(pair.v2)
 
 
 class StaleTest(unittest.TestCase):
