@@ -114,11 +114,12 @@ def _drawn(entries, seeds):
         for op, pair in of_ops.items():
             by_pair.setdefault(tuple(pair), []).append(op)
         told = [
-            f"  {entry.key} draws with seed, seed2 {pair}: {_few(ops, PLAIN)}"
+            f"  {entry.case} draws with seed, seed2 {pair}: {_few(ops, PLAIN)}"
             for pair, ops in by_pair.items()
         ]
         more = len(told) - MOST
         lines += told[:MOST] + [f"  … and {more} more pairs of seeds"] * (more > 0)
+    lines = list(dict.fromkeys(lines))  # the sizes of a case draw alike
     if lines:
         lines.append('  to draw the same: guide/randomness.md, "Ask the old program"')
     return lines

@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -252,7 +253,7 @@ def _renamed(tree, old):
 def _run_program(module, request, way):
     tf.random.set_seed(SEED)
     page = getattr(module, request["name"])
-    with _calls() as called, _functions_of(module) as functions:
+    with _calls() as called, _functions_of(module) as functions, _quiet():
         before = {id(f): f.experimental_get_tracing_count() for f in functions}
         tf.config.run_functions_eagerly(way == "eager")
         try:
@@ -280,6 +281,14 @@ def _run_program(module, request, way):
     if request.get("variables"):
         outputs = _renamed(outputs, _old_names(request))
     return structure.answer({"outputs": outputs})
+
+
+@contextlib.contextmanager
+def _quiet():
+    """`fit` feeds by tf.data, of which TensorFlow says that it is not run eagerly."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Even though the `tf.config.experimental_run")
+        yield
 
 
 @contextlib.contextmanager
