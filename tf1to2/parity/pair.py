@@ -54,6 +54,7 @@ class Pair(Proof):
         folders: where else the pages import from, as seen from the test's file.
         today: run the left page on today's TensorFlow as well. It is not imported else.
         file: of the test; the caller's unless given.
+        seed: of the graph that the left page builds in, and TensorFlow's on the right.
 
     Raises:
         NoPage: there is no such left page.
@@ -74,6 +75,7 @@ class Pair(Proof):
         folders=(),
         today=False,
         file=None,
+        seed=None,
     ):
         self.file = pathlib.Path(file or sys._getframe(1).f_globals["__file__"])
         self.file = self.file.resolve()
@@ -91,6 +93,7 @@ class Pair(Proof):
         )
         self.recording.how = f"tf1to2 record {self.file.name}"
         self.variables, self.widen, self.today = variables or {}, widen, today
+        self.more = {} if seed is None else {"seed": seed}
         self.within, self.renamed = {}, {}
         self.measured = functools.cache(self._measured)
 
@@ -116,7 +119,10 @@ class Pair(Proof):
 
     def layer(self, name, case, *inputs, **options):
         """Adds a case of a factory, called with `factory`, of a callable that has
-        `variables` and `trainable_variables`; options as in `op`.
+        `variables` and `trainable_variables`; options as in `op`, and
+
+        scope: where the left page has a function of the inputs that makes variables, in
+            place of a factory: the scope that it is called in, "" for none.
 
         Where the right page has a function `old_names`, it makes layers of Keras, and
         `old_names(layer)` is {name on the left: variable}.
@@ -125,7 +131,13 @@ class Pair(Proof):
 
     def program(self, name, case, *inputs, **options):
         """Adds a case of a function from arrays to arrays that does all by itself;
-        options as in `op`, and `traces` of `cases.Case`."""
+        options as in `op`, and `traces` of `cases.Case`.
+
+        Where it trains, both sides may be generators, a step for each `yield`: on the
+        left of (dict of fetches, feed_dict), which are run in a session whose variables
+        are initialized; on the right of a dict with the same keys, and it returns
+        {name: variable}. Compared are the steps and, after the last, all variables.
+        """
         self._add(cases.Program, name, case, inputs, **options)
 
     def raises(self, name, case, *inputs, error, match, **options):
@@ -148,6 +160,7 @@ class Pair(Proof):
         within64=None,
         why="",
         variables=None,
+        scope=None,
         **options,
     ):
         skip = dict(options.pop("skip", {}))
@@ -156,7 +169,8 @@ class Pair(Proof):
         initial = skip.pop("initial", None)
         if options.get("float32") and kind in (cases.Op, cases.Layer):
             skip.setdefault("xla", "XLA fuses: its float32 has bits of its own")
-        case = kind(name, slug, list(inputs), skip=skip, **options)
+        more = dict(self.more) if scope is None else {**self.more, "scope": scope}
+        case = kind(name, slug, list(inputs), skip=skip, more=more, **options)
         if str(case) in map(str, self.cases):
             raise ValueError(f"two cases are called {case}")
         self.cases.append(case)

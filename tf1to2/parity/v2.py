@@ -45,7 +45,7 @@ def run(module, requests, way):
         call = _Call(getattr(module, requests[0]["name"]), requests[0], way)
         answers = []
         for request in requests:
-            tf.random.set_seed(SEED)
+            tf.random.set_seed(request.get("seed", SEED))
             answers.append(structure.answer(call(request)))
         return answers
 
@@ -160,7 +160,7 @@ def _tensors(source):
 
 
 def _run_layer(module, request, way):
-    tf.random.set_seed(SEED)
+    tf.random.set_seed(request.get("seed", SEED))
     layer = getattr(module, request["name"])(**request["factory"])
     call = _by_keyword(layer) if hasattr(module, OLD_NAMES) else layer
 
@@ -251,13 +251,15 @@ def _renamed(tree, old):
 
 
 def _run_program(module, request, way):
-    tf.random.set_seed(SEED)
+    tf.random.set_seed(request.get("seed", SEED))
     page = getattr(module, request["name"])
     with _calls() as called, _functions_of(module) as functions, _quiet():
         before = {id(f): f.experimental_get_tracing_count() for f in functions}
         tf.config.run_functions_eagerly(way == "eager")
         try:
             outputs = page(*request["args"], **request["kwargs"])
+            if inspect.isgenerator(outputs):
+                outputs = _run_steps(outputs)
         finally:
             tf.config.run_functions_eagerly(False)
         for function in functions:
@@ -281,6 +283,28 @@ def _run_program(module, request, way):
     if request.get("variables"):
         outputs = _renamed(outputs, _old_names(request))
     return structure.answer({"outputs": outputs})
+
+
+def _run_steps(steps):
+    """Takes the steps of a program.
+
+    Args:
+        steps: a generator of dicts, one for each step, which returns {name: variable}.
+
+    Returns:
+        As `v1._run_steps`.
+    """
+    answers = []
+    while True:
+        try:
+            answers.append(_values(next(steps)))
+        except StopIteration as stop:
+            last = _values(stop.value or {})
+            return {"steps": answers, "variables": {len(answers): last}}
+
+
+def _values(tree):
+    return {k: v.numpy() if hasattr(v, "numpy") else v for k, v in tree.items()}
 
 
 @contextlib.contextmanager

@@ -70,6 +70,103 @@ class PortTest(unittest.TestCase):
                 self.assertIsNone(Pair("legacy.net", "port.py", file=file).v2)
 
 
+LEFT = """
+import tensorflow.compat.v1 as tf
+
+
+def net(x):
+    w = tf.get_variable("w", [3, 1], x.dtype, tf.zeros_initializer())
+    return tf.matmul(x, w)
+
+
+def train(x, y, steps):
+    inputs = tf.placeholder(x.dtype, [None, 3])
+    noise = tf.random_normal([], dtype=x.dtype, seed=5)
+    loss = tf.reduce_mean(tf.square(net(inputs) - (y - noise)))
+    op = tf.train.GradientDescentOptimizer(0.125).minimize(loss)
+    for step in range(steps):
+        yield {"loss": loss, "op": op}, {inputs: x}
+"""
+RIGHT = """
+import tensorflow as tf
+
+
+class Net(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = None
+
+    def __call__(self, x):
+        if self.w is None:
+            self.w = tf.Variable(lambda: tf.zeros([3, 1], x.dtype), name="scope/w")
+        return tf.matmul(x, self.w)
+
+
+def train(x, y, steps):
+    net, noise = Net(), tf.random.Generator.from_state([0, 5, 17], "philox")
+    net(tf.constant(x))
+
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            y -= noise.normal([], dtype=x.dtype)
+            loss = tf.reduce_mean(tf.square(net(x) - y))
+        net.w.assign_sub(0.125 * tape.gradient(loss, net.w))
+        return loss
+
+    for _ in range(steps):
+        yield {"loss": step(tf.constant(x), tf.constant(y))}
+    return {"w": net.w}
+"""
+
+
+class StepsTest(unittest.TestCase):
+    """The engine seeds, makes sessions, initializes, reads variables."""
+
+    def found(self, port=RIGHT, **options):
+        folder = Folder.of(self, port=port)
+        folder.write("legacy/net", LEFT)
+        file = folder.path / "test_port.py"
+        pair = Pair("legacy/net.py", "port.py", {"net": "Net"}, file=file, **options)
+        data = np.random.RandomState(0).randn(8, 4).astype("f4")
+        pair.layer("net", "in a scope", data[:, :3], scope="scope")
+        pair.program("train", "three steps", data[:, :3], data[:, 3:], 3)
+        with unittest.mock.patch.object(record, "ask", ported.asked_today):
+            record.record(pair, "python3.7")
+        self.pair = pair
+        return failures(pair, ("eager", "function"))
+
+    def test_both_sides(self):
+        self.assertEqual(self.found(seed=17), [])
+        paths = {
+            leaf.path for _, leaf in self.pair.measured(self.pair.cases[1], "eager")
+        }
+        steps = {f"outputs/steps/{i}/loss" for i in range(3)}
+        self.assertEqual(paths, steps | {"outputs/variables/3/w"})
+
+    def test_another_seed_is_told(self):
+        self.assertIn("first in step 0: outputs/steps/0/loss", self.found(seed=18)[0])
+
+    def test_a_step_less_is_told(self):
+        port = RIGHT.replace("range(steps)", "range(steps - 1)")
+        found = self.found(port, seed=17)
+        self.assertIn("outputs/steps/2/loss: only in", found[0])
+
+    def test_a_variable_that_is_not_returned_is_told(self):
+        port = RIGHT.replace('return {"w": net.w}', "return {}")
+        self.assertIn("outputs/variables/3/w: only in", self.found(port, seed=17)[0])
+
+    def test_no_step_is_refused(self):
+        with Folder() as folder:
+            folder.write("legacy/net", LEFT)
+            file = folder.path / "test_port.py"
+            pair = Pair("legacy/net.py", "port.py", file=file)
+            pair.program("train", "none", np.zeros([1, 3]), np.zeros([1, 1]), 0)
+            with unittest.mock.patch.object(record, "ask", ported.asked_today):
+                with self.assertRaisesRegex(AssertionError, "no step was yielded"):
+                    record.record(pair, "python3.7")
+
+
 class WithinTest(unittest.TestCase):
     """The port says 0.2501 where the left page says 0.25."""
 
