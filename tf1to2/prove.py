@@ -167,6 +167,7 @@ class _Case:
             "unproven": self.unproven or None,
             "first": first(wrong) if wrong else None,
             "races": self._races(),
+            "matched": self.pair.matched.get(self.case, {}),
             "leaves": self._rows(),
             "failures": self.failures,
         }
@@ -249,6 +250,9 @@ def _text(report):
             blocks.append(f"NOT PROVEN {name}: {case['unproven']}")
         if case["first"]:
             notes.append(f"{name} differs first in {case['first']}")
+        if case["matched"]:
+            pairs = ", ".join(f"{old} → {new}" for old, new in case["matched"].items())
+            notes.append(f"{name} has variables matched by their names: {pairs}")
         notes += [f"{name} races with itself on the left: {r}" for r in case["races"]]
         messages = {}
         for failure in case["failures"]:

@@ -17,7 +17,7 @@ import re
 import sys
 import unittest
 
-from tf1to2.parity import cases, settings, structure
+from tf1to2.parity import cases, matching, settings, structure
 from tf1to2.parity.compare import Mismatch, Tally
 from tf1to2.parity.expected import compare_expected
 from tf1to2.parity.float32 import ELSEWHERE as LAST_BITS
@@ -47,7 +47,8 @@ class Pair(Proof):
         names: {name on the left: name on the right} of functions that differ.
         variables: {name on the left: name on the right} of variables that differ; both
             may end in `*`, which stands for the same rest. A program's variables are
-            the keys of the dicts that it returns.
+            the keys of the dicts that it returns. "auto" matches what differs by names
+            and shapes, of layers and programs that yield their steps; `prove` tells it.
         name: what it is called; the last part of the right page's name unless given.
         recording: the file, as seen from the test's; its name in .npz unless given.
         widen: run both pages in float64 although they say `tf.float32`; see `widening`.
@@ -94,7 +95,7 @@ class Pair(Proof):
         self.recording.how = f"tf1to2 record {self.file.name}"
         self.variables, self.widen, self.today = variables or {}, widen, today
         self.more = {} if seed is None else {"seed": seed}
-        self.within, self.renamed = {}, {}
+        self.within, self.renamed, self.matched = {}, {}, {}
         self.measured = functools.cache(self._measured)
 
     def op(self, name, case, *inputs, **options):
@@ -234,8 +235,7 @@ class Pair(Proof):
         for form, requests in forms.items():
             asked = [case.request(sizes) for sizes in bindings]
             if way != "graph":
-                names = self.variables | self.renamed.get(case, {})
-                requests = [{**r, "variables": names} for r in requests]
+                requests = [self._named(case, r) for r in requests]
             answers = self.ask(way, requests)
             if form == FLOAT64:
                 answers = [structure.narrow(answer) for answer in answers]
@@ -252,6 +252,17 @@ class Pair(Proof):
                 for answer in answers:
                     compare_expected(self, case, answer)
         return found
+
+    def _named(self, case, request):
+        """`request` with what its variables are called on both sides."""
+        names = self.renamed.get(case) or self.variables
+        if names != matching.AUTO:
+            both = {} if self.variables == matching.AUTO else self.variables
+            return {**request, "variables": both | self.renamed.get(case, {})}
+        entry = next(e for e in self.recorded() if e.case is case)
+        answer = self.recording.answer(entry.key, entry.request)
+        left, matched = matching.shapes_of(answer), self.matched.setdefault(case, {})
+        return {**request, "variables": names, "left": left, "matched": matched}
 
     @staticmethod
     def _leaves(case, form, way, expected, actual, sides):

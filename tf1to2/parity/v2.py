@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.parity import structure, widening
+from tf1to2.parity import matching, structure, widening
 from tf1to2.parity.v1 import SEED, cotangent, dtype_of
 
 WAYS = ("eager", "function", "dynamic", "xla")
@@ -200,7 +200,8 @@ def _owned(module, layer, request):
         named = [(name.partition(":")[0] + ":0", v) for name, v in named]
         both = named, [(name, v) for name, v in named if v.trainable]
     else:
-        old = _old_names(request)
+        shapes = {v.name.partition(":")[0]: v.shape for v in layer.variables}
+        old = _old_names(_matched(request, shapes))
         owned = layer.variables, layer.trainable_variables
         both = ([(old(v.name), v) for v in variables] for variables in owned)
     return [sorted(named, key=lambda item: item[0]) for named in both]
@@ -236,6 +237,19 @@ def _old_names(request):
         return name
 
     return old_name
+
+
+def _matched(request, shapes):
+    """`request` with names in place of "auto"; it is told which: see `matching`.
+
+    Args:
+        request: has `left`, {name on the left: shape}, and `matched`, which is filled.
+        shapes: {name on the right: shape}.
+    """
+    if request.get("variables") != matching.AUTO:
+        return request
+    request["matched"].update(matching.names(request["left"], shapes))
+    return {**request, "variables": request["matched"]}
 
 
 def _renamed(tree, old):
@@ -281,7 +295,9 @@ def _run_program(module, request, way):
             'skip={"function": "…"}'
         )
     if request.get("variables"):
-        outputs = _renamed(outputs, _old_names(request))
+        last = outputs.get("variables", {}) if isinstance(outputs, dict) else {}
+        shapes = {k: np.shape(v) for named in last.values() for k, v in named.items()}
+        outputs = _renamed(outputs, _old_names(_matched(request, shapes)))
     return structure.answer({"outputs": outputs})
 
 

@@ -7,7 +7,7 @@ import unittest.mock
 import numpy as np
 from parameterized import parameterized
 
-from tf1to2.parity import Pair, leaves, record, settings
+from tf1to2.parity import Pair, leaves, matching, record, settings
 from tf1to2.parity.pages import NoPage
 from tf1to2.parity.recordings import StaleRecording
 from tf1to2.parity.within import Within
@@ -143,6 +143,21 @@ class StepsTest(unittest.TestCase):
         }
         steps = {f"outputs/steps/{i}/loss" for i in range(3)}
         self.assertEqual(paths, steps | {"outputs/variables/3/w"})
+
+    def test_variables_of_other_names_are_matched(self):
+        right = RIGHT.replace('name="scope/w"', 'name="net/kernel"')
+        right = right.replace('return {"w": net.w}', 'return {"net/kernel": net.w}')
+        self.assertIn("initial/scope/w:0: only in", "".join(self.found(right, seed=17)))
+        self.assertEqual(self.found(right, seed=17, variables="auto"), [])
+        layer, train = self.pair.cases
+        self.assertEqual(self.pair.matched[layer], {"scope/w": "net/kernel"})
+        self.assertEqual(self.pair.matched[train], {"w": "net/kernel"})
+
+    def test_between_equals_nobody_guesses(self):
+        left, right = {"a/w": (3,), "b/w": (3,)}, {"b/k": (3,), "c/k": (3,)}
+        found = matching.names(left, right)
+        self.assertNotEqual(found.get("b/w"), "c/k")
+        self.assertEqual(matching.names({"w": (2,)}, {"k": (3,)}), {})
 
     def test_another_seed_is_told(self):
         self.assertIn("first in step 0: outputs/steps/0/loss", self.found(seed=18)[0])
