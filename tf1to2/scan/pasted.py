@@ -187,6 +187,7 @@ _PATTERNS = (
     (r"No module named ['\"]?([\w.]+)", _module),
     (rf"cannot import name {QUOTED}(?: from {QUOTED})?", _imported),
     (rf"{QUOTED} object has no attribute {QUOTED}", _member),
+    (rf"type object {QUOTED} has no attribute {QUOTED}", _member),
     (rf"(?:([\w.]+)\(\) )?[gG]ot an unexpected keyword argument {QUOTED}", _keyword),
     (rf"{QUOTED} is not available with Keras 3", _keras),
 )
