@@ -156,6 +156,21 @@ class Tree(Source):
             stack += node.named_children
         return found
 
+    def indent(self, node):
+        """The white space before a node that is the first of its line; else None."""
+        start = self.source.rfind(b"\n", 0, node.start_byte) + 1
+        before = self.source[start : node.start_byte]
+        return None if before.strip() else before.decode()
+
+    def is_text(self, byte):
+        """Whether a place lies within a string."""
+        node = self.root.descendant_for_byte_range(byte, byte)
+        while node is not None:
+            if node.type == "string" and node.start_byte < byte < node.end_byte:
+                return True
+            node = node.parent
+        return False
+
     def statements(self):
         """The statements of the module."""
         return [n for n in self.root.named_children if n.type != "comment"]
