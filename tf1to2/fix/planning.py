@@ -6,7 +6,16 @@ import pathlib
 import re
 import warnings
 
-from tf1to2.fix import absl, edits, imports, names, objects, templates, unsafe
+from tf1to2.fix import (
+    absl,
+    edits,
+    imports,
+    marks,
+    names,
+    objects,
+    templates,
+    unsafe,
+)
 from tf1to2.fix.documents import Document
 from tf1to2.fix.flags import Flags
 from tf1to2.fix.sites import Site, Tree
@@ -155,7 +164,7 @@ def _changes(path, source, kept, guards, options, flags):
     ]
     modules = {name for change in changes for name in change.imports}
     added = [e for e in (imports.added(tree, modules),) if e]
-    added += unsafe.marks(tree, changes)
+    added += marks.marks(tree, changes)
     return changes, [edits.Change(tuple(added))], left
 
 

@@ -87,6 +87,14 @@ class Site:
             return None
         return self.text.partition(".")[0] + target.removeprefix(prefix)
 
+    def named(self):
+        """The node of the name that the call is bound to, and it alone; or None."""
+        assigned = self.call.parent
+        left = assigned.child_by_field_name("left")
+        if assigned.type != "assignment" or left is None or left.type != "identifier":
+            return None
+        return left if assigned.child_by_field_name("right") == self.call else None
+
     def is_assigned(self):
         """Whether something is assigned to the name: `tf.log = …`."""
         around = self.node.parent

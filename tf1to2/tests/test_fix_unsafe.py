@@ -11,7 +11,7 @@ import re
 
 from parameterized import parameterized
 
-from tf1to2.fix import unsafe
+from tf1to2.fix import statements, unsafe
 from tf1to2.probes import probes
 from tf1to2.scan import catalog, facts, findings, names
 from tf1to2.tests.test_fix import TF, FixCase
@@ -33,8 +33,8 @@ ELSEWHERE = {
 def templates():
     """The name of every template."""
     of_metrics = (f"tf.metrics.{name}" for name in unsafe.METRICS)
-    one_shot = f"tf.data.{unsafe.ONE_SHOT}"
-    return sorted({*unsafe.CALLS, *of_metrics, *unsafe.INITIALIZERS, one_shot})
+    one_shot = f"tf.data.{statements.ONE_SHOT}"
+    return sorted({*unsafe.CALLS, *of_metrics, *statements.INITIALIZERS, one_shot})
 
 
 class UnsafeTest(FixCase):
