@@ -428,7 +428,6 @@ class MirroredTest(unittest.TestCase):
         [
             ("one_reduction", tf.distribute.ReductionToOneDevice()),
             ("hierarchical", tf.distribute.HierarchicalCopyAllReduce()),
-            ("the_default", None),
         ]
     )
     def test_however_it_is_reduced_a_sum_of_two_is_the_same(self, _, operations):
@@ -446,6 +445,43 @@ class MirroredTest(unittest.TestCase):
         self.assertEqual(len(results), 2)
         for result in results:
             np.testing.assert_array_equal(result, values[0] + values[1])
+
+    def test_by_default_the_second_strategy_of_a_process_raises(self):
+        """Both number their collectives from 100: in a process of its own."""
+        code = """
+            import numpy as np, tensorflow as tf
+            cpu = tf.config.list_physical_devices("CPU")[0]
+            two = [tf.config.LogicalDeviceConfiguration()] * 2
+            tf.config.set_logical_device_configuration(cpu, two)
+            values = np.random.RandomState(1).standard_normal([2, 7]).astype("f")
+
+            def add(values):
+                strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+
+                def one():
+                    context = tf.distribute.get_replica_context()
+                    part = tf.gather(values, context.replica_id_in_sync_group)
+                    return context.all_reduce("SUM", part)
+
+                run = tf.function(lambda: strategy.run(one))
+                return strategy.experimental_local_results(run())
+
+            for result in add(values):
+                np.testing.assert_array_equal(result, values[0] + values[1])
+            add(values)  # the same shape
+            try:
+                add(values[:, 0])
+            except tf.errors.InvalidArgumentError as error:
+                print(error.message)
+        """
+        run = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=pathlib.Path(v2.__file__).parents[1],
+        )
+        self.assertIn("Shape mismatch in the collective instance 100", run.stdout)
 
     def test_without_gpus_a_strategy_takes_the_logical_processors(self):
         self.assertEqual(tf.distribute.MirroredStrategy().num_replicas_in_sync, 2)

@@ -97,12 +97,13 @@ def _members():
     with (FOLDER / "members.tsv").open(encoding="utf-8") as lines:
         next(lines)
         for line in lines:
-            owner, member, *rest = line.rstrip("\n").split("\t")
+            owner, member, rest = line.split("\t", 2)
             if member:
-                members.setdefault(owner, {})[member] = rest
+                members.setdefault(owner, {})[member] = rest  # split when asked for
             else:
-                bases[owner] = rest[1].split(", ") if rest[1] else []
-                at[owner] = rest[2]
+                _, above, place, *_ = rest.rstrip("\n").split("\t")
+                bases[owner] = above.split(", ") if above else []
+                at[owner] = place
     return bases, at, members
 
 
@@ -122,7 +123,7 @@ def member(symbol, name):
     for owner in bases(symbol):
         row = _members()[2].get(owner, {}).get(name)
         if row:
-            kind, signature, today, now, keras = row
+            kind, signature, today, now, keras = row.rstrip("\n").split("\t")
             if not place(symbol):
                 today = "gone"
             full = f"{symbol}.{name}"

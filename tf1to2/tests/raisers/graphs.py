@@ -128,6 +128,11 @@ def uninitialized():
         sess.run(v1.get_variable("w", [2]))
 
 
+def freeze_nothing():
+    nodes = v1.get_default_graph().as_graph_def()
+    v1.graph_util.convert_variables_to_constants(v1.Session(), nodes, ["net/output"])
+
+
 def initializable():
     return v1.data.make_initializable_iterator(tf.data.Dataset.range(2))
 
@@ -245,5 +250,6 @@ ERRORS = {
     "Cannot assign a device": in_graph(on_gpu, run=True),
     "device specification": nowhere_else,
     "Python-style iteration in": in_graph(lambda: list(tf.data.Dataset.range(2))),
+    "is not in graph": in_graph(freeze_nothing),
     "numpy() is only": in_graph(lambda: tf.Variable(1.0).numpy()),
 }

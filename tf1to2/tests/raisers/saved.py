@@ -102,6 +102,12 @@ class Mine(tf.keras.layers.Layer):
         return x
 
 
+def old_layer(_):
+    """A layer as Keras of 1.15.5 wrote it into a file."""
+    initializer = {"class_name": "GlorotUniform", "config": {"dtype": "float32"}}
+    tf.keras.layers.Dense.from_config({"units": 1, "kernel_initializer": initializer})
+
+
 def reload(path, layer):
     path += ".keras"
     keras(layer).save(path)
@@ -147,6 +153,10 @@ ERRORS = {
     "`save_format`": lambda p: keras().save(p, save_format="tf"),
     "could not be loaded": load_other_weights,
     "deserialized properly": lambda p: reload(p, Mine()),
+    "Error when deserializing": old_layer,
+    "Could not locate": lambda p: tf.keras.layers.deserialize(
+        {"class_name": "Mine", "config": {}}
+    ),
     "`Lambda`": lambda p: reload(p, tf.keras.layers.Lambda(lambda x: x)),
 }
 ERRORS = {part: in_folder(code) for part, code in ERRORS.items()}
