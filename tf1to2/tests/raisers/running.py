@@ -65,6 +65,11 @@ def mix():
         w.assign_add(1.0)
 
 
+def monitor_nothing():
+    stop = tf.keras.callbacks.EarlyStopping("val_acc")
+    compiled("sgd", "mse").fit(np.ones([4, 2]), np.ones([4, 1]), callbacks=[stop])
+
+
 def virtual_devices():
     (device,) = tf.config.list_physical_devices("CPU")
     devices = [tf.config.LogicalDeviceConfiguration()] * 3
@@ -93,9 +98,11 @@ def defined_twice():
 ERRORS = {
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
+    "attribute 'ref'": lambda: model().weights[0].ref(),
     "Argument(s)": lambda: Adam(lr=0.1),
     "Unknown variable": another_variable,
     "No gradients": lambda: SGD().apply_gradients([(None, tf.Variable(1.0))]),
+    "callback received monitor": monitor_nothing,
     "optimizer identifier": lambda: compiled(v1.train.AdamOptimizer(), "mse"),
     "Only instances": lambda: tf.keras.Sequential([legacy_layer()]),
     "Unrecognized keyword": lambda: LSTM(3, batch_input_shape=[1, 2, 3]),
