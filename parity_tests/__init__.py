@@ -40,6 +40,7 @@ def proof(v1, v2, cases, naive=()):
         strict,
         recipe,
         float32=HERE / "float32.tsv",
+        by_keras=topic.startswith("keras_"),
         keras=_keras(topic),
         naive=naive,
     )

@@ -430,6 +430,16 @@ class BatchNormTest(unittest.TestCase):
         self.assertEqual(rates, [f(0.01), f(1) - f(0.99)])
         self.assertNotEqual(*rates)
 
+    def test_a_loop_in_one_call_takes_the_same_steps(self):
+        for update in (True, False):
+            answers = [
+                structure.answer({"outputs": train(IMAGES, LABELS, 6, update=update)})
+                for train in (v2.train, v2.train_in_one_call)
+            ]
+            self.assertEqual(*map(set, answers))
+            for path, leaf in answers[0].items():
+                np.testing.assert_array_equal(leaf, answers[1][path], path)
+
     def test_what_is_forgotten_shows_in_inference_only(self):
         with_updates, without = [
             v2.train(IMAGES, LABELS, 20, update=update) for update in (True, False)

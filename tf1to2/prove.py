@@ -53,10 +53,11 @@ def run(options):
     """Proves the pairs of a file, and prints every leaf.
 
     Returns:
-        0 if every leaf is as it shall be, 1 if one is not.
+        0 if every leaf is as it shall be, 1 if one is not, 2 if a case could not be
+        proven: its recording is missing or stale, or its port. The others are.
 
     Raises:
-        CommandError: there is no such file or pair, or no recording that holds.
+        CommandError: there is no such file or pair, or no case that can be proven.
     """
     if options.init:
         from tf1to2 import starting
@@ -85,14 +86,17 @@ def run(options):
         output.progress(f"{number} of {len(cases)}: {case.name}")
         case.prove()
     output.progress("")
+    proven = [case for case in cases if not case.unproven]
+    missing = dict.fromkeys(case.unproven for case in cases if case.unproven)
+    if not proven:
+        raise CommandError("; ".join(missing))
     report = {
-        "environment": _environment(pairs[0][0]),
+        "environment": _environment(proven[0].pair),
         "cases": [case.report for case in cases],
     }
-    failed = any(case.failures for case in cases)
     text = json.dumps(report, indent=2) if options.format == "json" else _text(report)
     output.write(text + "\n")
-    return int(failed)
+    return 2 if missing else int(any(case.failures for case in cases))
 
 
 def _cases(proof):
@@ -111,16 +115,18 @@ class _Case:
     def __init__(self, pair, case):
         self.pair, self.case = pair, case
         self.name = f"{pair.name}.{case}"
-        self.leaves, self.failures = [], []
+        self.leaves, self.failures, self.unproven = [], [], ""
 
     def prove(self):
+        from tf1to2.parity.pages import NoPage
         from tf1to2.parity.recordings import StaleRecording
 
         for check in (c for _, c in self.pair.checks() if c.case is self.case):
             try:
                 check()
-            except StaleRecording as error:
-                raise CommandError(str(error)) from error
+            except (StaleRecording, NoPage) as error:
+                self.unproven = str(error)
+                return
             except Exception as error:  # told below, and by the exit status
                 text = str(error).removeprefix(f"{self.name}, {check.way}: ")
                 if not isinstance(error, AssertionError):
@@ -152,19 +158,24 @@ class _Case:
         from tf1to2.parity.pair import first
 
         wrong = self.pair.wrong(self.case, self.leaves)
+        verdict = "FAILS" if self.failures else "proven"
         return {
             "pair": f"{self.pair.name}.{self.case.name}",
             "case": self.case.slug,
             "ways": self.case.ways,
-            "verdict": "FAILS" if self.failures else "proven",
+            "verdict": "not proven" if self.unproven else verdict,
+            "unproven": self.unproven or None,
             "first": first(wrong) if wrong else None,
             "races": self._races(),
+            "matched": self.pair.matched.get(self.case, {}),
             "leaves": self._rows(),
             "failures": self.failures,
         }
 
     def _races(self):
         """What the recording says of what the left page does in no order."""
+        if self.unproven:
+            return []
         races = self.pair.recording.about.get("races", {})
         keys = [key for key in races if key.partition("/")[0] == str(self.case)]
         return sorted({text for key in keys for text in races[key]})
@@ -235,8 +246,13 @@ def _text(report):
     notes = []
     for case in cases:
         name = f"{case['pair']}, {case['case']}"
+        if case["unproven"]:
+            blocks.append(f"NOT PROVEN {name}: {case['unproven']}")
         if case["first"]:
             notes.append(f"{name} differs first in {case['first']}")
+        if case["matched"]:
+            pairs = ", ".join(f"{old} → {new}" for old, new in case["matched"].items())
+            notes.append(f"{name} has variables matched by their names: {pairs}")
         notes += [f"{name} races with itself on the left: {r}" for r in case["races"]]
         messages = {}
         for failure in case["failures"]:
@@ -245,7 +261,10 @@ def _text(report):
             blocks.append(f"FAILS {name} ({', '.join(ways)}): {message}")
     blocks.insert(2, "\n".join(notes))
     failing = sum(bool(case["failures"]) for case in cases)
-    verdict = f"{failing} of {len(cases)} cases fail" if failing else "proven"
+    missing = sum(bool(case["unproven"]) for case in cases)
+    told = [f"{failing} of {len(cases)} cases fail"] if failing else []
+    told += [f"{missing} of {len(cases)} cases not proven"] if missing else []
+    verdict = ", ".join(told) or "proven"
     blocks.append(f"{len(cases)} cases: {_counted(cases)}: {verdict}")
     return "\n\n".join(filter(None, blocks))
 

@@ -49,13 +49,13 @@ def export(x, weights, files=False):
         # --- look
         inputs = signature.structured_input_signature[1]
         tensors = {**inputs, **signature.structured_outputs}
-        answer = {"signature": [_described(n, tensors[n]) for n in ("x", "y")]}
+        answer = {"signature": [described(n, tensors[n]) for n in ("x", "y")]}
         # What was an attribute of the model is one of what is loaded.
         variables = [loaded.kernel, loaded.bias]
         answer["variables"] = {v.name.split(":")[0]: v.numpy() for v in variables}
         # --- ask
         answer["y"] = signature(x=tf.constant(x))["y"].numpy()
-        return {**answer, "files": _pack(path)} if files else answer
+        return {**answer, "files": pack(path)} if files else answer
 
 
 class Dense(tf.Module):
@@ -74,11 +74,12 @@ def _dense(x, kernel, bias):
     return tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernel), bias))
 
 
-def _described(name, spec):
+def described(name, spec):
+    """A tensor of a signature in words: "x: float32 [None, 2]"."""
     return f"{name}: {spec.dtype.name} {spec.shape.as_list()}"
 
 
-def _pack(folder):
+def pack(folder):
     """{path: bytes as a uint8 array} of the files in a directory."""
     packed = {}
     for root, _, names in os.walk(folder):
@@ -88,7 +89,8 @@ def _pack(folder):
     return {path: packed[path] for path in sorted(packed)}
 
 
-def _unpack(files, folder):
+def unpack(files, folder):
+    """Writes what `pack` made; returns the folder."""
     for name, content in files.items():
         path = os.path.join(folder, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -115,7 +117,7 @@ def serve(files, inputs, tags=("serve",), signature="serving_default"):
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- load
-        loaded = tf.saved_model.load(_unpack(files, folder), list(tags))
+        loaded = tf.saved_model.load(unpack(files, folder), list(tags))
         function = loaded.signatures[signature]
         # --- ask
         # A placeholder took what NumPy could cast; a function wants its own dtype.
@@ -141,7 +143,7 @@ def fetch(files, feed, fetches):
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- load
-        loaded = tf.saved_model.load(_unpack(files, folder), ["serve"])
+        loaded = tf.saved_model.load(unpack(files, folder), ["serve"])
         # --- ask
         # What TensorFlow 1 saved has `prune`: the function from these tensors to those.
         function = loaded.prune(list(feed), fetches)
@@ -178,7 +180,7 @@ def serve_words(words, vocabulary, vectors, files=False):
         answer = {"assets": os.listdir(os.path.join(path, "assets"))}
         for name, signature in sorted(loaded.signatures.items()):
             answer[name] = signature(words=tf.constant(words))["answer"].numpy()
-        return {**answer, "files": _pack(path)} if files else answer
+        return {**answer, "files": pack(path)} if files else answer
 
 
 class Words(tf.Module):
@@ -219,7 +221,7 @@ def fine_tune(files, x, y, steps, rate=0.125):
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- load
-        loaded = tf.saved_model.load(_unpack(files, folder), ["serve"])
+        loaded = tf.saved_model.load(unpack(files, folder), ["serve"])
         # Its variables are references, which no tape sees: make others in their place.
         reader = tf.train.load_checkpoint(os.path.join(folder, "variables/variables"))
         names = sorted(reader.get_variable_to_shape_map())
@@ -271,7 +273,7 @@ def freeze(x, weights, as_text=False, files=False):
         # --- write
         name = "frozen.pbtxt" if as_text else "frozen.pb"
         tf.io.write_graph(frozen, folder, name, as_text)
-        packed = _pack(folder)
+        packed = pack(folder)
     # --- ask
     (y,) = run_frozen(packed[name], {"x:0": x}, ["output:0"], as_text)
     constants = sum(node.op == "Const" for node in frozen.node)
@@ -380,7 +382,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
         losses += [loaded.step(*batch).numpy() for _ in range(steps)]
         variables = {v.name[:-2]: v.numpy() for v in (loaded.kernel, loaded.bias)}
         answer = {"losses": np.array(losses, x.dtype), "variables": variables}
-        return {**answer, "files": _pack(folder)} if files else answer
+        return {**answer, "files": pack(folder)} if files else answer
 
 
 def restore_meta_graph(files, feed, fetches, clear_devices=False):
@@ -400,7 +402,7 @@ def restore_meta_graph(files, feed, fetches, clear_devices=False):
         tf.errors.InvalidArgumentError: there is no such device.
     """
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(_unpack(files, folder), "model.ckpt")
+        path = os.path.join(unpack(files, folder), "model.ckpt")
         # --- load
         meta = meta_graph_pb2.MetaGraphDef()
         with tf.io.gfile.GFile(path + ".meta", "rb") as file:

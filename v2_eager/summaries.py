@@ -77,8 +77,8 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
         test_writer.close()
         # --- read
         return {
-            "train": _read(os.path.join(directory, "train")),
-            "test": _read(os.path.join(directory, "test")),
+            "train": read_folder(os.path.join(directory, "train")),
+            "test": read_folder(os.path.join(directory, "test")),
             "kernel": kernel.numpy(),
         }
 
@@ -133,7 +133,7 @@ def histogram(values, tag="histogram"):
                 write_histogram(tag, row, step)
         writer.close()
         # --- read
-        return _read(directory)
+        return read_folder(directory)
 
 
 def media(images, sounds, sample_rate, max_outputs=3):
@@ -176,7 +176,7 @@ def media(images, sounds, sample_rate, max_outputs=3):
             write.get_concrete_function(*batch)(*batch)
         writer.close()
         # --- read
-        return _read(directory)
+        return read_folder(directory)
 
 
 def text(paragraphs, tag="text"):
@@ -201,7 +201,7 @@ def text(paragraphs, tag="text"):
                 tf.summary.text(tag, paragraph, step)
         writer.close()
         # --- read
-        return _read(directory)
+        return read_folder(directory)
 
 
 def by_hand(metrics, steps):
@@ -230,7 +230,7 @@ def by_hand(metrics, steps):
                 tf.summary.experimental.write_raw_pb(serialized, step)
         writer.close()
         # --- read
-        return _read(directory)
+        return read_folder(directory)
 
 
 def tags(names, merge=False):
@@ -284,7 +284,7 @@ def every_n_steps(values, n):
                     write_scalar("value", value, step + 1)
         writer.close()
         # --- read
-        return _read(directory)
+        return read_folder(directory)
 
 
 def inside_the_step(values, n):
@@ -318,7 +318,7 @@ def inside_the_step(values, n):
             train_step()
         writer.flush()
         # --- read
-        return _by_tag(_read(directory))
+        return _by_tag(read_folder(directory))
 
 
 def of_tensorboard(values, images, sounds, words, step=0):
@@ -346,7 +346,7 @@ def of_tensorboard(values, images, sounds, words, step=0):
             tf.summary.text("text", words)
         writer.close()
         # --- read
-        return _by_tag(_read(directory))
+        return _by_tag(read_folder(directory))
 
 
 def graph_nodes(x, kernel, scope):
@@ -445,7 +445,7 @@ def read_events(files):
     with tempfile.TemporaryDirectory() as directory:
         for i, content in enumerate(files):
             content.tofile(os.path.join(directory, "events.%d" % i))
-        return _read(directory)
+        return read_folder(directory)
 
 
 def _events(path):
@@ -454,7 +454,8 @@ def _events(path):
         yield event_pb2.Event.FromString(record.numpy())
 
 
-def _read(directory):
+def read_folder(directory):
+    """The events of a directory: see `read_events`."""
     # --- read
     found, plugins = [], {}
     for path in sorted(tf.io.gfile.glob(os.path.join(directory, "events.*"))):

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from keras import layers, ops
 
-from v2_eager.saved_models import _described, _unpack, run_tflite
+from v2_eager.saved_models import described, run_tflite, unpack
 from v2_keras.checkpoints import fit
 from v2_keras.optimizers import squares
 
@@ -56,7 +56,7 @@ def export(x, weights, files=False):
         # --- look
         inputs = signature.structured_input_signature[1]
         tensors = {**inputs, **signature.structured_outputs}
-        answer = {"signature": [_described(n, tensors[n]) for n in ("x", "y")]}
+        answer = {"signature": [described(n, tensors[n]) for n in ("x", "y")]}
         answer["variables"] = {
             v.name.split(":")[0]: v.numpy() for v in loaded.variables
         }
@@ -104,7 +104,7 @@ def fine_tune(files, x, y, steps, rate=0.125):
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- load
-        path = os.path.join(_unpack(files, folder), "variables", "variables")
+        path = os.path.join(unpack(files, folder), "variables", "variables")
         reader = tf.train.load_checkpoint(path)
         kernel, bias = map(reader.get_tensor, ["dense/kernel", "dense/bias"])
     # --- build

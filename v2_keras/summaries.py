@@ -6,7 +6,7 @@ import tempfile
 import keras
 import tensorflow as tf
 
-from v2_eager.summaries import _read, variable_summaries, write_scalar
+from v2_eager.summaries import read_folder, variable_summaries, write_scalar
 from v2_keras.optimizers import squares
 
 __all__ = ["train"]
@@ -75,7 +75,7 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
         model.fit(batches, shuffle=False, verbose=0, callbacks=[curves])
         # --- read
         return {
-            "train": _read(os.path.join(directory, "train")),
-            "test": _read(os.path.join(directory, "test")),
+            "train": read_folder(os.path.join(directory, "train")),
+            "test": read_folder(os.path.join(directory, "test")),
             "kernel": model.get_weights()[0],
         }

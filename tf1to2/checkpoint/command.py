@@ -63,6 +63,8 @@ def run(options):
     if plan.problems:
         if plan.open or plan.unfilled:
             print("\nleft to be said, in a map:\n" + as_json(plan.left()) + "\n")
+            if plan.unfilled:
+                print('"like" for "" below "new" takes the template\'s own value\n')
         print("nothing written: {}".format("; ".join(plan.summary())))
         return 1
     write(plan, options.target, options.force, options.dry_run)

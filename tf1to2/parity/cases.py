@@ -46,6 +46,7 @@ class Case:
         factory: of a layer, the keywords that make it.
         traces: of a program, how often each of its `tf.function`s may trace; 2 where
             the first call makes variables, 0 where all run in other processes.
+        more: what else the runners are asked: see `v1.run`.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Case:
     skip: dict = dataclasses.field(default_factory=dict)
     factory: dict = dataclasses.field(default_factory=dict)
     traces: int = 1
+    more: dict = dataclasses.field(default_factory=dict)
 
     kind = "op"
 
@@ -107,6 +109,7 @@ class Case:
             "traces": self.traces,
             "gradient": "gradient" not in self.skip,
             "shapes": shapes,
+            **self.more,
         }
 
 
@@ -138,9 +141,9 @@ class FalseFriend(Case):
     a tuple, are no false friend.
 
     Attributes:
-        of: the kind of page: "op" or "program".
+        of: the kind of page: "op", "layer" or "program".
         naive: the obvious replacement, a function of the same arguments: tensors for an
-            op, arrays for a program.
+            op, arrays for a program; of a layer, a factory.
         because: why it differs, in a sentence.
         differs: in what: "values"; "shape"; "structure", where there are other leaves;
             or "raises", where the naive form does not work.

@@ -1,5 +1,7 @@
 """Proves that what is taken for a pair gives something else."""
 
+import types
+
 from tf1to2.parity import structure
 from tf1to2.parity.compare import Mismatch, Tally, difference
 from tf1to2.parity.expected import outputs_of
@@ -24,7 +26,7 @@ def both(proof, case, sizes):
     """
     import tensorflow as tf
 
-    from tf1to2.parity import v1
+    from tf1to2.parity import v1, widening
 
     request = case.request(sizes)
     if "graph" in case.skip:  # the recording stands for the left page
@@ -36,14 +38,28 @@ def both(proof, case, sizes):
     if case.kind == "op":
         args = structure.map_arrays(lambda _, a: tf.constant(a), args)
     try:
-        naive = case.naive(*args, **case.kwargs)
+        with widening.keras_in(request.get("floatx")):
+            naive = _naive(proof, case, request, args)
     except Exception as error:  # which one does not matter, that it does not work
         naive = error
     else:
-        naive = structure.answer({"outputs": _as_numpy(naive)})
+        if case.kind != "layer":
+            naive = structure.answer({"outputs": _as_numpy(naive)})
         if "graph" in case.skip:
             naive = structure.narrow(naive)
     return outputs_of(left), naive
+
+
+def _naive(proof, case, request, args):
+    """What the naive form returns; of a layer the outputs, from the same weights."""
+    if case.kind != "layer":
+        return case.naive(*args, **case.kwargs)
+    from tf1to2.parity import v2
+
+    tell = {"old_names": proof.v2.old_names} if proof.by_keras else {}
+    page = types.SimpleNamespace(**{case.name: case.naive}, **tell)
+    (answer,) = v2.run(page, [{**request, "gradient": False}], "eager")
+    return outputs_of(answer)
 
 
 def prove(proof, case):

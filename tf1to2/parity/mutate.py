@@ -40,6 +40,9 @@ from tf1to2.parity.pages import Page
 SECONDS = 300
 """What a change may take; more is a hang."""
 
+EVERY = 20
+"""How many changes a line of progress in a file stands for."""
+
 NOTICED, UNNOTICED, BROKEN = 1, 0, 2
 """Exit statuses of a process; any other one is a crash, which is a notice."""
 
@@ -141,6 +144,8 @@ def _describe(where, name, pipe):
     try:
         provider = providers.provider(where)
         ((proof, _),) = providers.select(provider, [name])
+        if not proof.right.exists:
+            raise CommandError(f"there is no page {proof.right.path}: write the port")
         test = importlib.import_module(provider.module(proof.name))
         modules = modules_of(proof.right, proof.whole)
         cases = cases_beside(test, proof.name)
@@ -292,16 +297,24 @@ def mutate(
     if not pool.as_it_is():
         return report
     rest = [text for text in chosen if text not in report["results"]]
-    for change, verdict in pool.results((t, *everything[t]) for t in rest):
+    tried = pool.results((t, *everything[t]) for t in rest)
+    for done, (change, verdict) in enumerate(tried, 1):
         report["results"][change] = verdict
         if keep:
             keep(report)
         if verdict != "noticed":
             tell(f"{pool.name}, {change}: {verdict}")
-        if sys.stderr.isatty():
-            print(f"\r{len(report['results'])}", end="\r", file=sys.stderr)
+        _progress(done, len(rest))
     report["control"] = pool.as_it_is()
     return report
+
+
+def _progress(done, of):
+    """Tells how far it is: a terminal each time, a file now and then."""
+    if sys.stderr.isatty():
+        print(f"\r{done} of {of}", end="\r", file=sys.stderr)
+    elif done % EVERY == 0 or done == of:
+        print(f"{done} of {of} changes tried", file=sys.stderr, flush=True)
 
 
 def score(report):

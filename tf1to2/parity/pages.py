@@ -14,6 +14,10 @@ PROJECT = (".git", "pyproject.toml", "setup.cfg", "setup.py")
 INSTALLED = {"site-packages", "dist-packages"}
 
 
+class NoPage(FileNotFoundError):
+    """There is no such page."""
+
+
 class Page:
     """One side of a proof.
 
@@ -25,11 +29,16 @@ class Page:
         root: the folder that its top-level name lies in; found out unless given.
         folders: other folders that its imports are looked up in.
         docstrings: whether they count as code.
+        written: whether it must exist; `module` raises `NoPage` if not, and `path` of a
+            dotted name is None.
+
+    Raises:
+        NoPage: it must exist, and does not.
     """
 
     copies = []
 
-    def __init__(self, module, root=None, folders=(), docstrings=True):
+    def __init__(self, module, root=None, folders=(), docstrings=True, written=True):
         self.folders, self.docstrings = [pathlib.Path(f) for f in folders], docstrings
         self._imported = None if isinstance(module, (str, os.PathLike)) else module
         if self._imported is not None:
@@ -45,9 +54,13 @@ class Page:
             folders = [root] if root else [p or "." for p in sys.path]
             found = (file_of(pathlib.Path(f), self.name) for f in folders)
             self.path = next(filter(None, found), None)
-        if self._imported is None and (self.path is None or not self.path.exists()):
-            raise FileNotFoundError(f"there is no page {module}")
+        if written and not self.exists:
+            raise NoPage(f"there is no page {module}")
         self.root = pathlib.Path(root).resolve() if root else self._root()
+
+    @property
+    def exists(self):
+        return bool(self._imported or self.path and self.path.exists())
 
     def _root(self):
         if self.path is None:
@@ -60,6 +73,8 @@ class Page:
         """The module, imported: only a left page that runs today may be asked."""
         if self._imported is not None:
             return self._imported
+        if not self.exists:
+            raise NoPage(f"there is no page {self.path or self.name}: write the port")
         for folder in reversed(self.path_entries):
             if folder not in sys.path:
                 sys.path.insert(0, folder)
@@ -127,25 +142,27 @@ def folders_of(folder):
     return above[: tops[0] + 1] if tops else above[:1]
 
 
-def page_of(module, folders):
+def page_of(module, folders, written=True):
     """The `Page` of a user's module.
 
     Args:
         module: its dotted name, or the path of its file as seen from the first folder.
         folders: what `folders_of` says of the folder of the test.
+        written: whether it must exist.
 
     Raises:
-        FileNotFoundError: there is none.
+        NoPage: there is none.
     """
     text = str(module)
     if text.endswith(".py"):
         path = (folders[0] / text).resolve()
         root = root_of(path, folders)
-        return Page(path, root, [path.parent, *folders], docstrings=False)
+        folders = [path.parent, *folders]
+        return Page(path, root, folders, docstrings=False, written=written)
     for folder in folders:
         if file_of(folder, text):
             return Page(text, folder, folders, docstrings=False)
-    return Page(text, folders=folders, docstrings=False)
+    return Page(text, folders=folders, docstrings=False, written=written)
 
 
 def root_of(path, folders):

@@ -17,7 +17,7 @@ import re
 import sys
 import unittest
 
-from tf1to2.parity import cases, settings, structure
+from tf1to2.parity import cases, matching, settings, structure
 from tf1to2.parity.compare import Mismatch, Tally
 from tf1to2.parity.expected import compare_expected
 from tf1to2.parity.float32 import ELSEWHERE as LAST_BITS
@@ -43,20 +43,22 @@ class Pair(Proof):
     Args:
         left: the module that runs on TensorFlow 1: its dotted name, or the path of its
             file as seen from the file of the test.
-        right: the port, likewise.
+        right: the port, likewise; it need not be there until it is proven.
         names: {name on the left: name on the right} of functions that differ.
         variables: {name on the left: name on the right} of variables that differ; both
             may end in `*`, which stands for the same rest. A program's variables are
-            the keys of the dicts that it returns.
+            the keys of the dicts that it returns. "auto" matches what differs by names
+            and shapes, of layers and programs that yield their steps; `prove` tells it.
         name: what it is called; the last part of the right page's name unless given.
         recording: the file, as seen from the test's; its name in .npz unless given.
         widen: run both pages in float64 although they say `tf.float32`; see `widening`.
         folders: where else the pages import from, as seen from the test's file.
         today: run the left page on today's TensorFlow as well. It is not imported else.
         file: of the test; the caller's unless given.
+        seed: of the graph that the left page builds in, and TensorFlow's on the right.
 
     Raises:
-        FileNotFoundError: there is no such page.
+        NoPage: there is no such left page.
     """
 
     recorded_in, races, whole = "strict", True, True
@@ -74,6 +76,7 @@ class Pair(Proof):
         folders=(),
         today=False,
         file=None,
+        seed=None,
     ):
         self.file = pathlib.Path(file or sys._getframe(1).f_globals["__file__"])
         self.file = self.file.resolve()
@@ -82,7 +85,7 @@ class Pair(Proof):
         golden = beside / (recording or self.file.stem + ".npz")
         super().__init__(
             page_of(left, folders),
-            page_of(right, folders),
+            page_of(right, folders, written=False),
             [],
             golden,
             float32=golden.with_suffix(".tsv"),
@@ -91,7 +94,8 @@ class Pair(Proof):
         )
         self.recording.how = f"tf1to2 record {self.file.name}"
         self.variables, self.widen, self.today = variables or {}, widen, today
-        self.within, self.renamed = {}, {}
+        self.more = {} if seed is None else {"seed": seed}
+        self.within, self.renamed, self.matched = {}, {}, {}
         self.measured = functools.cache(self._measured)
 
     def op(self, name, case, *inputs, **options):
@@ -116,12 +120,25 @@ class Pair(Proof):
 
     def layer(self, name, case, *inputs, **options):
         """Adds a case of a factory, called with `factory`, of a callable that has
-        `variables` and `trainable_variables`; options as in `op`."""
+        `variables` and `trainable_variables`; options as in `op`, and
+
+        scope: where the left page has a function of the inputs that makes variables, in
+            place of a factory: the scope that it is called in, "" for none.
+
+        Where the right page has a function `old_names`, it makes layers of Keras, and
+        `old_names(layer)` is {name on the left: variable}.
+        """
         self._add(cases.Layer, name, case, inputs, **options)
 
     def program(self, name, case, *inputs, **options):
         """Adds a case of a function from arrays to arrays that does all by itself;
-        options as in `op`, and `traces` of `cases.Case`."""
+        options as in `op`, and `traces` of `cases.Case`.
+
+        Where it trains, both sides may be generators, a step for each `yield`: on the
+        left of (dict of fetches, feed_dict), which are run in a session whose variables
+        are initialized; on the right of a dict with the same keys, and it returns
+        {name: variable}. Compared are the steps and, after the last, all variables.
+        """
         self._add(cases.Program, name, case, inputs, **options)
 
     def raises(self, name, case, *inputs, error, match, **options):
@@ -144,6 +161,7 @@ class Pair(Proof):
         within64=None,
         why="",
         variables=None,
+        scope=None,
         **options,
     ):
         skip = dict(options.pop("skip", {}))
@@ -152,7 +170,8 @@ class Pair(Proof):
         initial = skip.pop("initial", None)
         if options.get("float32") and kind in (cases.Op, cases.Layer):
             skip.setdefault("xla", "XLA fuses: its float32 has bits of its own")
-        case = kind(name, slug, list(inputs), skip=skip, **options)
+        more = dict(self.more) if scope is None else {**self.more, "scope": scope}
+        case = kind(name, slug, list(inputs), skip=skip, more=more, **options)
         if str(case) in map(str, self.cases):
             raise ValueError(f"two cases are called {case}")
         self.cases.append(case)
@@ -216,8 +235,7 @@ class Pair(Proof):
         for form, requests in forms.items():
             asked = [case.request(sizes) for sizes in bindings]
             if way != "graph":
-                names = self.variables | self.renamed.get(case, {})
-                requests = [{**r, "variables": names} for r in requests]
+                requests = [self._named(case, r) for r in requests]
             answers = self.ask(way, requests)
             if form == FLOAT64:
                 answers = [structure.narrow(answer) for answer in answers]
@@ -234,6 +252,17 @@ class Pair(Proof):
                 for answer in answers:
                     compare_expected(self, case, answer)
         return found
+
+    def _named(self, case, request):
+        """`request` with what its variables are called on both sides."""
+        names = self.renamed.get(case) or self.variables
+        if names != matching.AUTO:
+            both = {} if self.variables == matching.AUTO else self.variables
+            return {**request, "variables": both | self.renamed.get(case, {})}
+        entry = next(e for e in self.recorded() if e.case is case)
+        answer = self.recording.answer(entry.key, entry.request)
+        left, matched = matching.shapes_of(answer), self.matched.setdefault(case, {})
+        return {**request, "variables": names, "left": left, "matched": matched}
 
     @staticmethod
     def _leaves(case, form, way, expected, actual, sides):

@@ -50,6 +50,9 @@ class Proof:
             recording unless given.
         name: what it is called; the last part of the right page's name unless given.
         names: {name on the left: name on the right} of the public names that differ.
+        by_keras: whether both pages are by Keras, and the right one by Keras 3. Float64
+            is then Keras' own dtype; the right page tells `old_names(layer)`; weights
+            are carried over by these, and what is drawn for them is not compared.
         keras: a third page, likewise, of which distances are measured: see `distances`.
         naive: list of its `Naive` forms.
 
@@ -77,6 +80,7 @@ class Proof:
         float32=None,
         name=None,
         names=None,
+        by_keras=False,
         keras=None,
         naive=(),
     ):
@@ -86,6 +90,7 @@ class Proof:
         self.cases = list(cases)
         self.name = name or self.right.name.rpartition(".")[2]
         self.names = names or {}
+        self.by_keras = by_keras
         self.recording = Recording(golden, self.left)
         self.bounds: list[Bound] = list(bounds)
         self.strict, self.recipe = strict, recipe
@@ -227,9 +232,17 @@ class Proof:
         """`request` for the float64 recipe; itself where there is nothing to widen."""
         fed = structure.arrays(request["args"]).values()
         narrow = case.exact or case.float32 or isinstance(case, Raises)
-        if narrow or all(a.dtype != "f4" for a in fed):
+        floats = self.by_keras or any(a.dtype == "f4" for a in fed)
+        if narrow or not floats:
             return request
-        return {**request, "args": structure.widen(request["args"])}
+        wide = {**request, "args": structure.widen(request["args"])}
+        return {**wide, "floatx": "float64"} if self.by_keras else wide
+
+    def _carried(self, answer):
+        """An answer without the initial values, where these are carried over."""
+        if not self.by_keras:
+            return answer
+        return {p: x for p, x in answer.items() if not p.startswith("initial/")}
 
     @staticmethod
     def float32_way(case):
@@ -239,8 +252,9 @@ class Proof:
 
     def recorded_float32(self, case):
         """What the genuine TensorFlow 1.15 answered to `case` as given, by size."""
+        answer = self.recording.answer_float32
         return [
-            self.recording.answer_float32(entry_key(case, sizes), case.request(sizes))
+            self._carried(answer(entry_key(case, sizes), case.request(sizes)))
             for sizes in case.bindings()
         ]
 
@@ -290,12 +304,12 @@ class Proof:
             {**request, "name": self.names.get(request["name"], request["name"])}
             for request in requests
         ]
-        return v2.run(self.v2, renamed, way)
+        return [self._carried(answer) for answer in v2.run(self.v2, renamed, way)]
 
     def recorded_answer(self, case, sizes):
         """What the genuine TensorFlow 1.15 answered by the float64 recipe."""
         request = self.widened(case, case.request(sizes))
-        return self.recording.answer(entry_key(case, sizes), request)
+        return self._carried(self.recording.answer(entry_key(case, sizes), request))
 
     def _agree(self, case, way, side, bindings, expected, answers):
         """The tally of all sizes; see `compare`."""

@@ -39,8 +39,12 @@ ASKING = ("IsVariableInitialized", "VarIsInitializedOp")
 
 
 @contextlib.contextmanager
-def watched():
-    """A list that grows by a sentence for each variable that is raced for."""
+def watched(drawn=None):
+    """A list that grows by a sentence for each variable that is raced for.
+
+    Args:
+        drawn: a dict that grows by what `seeds` says of each graph that is run.
+    """
     from tensorflow.python.client import session
 
     found, seen = [], set()
@@ -53,6 +57,8 @@ def watched():
         key = self.graph.version, id(self.graph), tuple(x.name for x in fetched)
         if key not in seen:
             seen.add(key)
+            if drawn is not None:
+                drawn.update(seeds(self.graph))
             found.extend(t for t in unordered(fetched, feeds) if t not in found)
         return run(self, fetches, feed_dict, *args, **kwargs)
 
@@ -61,6 +67,15 @@ def watched():
         yield found
     finally:
         session.BaseSession.run = run
+
+
+def seeds(graph):
+    """{name of an operation that draws random numbers: [seed, seed2]}."""
+    return {
+        op.name: [op.get_attr("seed"), op.get_attr("seed2")]
+        for op in graph.get_operations()
+        if "seed2" in op.node_def.attr
+    }
 
 
 def unordered(fetched, feeds=()):

@@ -86,12 +86,13 @@ def record(proof, python, check=False):
     for entry, answer in zip(compared, answers):
         entry.answer_float32 = answer
     _refuse_unexpected(entries)
-    races = {}
+    races, drawn = {}, []
     if proof.races:
         again, watched = ask(python, proof.left, given, "watched")
         _refuse_races(compared, again)
         told = zip(compared, watched.unordered)
         races = {entry.key: sentences for entry, sentences in told if sentences}
+        drawn = _drawn(compared, watched.seeds)
     if check:
         _check(proof.recording, entries)
         return f"{len(entries)} recordings hold on TensorFlow {versions[0]}"
@@ -99,7 +100,34 @@ def record(proof, python, check=False):
     lines = [f"recorded {len(entries)} answers of TensorFlow {versions[0]}"]
     for key, sentences in races.items():
         lines += [f"  {key} races with itself: {text}" for text in sentences]
-    return "\n".join(lines)
+    return "\n".join([*lines, *drawn])
+
+
+PLAIN, MOST = 3, 12  # names of a pair of seeds, and pairs, that are told
+
+
+def _drawn(entries, seeds):
+    """Lines that tell with which seeds each case draws: a port needs them."""
+    lines = []
+    for entry, of_ops in zip(entries, seeds):
+        by_pair = {}
+        for op, pair in of_ops.items():
+            by_pair.setdefault(tuple(pair), []).append(op)
+        told = [
+            f"  {entry.case} draws with seed, seed2 {pair}: {_few(ops, PLAIN)}"
+            for pair, ops in by_pair.items()
+        ]
+        more = len(told) - MOST
+        lines += told[:MOST] + [f"  … and {more} more pairs of seeds"] * (more > 0)
+    lines = list(dict.fromkeys(lines))  # the sizes of a case draw alike
+    if lines:
+        lines.append('  to draw the same: guide/randomness.md, "Ask the old program"')
+    return lines
+
+
+def _few(names, most):
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _today():

@@ -173,11 +173,13 @@ class Versions(typing.NamedTuple):
         tensorflow: its version.
         numpy: its version.
         unordered: for each request, if it was watched, what `races` says of it.
+        seeds: likewise, {name of a random operation: [seed, seed2]}.
     """
 
     tensorflow: str
     numpy: str
     unordered: list
+    seeds: list = ()
 
 
 @dataclasses.dataclass
@@ -350,8 +352,8 @@ def ask(python, page, requests, settings="default"):
             raise NoGenuineTensorFlow(f"{python} broke down: exit status {status}")
         with np.load(answered) as store:
             leaves = dict(store)
-    unordered = json.loads(str(leaves.pop("unordered")))
-    versions = Versions(*leaves.pop("versions").tolist(), unordered)
+    seen = [json.loads(str(leaves.pop(name))) for name in ("unordered", "seeds")]
+    versions = Versions(*leaves.pop("versions").tolist(), *seen)
     answers = [{} for _ in requests]
     for name, leaf in leaves.items():
         number, _, path = name.partition(":")
@@ -371,6 +373,7 @@ def _path(page, folder):
         "structure.py",
         "v1.py",
         "races.py",
+        "formulas.py",
         "widening.py",
     ):
         copy = pathlib.Path(folder, "tf1to2", "parity", name)

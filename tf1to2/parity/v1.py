@@ -6,6 +6,7 @@ TensorFlow 1.15, as a script of its own: `python3.7 v1.py REQUESTS ANSWERS SETTI
 
 import contextlib
 import importlib
+import inspect
 import json
 import re
 import sys
@@ -24,7 +25,7 @@ SEED = 20260101
 
 
 @contextlib.contextmanager
-def legacy():
+def legacy(seed=SEED):
     """TensorFlow 1 semantics and a fresh default graph; the former state on exit.
 
     Reference variables, Switch/Merge control flow, identity `==` and `Dimension`s are
@@ -33,7 +34,7 @@ def legacy():
     """
     if tf.__version__.startswith("1."):
         with tf.Graph().as_default():
-            tf.set_random_seed(SEED)
+            tf.set_random_seed(seed)
             yield
         return
     # Seen from outside a graph: inside one `==` is identity, whatever the switch says.
@@ -47,7 +48,7 @@ def legacy():
     tf.disable_control_flow_v2()
     try:
         with tf.Graph().as_default():
-            tf.set_random_seed(SEED)
+            tf.set_random_seed(seed)
             yield
     finally:
         if equality:
@@ -67,18 +68,52 @@ def run(module, request):
         module: the left page, an imported module.
         request: dict with `kind` ("op", "layer" or "program"), `name`, `args`,
             `kwargs`, `factory` (a layer's own keywords), `gradient` (bool) and `shapes`
-            ({path: placeholder shape} of the inputs whose shape shall be unknown).
+            ({path: placeholder shape} of the inputs whose shape shall be unknown). It
+            may have `widen`, `floatx`, which is what Keras computes in, the `seed` of
+            the graph, and the `scope` of a layer: then the page's function takes the
+            inputs and makes its variables there.
 
     Returns:
         {path: array}. An op answers with `outputs` and `gradients`, a layer also with
         the `variables` it made, their initial values and its `state` after the call.
     """
-    with widening.widened(request.get("widen")), legacy():
+    seed, floatx = request.get("seed", SEED), widening.keras_in(request.get("floatx"))
+    with widening.widened(request.get("widen")), floatx, legacy(seed):
         page = getattr(module, request["name"])
         if request["kind"] == "program":
             outputs = page(*request["args"], **request["kwargs"])
+            if inspect.isgenerator(outputs):
+                outputs = _run_steps(outputs)
             return structure.answer({"outputs": outputs})
         return _run_tensors(page, request)
+
+
+def _run_steps(steps):
+    """Runs the steps of a program.
+
+    Args:
+        steps: a generator of (fetches, feed_dict), fetches being a dict. It has built
+            the graph when it yields for the first time.
+
+    Returns:
+        {"steps": [what was fetched], "variables": {number of steps: {name: value}}}.
+    """
+    answers, sess = [], None
+    try:
+        for fetches, feed in steps:
+            if sess is None:
+                sess = tf.Session(graph=tf.get_default_graph())
+                variables = tf.global_variables()
+                sess.run(initializers())
+            values = sess.run(fetches, feed)
+            answers.append({k: v for k, v in values.items() if v is not None})
+        if sess is None:
+            raise ValueError("no step was yielded")
+        last = {v.op.name: value for v, value in zip(variables, sess.run(variables))}
+        return {"steps": answers, "variables": {len(answers): last}}
+    finally:
+        if sess is not None:
+            sess.close()
 
 
 def dtype_of(array):
@@ -107,7 +142,10 @@ def _run_tensors(page, request):
     args = structure.map_arrays(fed, request["args"])
     variables = []
     if request["kind"] == "layer":
-        page = page(**request["factory"])
+        if "scope" in request:
+            page = tf.make_template(request["scope"], page)
+        else:
+            page = page(**request["factory"])
         outputs = page(*args, **request["kwargs"])
         variables = sorted(page.variables, key=lambda v: v.name)
         page(*args, **request["kwargs"])  # the second call must share them
@@ -249,11 +287,12 @@ def main(requests_path, answers_path, settings):
         arrays = dict(store)
     requests = structure.unpack(str(arrays.pop("requests")), arrays)
     answers = {}
-    unordered = []
+    unordered, seeds = [], []
     for number, (name, request) in enumerate(requests):
         module = importlib.import_module(name)
         if settings == "watched":
-            with races.watched() as found:
+            seeds.append({})
+            with races.watched(seeds[-1]) as found:
                 answer = respond(module, request)
             unordered.append(found)
         else:
@@ -265,6 +304,7 @@ def main(requests_path, answers_path, settings):
         if sys.stdout.isatty():
             print("\r%d of %d" % (number + 1, len(requests)), end="", flush=True)
     answers["unordered"] = np.asarray(json.dumps(unordered))
+    answers["seeds"] = np.asarray(json.dumps(seeds))
     answers["versions"] = np.asarray([tf.__version__, np.__version__])
     np.savez(answers_path, **answers)
 

@@ -2,15 +2,18 @@
 
 import contextlib
 import inspect
+import warnings
 from unittest import mock
 
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.parity import structure, widening
+from tf1to2.parity import matching, structure, widening
 from tf1to2.parity.v1 import SEED, cotangent, dtype_of
 
 WAYS = ("eager", "function", "dynamic", "xla")
+OLD_NAMES = "old_names"
+"""The function of a page by Keras from a layer to {name on the left: variable}."""
 
 
 class Retraced(AssertionError):
@@ -34,7 +37,8 @@ def run(module, requests, way):
         Untraced: a program was asked for the way "function" and has none.
     """
     kind = requests[0]["kind"]
-    with widening.widened(requests[0].get("widen")), _no_traces_left():
+    floatx = widening.keras_in(requests[0].get("floatx"))
+    with widening.widened(requests[0].get("widen")), floatx, _no_traces_left():
         if kind == "program":
             return [_run_program(module, request, way) for request in requests]
         if kind == "layer":
@@ -42,7 +46,7 @@ def run(module, requests, way):
         call = _Call(getattr(module, requests[0]["name"]), requests[0], way)
         answers = []
         for request in requests:
-            tf.random.set_seed(SEED)
+            tf.random.set_seed(request.get("seed", SEED))
             answers.append(structure.answer(call(request)))
         return answers
 
@@ -157,9 +161,9 @@ def _tensors(source):
 
 
 def _run_layer(module, request, way):
-    tf.random.set_seed(SEED)
+    tf.random.set_seed(request.get("seed", SEED))
     layer = getattr(module, request["name"])(**request["factory"])
-    call = _by_keyword(layer) if way == "keras" else layer
+    call = _by_keyword(layer) if hasattr(module, OLD_NAMES) else layer
 
     def create(tensors):
         supply = iter(tensors)
@@ -169,7 +173,7 @@ def _run_layer(module, request, way):
     # Tracing makes the variables without running the layer: its state stays initial.
     specs = [tf.TensorSpec(a.shape, dtype_of(a)) for a in fed(request).values()]
     tf.function(create).get_concrete_function(specs)
-    variables, trainable = _owned(module, layer, request, way)
+    variables, trainable = _owned(module, layer, request)
     initial = {name: v.numpy() for name, v in variables}
 
     def reset():
@@ -187,16 +191,18 @@ def _run_layer(module, request, way):
     return structure.answer(tree)
 
 
-def _owned(module, layer, request, way):
+def _owned(module, layer, request):
     """[(name on the left, variable)] of a layer, sorted; likewise of what it trains.
 
-    A Keras page tells the names by `old_names(layer)`, of others the request does.
+    A page by Keras tells the names by `old_names(layer)`, of others the request does.
     """
-    if way == "keras":
-        named = [(name + ":0", v) for name, v in module.old_names(layer).items()]
+    if hasattr(module, OLD_NAMES):
+        named = module.old_names(layer).items()
+        named = [(name.partition(":")[0] + ":0", v) for name, v in named]
         both = named, [(name, v) for name, v in named if v.trainable]
     else:
-        old = _old_names(request)
+        shapes = {v.name.partition(":")[0]: v.shape for v in layer.variables}
+        old = _old_names(_matched(request, shapes))
         owned = layer.variables, layer.trainable_variables
         both = ([(old(v.name), v) for v in variables] for variables in owned)
     return [sorted(named, key=lambda item: item[0]) for named in both]
@@ -234,6 +240,19 @@ def _old_names(request):
     return old_name
 
 
+def _matched(request, shapes):
+    """`request` with names in place of "auto"; it is told which: see `matching`.
+
+    Args:
+        request: has `left`, {name on the left: shape}, and `matched`, which is filled.
+        shapes: {name on the right: shape}.
+    """
+    if request.get("variables") != matching.AUTO:
+        return request
+    request["matched"].update(matching.names(request["left"], shapes))
+    return {**request, "variables": request["matched"]}
+
+
 def _renamed(tree, old):
     """`tree` with the keys of its dicts renamed."""
     if isinstance(tree, dict):
@@ -247,20 +266,25 @@ def _renamed(tree, old):
 
 
 def _run_program(module, request, way):
-    tf.random.set_seed(SEED)
+    tf.random.set_seed(request.get("seed", SEED))
     page = getattr(module, request["name"])
-    with _calls() as called, _functions_of(module) as functions:
+    with _calls() as called, _functions_of(module) as functions, _quiet():
         before = {id(f): f.experimental_get_tracing_count() for f in functions}
         tf.config.run_functions_eagerly(way == "eager")
         try:
             outputs = page(*request["args"], **request["kwargs"])
+            if inspect.isgenerator(outputs):
+                outputs = _run_steps(outputs)
         finally:
             tf.config.run_functions_eagerly(False)
         for function in functions:
             traces = function.experimental_get_tracing_count()
             traces -= before.get(id(function), 0)
-            if traces > request["traces"] and way != "keras":  # which traces its own
-                name = function.python_function.__name__
+            python = function.python_function
+            if python.__module__.startswith("keras."):  # which traces its own
+                continue
+            if traces > request["traces"] and way != "keras":
+                name = python.__name__
                 raise Retraced(
                     "%s: %d traces, not %d: make variables before the first call "
                     "(optimizer.build(weights)), hand over tensors, or say traces=%d"
@@ -272,8 +296,40 @@ def _run_program(module, request, way):
             'skip={"function": "…"}'
         )
     if request.get("variables"):
-        outputs = _renamed(outputs, _old_names(request))
+        last = outputs.get("variables", {}) if isinstance(outputs, dict) else {}
+        shapes = {k: np.shape(v) for named in last.values() for k, v in named.items()}
+        outputs = _renamed(outputs, _old_names(_matched(request, shapes)))
     return structure.answer({"outputs": outputs})
+
+
+def _run_steps(steps):
+    """Takes the steps of a program.
+
+    Args:
+        steps: a generator of dicts, one for each step, which returns {name: variable}.
+
+    Returns:
+        As `v1._run_steps`.
+    """
+    answers = []
+    while True:
+        try:
+            answers.append(_values(next(steps)))
+        except StopIteration as stop:
+            last = _values(stop.value or {})
+            return {"steps": answers, "variables": {len(answers): last}}
+
+
+def _values(tree):
+    return {k: v.numpy() if hasattr(v, "numpy") else v for k, v in tree.items()}
+
+
+@contextlib.contextmanager
+def _quiet():
+    """`fit` feeds by tf.data, of which TensorFlow says that it is not run eagerly."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Even though the `tf.config.experimental_run")
+        yield
 
 
 @contextlib.contextmanager

@@ -8,8 +8,9 @@ Whatever says `tf.float32` means `tf.float64` meanwhile: placeholders, defaults 
 float32 array without a dtype becomes the float32 that it always was, in float64. NumPy
 is left alone: an array that a program keeps in `np.float32` is rounded there.
 
-Kernels that know float32 alone, such as `FusedBatchNorm`, raise: there is no float64 of
-them. This module also runs on Python 3.7, beside TensorFlow 1.
+Kernels that know float32 alone raise, since there is no float64 of them; but
+`FusedBatchNorm` is computed by its formula, see `formulas`. This module also runs on
+Python 3.7, beside TensorFlow 1.
 """
 
 import contextlib
@@ -21,12 +22,45 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 
+from tf1to2.parity import formulas
+
 
 def widened(wanted=True):
     """A context in which float32 is float64; where it is not `wanted`, nothing."""
     if not wanted:
         return _as_it_is()
-    return _in_1() if tf.__version__.startswith("1.") else _in_2()
+    return _widened()
+
+
+@contextlib.contextmanager
+def _widened():
+    wide = _in_1 if tf.__version__.startswith("1.") else _in_2
+    with formulas.in_float64(), wide():
+        yield
+
+
+@contextlib.contextmanager
+def keras_in(floatx):
+    """A context in which Keras makes weights of a dtype and computes in it.
+
+    Args:
+        floatx: "float64", or None for what Keras has.
+    """
+    if floatx is None:
+        yield
+        return
+    before = tf.keras.backend.floatx()
+    config = getattr(tf.keras, "config", None)  # of Keras 3, whose policy comes first
+    policy = config and config.dtype_policy()
+    tf.keras.backend.set_floatx(floatx)
+    if config:
+        config.set_dtype_policy(floatx)
+    try:
+        yield
+    finally:
+        tf.keras.backend.set_floatx(before)
+        if config:
+            config.set_dtype_policy(policy)
 
 
 @contextlib.contextmanager

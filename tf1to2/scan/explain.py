@@ -12,6 +12,9 @@ from tf1to2.view import library, sides, terminal
 from tf1to2.view.proven import WAYS
 
 ALSO, SEVERAL = 4, 8  # names that are told
+ALIASES = {"rnn_cell": "tf.nn.rnn_cell", "tfe": "tf.contrib.eager"}
+"""What programs import modules as; those of contrib keep their names, or put `contrib_`
+before them: `import tensorflow.contrib.slim as slim`."""
 
 
 def render(text, width=terminal.WIDTH, colour=False):
@@ -40,6 +43,9 @@ def render(text, width=terminal.WIDTH, colour=False):
         members = suggest.members(text.strip().removesuffix("()"))
         if members:
             return _several(members, width, colour)
+        known = pasted.by_type(text.strip())
+        if 0 < len(known) <= SEVERAL:
+            return _of_advice(known, width)
         near = suggest.near(text.strip() if "." in text else symbol)
         near = [*near, *library.near(text.strip())]
         hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
@@ -57,7 +63,15 @@ def _symbol(text):
     for root in ("tensorflow", "tf"):
         if origin == root or origin.startswith(root + "."):
             return "tf" + origin.removeprefix(root)
-    return "tf." + origin
+    if library.find(text):
+        return f"tf.{origin}"
+    alias, _, rest = origin.partition(".")
+    module = ALIASES.get(alias, f"tf.contrib.{alias.removeprefix('contrib_')}")
+    return next(filter(_is_name, [f"tf.{origin}", f"{module}.{rest}"]), f"tf.{origin}")
+
+
+def _is_name(symbol):
+    return symbol.count(".") > 1 and suggest.exists(symbol)
 
 
 # --- A name.
@@ -239,9 +253,12 @@ def _of_error(text, width, colour):
             f"nothing is known of this error: {pasted.last(text)[:200]}; "
             "try the name that it is about: tf1to2 explain tf.NAME"
         )
-    parts = ["\n".join(_advice(one, width)) + "\n" for one in known[:SEVERAL]]
-    parts += [_several(symbols, width, colour)] if symbols else []
-    return "\n".join(parts)
+    several = _several(symbols, width, colour) if symbols else ""
+    return "\n".join(filter(None, [_of_advice(known[:SEVERAL], width), several]))
+
+
+def _of_advice(known, width):
+    return "\n".join("\n".join(_advice(one, width)) + "\n" for one in known)
 
 
 def _advice(one, width):

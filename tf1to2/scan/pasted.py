@@ -81,6 +81,14 @@ def advice(text):
     return _told(text, letters)
 
 
+def by_type(name):
+    """What the guide has of an exception's type: "UnparsedFlagAccessError", or its
+    dotted name. A list of `Advice`, or []."""
+    start = name.rpartition(".")[2] + "."
+    found = [s for s in chapter.sections() if s.because.startswith(start)]
+    return [Advice(s.message, s.because, s.places, s.code) for s in found]
+
+
 def likely(text):
     """What the guide or a proof has in words like these: a list of `Advice`, or []."""
     if found := _told(text, _likeness):

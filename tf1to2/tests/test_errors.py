@@ -14,7 +14,15 @@ from parameterized import parameterized
 from parity_tests import conftest
 from tf1to2 import topics
 from tf1to2.scan import chapter
-from tf1to2.tests.raisers import functions, graphs, names, running, saved, values
+from tf1to2.tests.raisers import (
+    functions,
+    graphs,
+    layers,
+    names,
+    running,
+    saved,
+    values,
+)
 
 BORNE = (
     conftest.GAST,
@@ -24,7 +32,7 @@ BORNE = (
 pytestmark = [pytest.mark.filterwarnings(warning) for warning in BORNE]
 RAISERS = {
     part: code
-    for module in (names, graphs, functions, values, saved, running)
+    for module in (names, graphs, functions, values, saved, layers, running)
     for part, code in module.ERRORS.items()
 }
 SECTIONS = chapter.sections()

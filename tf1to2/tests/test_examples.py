@@ -48,22 +48,40 @@ class ExamplesTest(unittest.TestCase):
         )
         self.assertEqual(out.stdout, (EXAMPLES / "legacy" / "printed.txt").read_text())
 
-    @pytest.mark.slow
-    def test_the_port_is_proven(self):
-        """A user's repository in small; nothing is written beside it."""
+    def leaves(self, port):
+        """What `prove` says of each leaf; nothing is written beside the port."""
         out = subprocess.run(
             [sys.executable, "-m", "tf1to2", "prove", "test_port.py", "--format=json"],
-            cwd=EXAMPLES / "port",
+            cwd=EXAMPLES / port,
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
             text=True,
         )
         self.assertEqual(out.returncode, 0, out.stdout[-2000:] + out.stderr[-2000:])
-        leaves = [x for case in json.loads(out.stdout)["cases"] for x in case["leaves"]]
+        return [x for case in json.loads(out.stdout)["cases"] for x in case["leaves"]]
+
+    @pytest.mark.slow
+    def test_the_port_is_proven(self):
+        """A user's repository in small."""
+        leaves = self.leaves("port")
         self.assertGreater(len(leaves), 150)
         for leaf in leaves:
             with self.subTest(leaf=leaf["leaf"]):
                 self.assertEqual(leaf["float64"], "identical")
+
+    @pytest.mark.slow
+    def test_a_port_by_keras_is_proven(self):
+        leaves = self.leaves("port_keras")
+        apart = [leaf["leaf"] for leaf in leaves if leaf["float64"] != "identical"]
+        drawn = {"initial/net/hidden/kernel:0", "initial/net/logits/kernel:0"}
+        self.assertEqual((len(leaves), set(apart)), (46, drawn))
+
+    def test_the_port_by_keras_is_what_the_chapter_shows(self):
+        chapter = (EXAMPLES.parent / "guide" / "port.md").read_text("utf-8")
+        shown = re.findall(r"(?ms)^```python\n(.*?)^```$", chapter)
+        files = [EXAMPLES / "port_keras" / n for n in ("left", "port", "test_port")]
+        texts = [file.with_suffix(".py").read_text("utf-8") for file in files]
+        self.assertEqual(shown, [text.split("\n", 2)[2] for text in texts])
 
     def test_the_port_is_clean_and_short_to_prove(self):
         port = EXAMPLES / "port"

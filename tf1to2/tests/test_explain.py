@@ -134,6 +134,31 @@ class ClaimTest(unittest.TestCase):
                 self.assertNotIn("identical", told)
 
 
+class AliasTest(unittest.TestCase):
+    """Modules as programs import them, and exceptions without their messages."""
+
+    @parameterized.expand(
+        [
+            ("slim.conv2d", "tf.contrib.slim.conv2d"),
+            ("slim.arg_scope", "tf.contrib.slim.arg_scope"),
+            ("contrib_layers.l2_regularizer", "tf.contrib.layers.l2_regularizer"),
+            ("rnn_cell.GRUCell", "tf.nn.rnn_cell.GRUCell"),
+            ("tfe.Variable", "tf.contrib.eager.Variable"),
+            ("layers.conv2d", "tf.layers.conv2d"),
+            ("flags.DEFINE_string", "tf.flags.DEFINE_string"),
+            ("rnn.BasicLSTMCell", "rnn.BasicLSTMCell"),  # of numerics
+        ]
+    )
+    def test_a_module(self, text, name):
+        self.assertTrue(head(text).startswith(f"{name}: "))
+
+    @parameterized.expand(["", "absl.flags._exceptions."])
+    def test_an_exception(self, module):
+        told = head(f"{module}UnparsedFlagAccessError")
+        self.assertIn("In a test or a notebook, mark them as parsed", told)
+        self.assertIn("tf1to2 diff files.read_flags", told)
+
+
 class RefusalTest(unittest.TestCase):
     @parameterized.expand(
         [

@@ -12,6 +12,7 @@ import unittest
 from unittest import mock
 from urllib.parse import unquote
 
+import pytest
 from parameterized import parameterized
 
 from tf1to2 import cli, topics
@@ -20,6 +21,7 @@ from tf1to2.view.definitions import needed
 from tf1to2.view.website import pairs, texts
 
 LARGEST = 400_000  # bytes of a page
+pytestmark = pytest.mark.slow  # Sphinx makes the site: 45 s
 
 
 class Reader(html.parser.HTMLParser):

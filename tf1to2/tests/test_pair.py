@@ -7,7 +7,8 @@ import unittest.mock
 import numpy as np
 from parameterized import parameterized
 
-from tf1to2.parity import Pair, leaves, record, settings
+from tf1to2.parity import Pair, leaves, matching, record, settings
+from tf1to2.parity.pages import NoPage
 from tf1to2.parity.recordings import StaleRecording
 from tf1to2.parity.within import Within
 from tf1to2.tests import ported
@@ -67,6 +68,118 @@ class PortTest(unittest.TestCase):
             with self.assertRaisesRegex(ImportError, "already, not"):
                 file = self.folder.path / "test_x.py"
                 self.assertIsNone(Pair("legacy.net", "port.py", file=file).v2)
+
+
+LEFT = """
+import tensorflow.compat.v1 as tf
+
+
+def net(x):
+    w = tf.get_variable("w", [3, 1], x.dtype, tf.zeros_initializer())
+    return tf.matmul(x, w)
+
+
+def train(x, y, steps):
+    inputs = tf.placeholder(x.dtype, [None, 3])
+    noise = tf.random_normal([], dtype=x.dtype, seed=5)
+    loss = tf.reduce_mean(tf.square(net(inputs) - (y - noise)))
+    op = tf.train.GradientDescentOptimizer(0.125).minimize(loss)
+    for step in range(steps):
+        yield {"loss": loss, "op": op}, {inputs: x}
+"""
+RIGHT = """
+import tensorflow as tf
+
+
+class Net(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = None
+
+    def __call__(self, x):
+        if self.w is None:
+            self.w = tf.Variable(lambda: tf.zeros([3, 1], x.dtype), name="scope/w")
+        return tf.matmul(x, self.w)
+
+
+def train(x, y, steps):
+    net, noise = Net(), tf.random.Generator.from_state([0, 5, 17], "philox")
+    net(tf.constant(x))
+
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            y -= noise.normal([], dtype=x.dtype)
+            loss = tf.reduce_mean(tf.square(net(x) - y))
+        net.w.assign_sub(0.125 * tape.gradient(loss, net.w))
+        return loss
+
+    for _ in range(steps):
+        yield {"loss": step(tf.constant(x), tf.constant(y))}
+    return {"w": net.w}
+"""
+
+
+class StepsTest(unittest.TestCase):
+    """The engine seeds, makes sessions, initializes, reads variables."""
+
+    def found(self, port=RIGHT, **options):
+        folder = Folder.of(self, port=port)
+        folder.write("legacy/net", LEFT)
+        file = folder.path / "test_port.py"
+        pair = Pair("legacy/net.py", "port.py", {"net": "Net"}, file=file, **options)
+        data = np.random.RandomState(0).randn(8, 4).astype("f4")
+        pair.layer("net", "in a scope", data[:, :3], scope="scope")
+        pair.program("train", "three steps", data[:, :3], data[:, 3:], 3)
+        with unittest.mock.patch.object(record, "ask", ported.asked_today):
+            record.record(pair, "python3.7")
+        self.pair = pair
+        return failures(pair, ("eager", "function"))
+
+    def test_both_sides(self):
+        self.assertEqual(self.found(seed=17), [])
+        paths = {
+            leaf.path for _, leaf in self.pair.measured(self.pair.cases[1], "eager")
+        }
+        steps = {f"outputs/steps/{i}/loss" for i in range(3)}
+        self.assertEqual(paths, steps | {"outputs/variables/3/w"})
+
+    def test_variables_of_other_names_are_matched(self):
+        right = RIGHT.replace('name="scope/w"', 'name="net/kernel"')
+        right = right.replace('return {"w": net.w}', 'return {"net/kernel": net.w}')
+        self.assertIn("initial/scope/w:0: only in", "".join(self.found(right, seed=17)))
+        self.assertEqual(self.found(right, seed=17, variables="auto"), [])
+        layer, train = self.pair.cases
+        self.assertEqual(self.pair.matched[layer], {"scope/w": "net/kernel"})
+        self.assertEqual(self.pair.matched[train], {"w": "net/kernel"})
+
+    def test_between_equals_nobody_guesses(self):
+        left, right = {"a/w": (3,), "b/w": (3,)}, {"b/k": (3,), "c/k": (3,)}
+        found = matching.names(left, right)
+        self.assertNotEqual(found.get("b/w"), "c/k")
+        self.assertEqual(matching.names({"w": (2,)}, {"k": (3,)}), {})
+
+    def test_another_seed_is_told(self):
+        self.assertIn("first in step 0: outputs/steps/0/loss", self.found(seed=18)[0])
+
+    def test_a_step_less_is_told(self):
+        port = RIGHT.replace("range(steps)", "range(steps - 1)")
+        found = self.found(port, seed=17)
+        self.assertIn("outputs/steps/2/loss: only in", found[0])
+
+    def test_a_variable_that_is_not_returned_is_told(self):
+        port = RIGHT.replace('return {"w": net.w}', "return {}")
+        self.assertIn("outputs/variables/3/w: only in", self.found(port, seed=17)[0])
+
+    def test_no_step_is_refused(self):
+        with Folder() as folder:
+            folder.write("legacy/net", LEFT)
+            file = folder.path / "test_port.py"
+            pair = Pair("legacy/net.py", "port.py", file=file)
+            pair.program("train", "none", np.zeros([1, 3]), np.zeros([1, 1]), 0)
+            with unittest.mock.patch.object(record, "ask", ported.asked_today):
+                with self.assertRaisesRegex(AssertionError, "no step was yielded"):
+                    record.record(pair, "python3.7")
 
 
 class WithinTest(unittest.TestCase):
@@ -242,8 +355,16 @@ class RefusedTest(unittest.TestCase):
                 pair.op("logits", "b", np.float32([[1]]), axis=1)
 
     def test_a_page_that_is_not_there(self):
-        with Folder() as folder, self.assertRaisesRegex(FileNotFoundError, "ported.py"):
-            Pair("legacy.net", "ported.py", file=folder.path / "test_x.py")
+        with Folder() as folder, self.assertRaisesRegex(FileNotFoundError, "nett"):
+            Pair("legacy.nett", "port.py", file=folder.path / "test_x.py")
+
+    @parameterized.expand([("a_path", "new/ported.py"), ("a_name", "new.ported")])
+    def test_a_port_that_is_not_there_yet(self, _, right):
+        with Folder() as folder:
+            pair = Pair("legacy.net", right, file=folder.path / "test_x.py")
+            self.assertEqual(pair.name, "ported")
+            with self.assertRaisesRegex(NoPage, "ported(.py)?: write the port"):
+                self.assertIsNone(pair.v2)
 
 
 class StaleTest(unittest.TestCase):

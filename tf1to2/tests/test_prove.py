@@ -13,7 +13,7 @@ import pytest
 from parameterized import parameterized
 
 from tf1to2 import cli
-from tf1to2.parity import record, recordings, settings
+from tf1to2.parity import providers, record, recordings, settings
 from tf1to2.tests import ported
 from tf1to2.tests.ported import Folder
 from tf1to2.tests.test_structure import ROOT
@@ -110,8 +110,8 @@ class RefusedTest(unittest.TestCase):
                 (
                     "no_page",
                     "test_port.py",
-                    "/ported.py",
-                    {"test_port": ported.TEST.replace("port.py", "ported.py")},
+                    "no page legacy.nett",
+                    {"test_port": ported.TEST.replace("legacy.net", "legacy.nett")},
                 ),
             )
         ]
@@ -121,6 +121,11 @@ class RefusedTest(unittest.TestCase):
 
     def test_a_file_to_mutate(self):
         self.assertIn("no such file", self.refused("mutate", "test_prt.py"))
+
+    def test_a_port_to_mutate_that_is_not_there(self):
+        text = ported.TEST.replace("port.py", "ported.py")
+        err = self.refused("mutate", "test_port.py", test_port=text)
+        self.assertIn("ported.py: write the port", err)
 
     def test_no_recording(self):
         err = self.refused("prove", "test_port.py")
@@ -155,6 +160,70 @@ class RefusedTest(unittest.TestCase):
             told = subprocess.run(command, cwd=folder.path, capture_output=True)
         self.assertEqual(told.returncode, 2)
         self.assertIn(b"port fails as it is: no result counts", told.stderr)
+
+
+class OthersTest(unittest.TestCase):
+    """What one pair lacks is told of it alone; the others of the file are proven."""
+
+    OTHER = (
+        "OTHER = Pair('legacy.net', {right!r}, {{'logits': 'scores'}}, name='other', "
+        "recording='other.npz')\n"
+        "OTHER.op('logits', 'two rows', normal(2, 3), normal(3, 4){more})\n"
+    )
+    PROVEN = "23 of 23 leaves identical in float64, 23 of 23 in float32"
+
+    def folder(self, right="port.py", more="", recorded=True):
+        text = ported.TEST + self.OTHER.format(right=right, more=more)
+        folder = Folder.of(self, test_port=text)
+        folder.forget()
+        provider = providers.provider(folder.path / "test_port.py")
+        with mock.patch.object(record, "ask", ported.asked_today):
+            for name in provider.names()[: 2 if recorded else 1]:
+                record.record(provider.load(name), "python3.7")
+        folder.forget()
+        return folder
+
+    def proven(self, folder, *names):
+        status, out, err = run("prove", folder.path / "test_port.py", *names)
+        self.assertEqual(err, "")
+        return status, out
+
+    def test_a_missing_recording(self):
+        status, out = self.proven(self.folder(recorded=False))
+        self.assertEqual(status, 2)
+        self.assertRegex(out, "NOT PROVEN other.logits, two rows: no recording .*other")
+        self.assertIn(f"4 cases: {self.PROVEN}: 1 of 4 cases not proven", out)
+
+    def test_a_stale_case(self):
+        folder = self.folder()
+        test = folder.path / "test_port.py"
+        test.write_text(test.read_text().replace("normal(2, 3)", "normal(5, 3)"))
+        status, out = self.proven(folder)
+        self.assertEqual(status, 2)
+        self.assertIn("NOT PROVEN other.logits, two rows: logits, two rows of leg", out)
+        self.assertIn(f"4 cases: {self.PROVEN}: 1 of 4 cases not proven", out)
+
+    def test_a_port_that_is_not_there(self):
+        folder = self.folder(right="ported.py")
+        status, out = self.proven(folder)
+        self.assertEqual(status, 2)
+        self.assertIn("ported.py: write the port", out)
+        self.assertIn(self.PROVEN, out)
+
+    def test_a_mistake_beside_it_is_told_too(self):
+        folder = self.folder(recorded=False)
+        folder.write("port", ported.PORT.replace("constant(0.25", "constant(0.2"))
+        status, out = self.proven(folder)
+        self.assertEqual(status, 2)
+        self.assertIn("1 of 4 cases fail, 1 of 4 cases not proven", out)
+
+    def test_json(self):
+        folder = self.folder(recorded=False)
+        _, out = self.proven(folder, "--format", "json")
+        *proven, other = json.loads(out)["cases"]
+        self.assertEqual({c["verdict"] for c in proven}, {"proven"})
+        self.assertEqual((other["verdict"], other["leaves"]), ("not proven", []))
+        self.assertIn("run tf1to2 record", other["unproven"])
 
 
 class RecordTest(unittest.TestCase):
@@ -196,6 +265,27 @@ class RecordTest(unittest.TestCase):
         status, out, _, files = self.recorded(second)
         self.assertEqual((status, files), (0, {"test_port.npz"}))
         self.assertIn("train, three steps races with itself: w: a reads it", out)
+
+    def test_the_seeds_are_told(self):
+        def second(answers, versions):
+            drawn = {"a/Normal": [7, 5], "b/Normal": [7, 5], "c/Uniform": [7, 41]}
+            return answers, versions._replace(seeds=[{}, {}, drawn])
+
+        status, out, *_ = self.recorded(second)
+        self.assertEqual(status, 0)
+        told = "train, three steps draws with seed, seed2"
+        self.assertIn(f"  {told} (7, 5): a/Normal, b/Normal\n", out)
+        self.assertIn(f"  {told} (7, 41): c/Uniform\n", out)
+        self.assertIn('guide/randomness.md, "Ask the old program"', out)
+
+    def test_no_port_is_needed(self):
+        with Folder() as folder, mock.patch.object(record, "ask", ported.asked_today):
+            (folder.path / "port.py").unlink()
+            with mock.patch.object(record, "genuine_python", lambda *_: "python"):
+                status, out, err = run("record", folder.path / "test_port.py")
+            self.assertTrue((folder.path / "test_port.npz").exists())
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("port: recorded 3 answers", out)
 
     def test_a_page_that_breaks(self):
         with Folder() as folder:

@@ -139,6 +139,15 @@ class UnorderedTest(unittest.TestCase):
         self.assertEqual(len(found), 1)
         self.assertIs(tf.Session.run, run)
 
+    def test_the_seeds_of_a_graph_that_runs(self):
+        drawn = {}
+        with v1.legacy(), races.watched(drawn), tf.Session() as sess:
+            tf.set_random_seed(7)
+            draws = [tf.random_normal([1], seed=5), tf.random_normal([1], name="free")]
+            sess.run(draws)
+        self.assertEqual(drawn["random_normal/RandomStandardNormal"], [7, 5])
+        self.assertEqual([*drawn], [d.op.inputs[0].op.inputs[0].op.name for d in draws])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -7,6 +7,7 @@ import tempfile
 import textwrap
 import unittest
 
+import numpy as np
 import pytest
 from parameterized import parameterized
 
@@ -246,6 +247,30 @@ class TakeTest(unittest.TestCase):
         status, out, err = self.take("scopes.make_siames")
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         self.assertIn("did you mean scopes.make_siamese", err)
+
+    def test_a_last_part_is_enough(self):
+        status, out, err = self.take("lstm_to_keras")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(out, self.take("rnn.lstm_to_keras")[1])
+        names = {}
+        exec(out, names)
+        kernel, bias = np.arange(32.0).reshape(4, 8), np.arange(8.0)
+        _, recurrent, biases = names["lstm_to_keras"](kernel, bias)
+        self.assertEqual(recurrent[0].tolist(), [16, 17, 20, 21, 18, 19, 22, 23])
+        self.assertEqual(biases.tolist(), [0, 1, 5, 6, 2, 3, 6, 7])
+
+    def test_a_last_part_of_several_is_refused(self):
+        status, out, err = self.take("fit_embedding")
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        both = "optimizers.fit_embedding and keras.optimizers.fit_embedding"
+        self.assertIn(f" and {both}: say which", err)
+
+    def test_what_the_guide_says_of_a_page_can_be_taken(self):
+        """Names that a Keras page needs come along, from both pages."""
+        status, out, _ = self.take("keras.rnn.make_gru")
+        self.assertEqual(status, 0)
+        self.assertIn("layers.GRU, reset_after=False", out)
+        self.assertNotRegex(out, r"(?m)^(import|from) (v2_|tf1to2)")
 
     def test_no_name_leads_to_the_list(self):
         status, _, err = self.take()

@@ -90,6 +90,68 @@ class WidenedTest(unittest.TestCase):
         self.assertEqual(DTYPE.name, "float32")
 
 
+def fused(x, scale, offset, *moments, **options):
+    return tf.raw_ops.FusedBatchNormV3(
+        x=x, scale=scale, offset=offset, mean=moments[0], variance=moments[1], **options
+    )[:3]
+
+
+class FusedBatchNormTest(unittest.TestCase):
+    """Its kernel has no float64: the formula stands for it."""
+
+    @parameterized.expand(
+        [
+            ("training", [[], []], {}),
+            ("inference", [[0.1, 0.2, 0.3], [1.1, 0.9, 2]], {"is_training": False}),
+            (
+                "averages",
+                [[0.1, 0.2, 0.3], [1.1, 0.9, 2]],
+                {"exponential_avg_factor": 0.25},
+            ),
+        ]
+    )
+    def test_the_formula_is_the_kernel_s(self, _, moments, options):
+        x = np.random.RandomState(0).randn(2, 3, 4, 3).astype("f4") * 2 + 1
+        numbers = [np.float32(n) for n in ([0.5, 1, 2], [0.1, 0, -1], *moments)]
+        answers = []
+        for dtype, wanted in ((np.float32, False), (np.float64, True)):
+            with widening.widened(wanted), tf.GradientTape() as tape:
+                inputs = [tf.constant(n.astype(dtype)) for n in (x, *numbers)]
+                tape.watch(inputs[:3])
+                answer = fused(*inputs, epsilon=0.01, **options)
+                wide = tape.gradient(tf.reduce_sum(answer[0] ** 3), inputs[:3])
+            answers.append([*answer, *wide])
+            self.assertEqual({t.dtype for t in answers[-1]}, {tf.as_dtype(dtype)})
+        for given, formula in zip(*answers):
+            largest = np.abs(given).max()
+            np.testing.assert_allclose(given, formula, 0, 2e-6 * largest)
+
+    def test_channels_first(self):
+        x = np.random.RandomState(0).randn(2, 3, 4, 5)
+        vectors = [np.float64([1, 2, 3])] * 2
+        with widening.widened():
+            moved = x.transpose(0, 2, 3, 1)
+            last = fused(moved, *vectors, [], [])
+            first = fused(x, *vectors, [], [], data_format="NCHW")
+        np.testing.assert_allclose(np.moveaxis(first[0], 1, -1), last[0], 1e-13)
+        np.testing.assert_allclose(first[2], last[2], 1e-13)
+
+    def test_the_old_name(self):
+        x = np.random.RandomState(0).randn(2, 3, 4, 3)
+        with widening.widened():
+            y, _, variance = tf.compat.v1.nn.fused_batch_norm(x, [1.0] * 3, [0.0] * 3)
+        self.assertEqual(y.dtype.name, "float64")
+        np.testing.assert_allclose(variance, x.var((0, 1, 2), ddof=1), 1e-12)
+
+    def test_half_precision_and_what_is_not_widened_have_the_kernel(self):
+        x = tf.ones([1, 2, 2, 3], tf.float16)
+        with self.assertRaises((TypeError, tf.errors.InvalidArgumentError)):
+            fused(tf.cast(x, tf.float64), *([tf.ones(3)] * 4))
+        moments = [tf.ones(3)] * 4
+        with widening.widened():
+            self.assertEqual(fused(x, *moments)[0].dtype.name, "float16")
+
+
 LEFT = """
 import numpy as np
 import tensorflow as tf
@@ -150,11 +212,20 @@ class GenuineTest(unittest.TestCase):
 
     def test_the_two_sides_meet(self):
         """Adam, placeholders, casts: identical in float64, with no word of it."""
+        told = self.proven(OLD, NEW, TEST)
+        self.assertRegex(told, "outputs/3/w +[^ ]+, . ULP +identical  identical")
+
+    def test_an_image_model_with_a_fused_batch_norm(self):
+        """It says nothing of it: four dimensions are enough."""
+        told = self.proven(OLD_IMAGES, NEW_IMAGES, TEST_IMAGES)
+        self.assertRegex(told, r"(\d+) of \1 leaves identical in float64")
+
+    def proven(self, old, new, test):
+        """What `prove` says after `record`."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            (folder / "old.py").write_text(OLD)
-            (folder / "new.py").write_text(NEW)
-            (folder / "test_port.py").write_text(TEST)
+            for file, text in (("old", old), ("new", new), ("test_port", test)):
+                (folder / f"{file}.py").write_text(text)
             env = {**os.environ, "PYTHONPATH": str(ROOT)}
             for command in ("record", "prove"):
                 argv = [sys.executable, "-m", "tf1to2", command, "test_port.py"]
@@ -162,7 +233,7 @@ class GenuineTest(unittest.TestCase):
                     argv, cwd=folder, env=env, capture_output=True, text=True
                 )
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout, "outputs/3/w +[^ ]+, . ULP +identical  identical")
+        return done.stdout
 
 
 OLD = """
@@ -240,6 +311,52 @@ pair.program(
     "train", "four steps", rng.randn(9, 3).astype("f4"),
     rng.randint(0, 4, 9).astype("i4"),
 )
+"""
+OLD_IMAGES = """
+import tensorflow as tf
+
+
+def train(images):
+    x = tf.placeholder(tf.float32, [None, 4, 4, 3])
+    y = tf.layers.batch_normalization(x, training=True, name="norm")
+    loss = tf.reduce_mean(tf.square(y - tf.square(x)))
+    updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+    with tf.control_dependencies(updates + [loss]):
+        op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        losses = [sess.run([loss, op], {x: images})[0] for _ in range(3)]
+        return {"losses": losses, **{v.op.name: sess.run(v) for v in
+                                     tf.global_variables()}}
+"""
+NEW_IMAGES = """
+import tensorflow as tf
+from v2_eager.numerics.batch_norms import BatchNorm
+from v2_eager.numerics.optimizers import GradientDescent
+
+
+def train(images):
+    norm, optimizer = BatchNorm(name="norm"), GradientDescent(0.1)
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(norm(x, True) - tf.square(x)))
+        weights = [norm.gamma, norm.beta]
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+        return loss
+
+    norm.build(3, tf.float32)
+    losses = [step(tf.constant(images)).numpy() for _ in range(3)]
+    return {"losses": losses, **{v.name[:-2]: v.numpy() for v in norm.variables}}
+"""
+TEST_IMAGES = """
+import numpy as np
+from tf1to2.parity import Pair
+
+images = np.random.RandomState(0).randn(5, 4, 4, 3).astype("f4")
+pair = Pair("old", "new", widen=True)
+pair.program("train", "three steps", images)
 """
 
 

@@ -116,6 +116,22 @@ def by_keras():
 
 
 @functools.cache
+def documented():
+    """{"rnn.lstm_to_keras": Definition} of the public functions and classes with a
+    docstring on the right pages; of the Keras pages, "keras.layers.train"."""
+    found = {}
+    for stem, topic in topics.topics().items():
+        pages = [("v2_eager", stem)]
+        pages += [(KERAS, f"keras.{stem}")] if topic.distances else []
+        for package, prefix in pages:
+            page = edition().module(f"{package}.{stem}")
+            for name, definition in page.definitions.items():
+                if not name.startswith("_") and definition.first_line:
+                    found[f"{prefix}.{name}"] = definition
+    return found
+
+
+@functools.cache
 def place(definition):
     """Where a definition stands: "rnn.make_gru", "rnn/advance", "numerics.rnn/Cell".
 

@@ -16,7 +16,7 @@ HEAD = '''"""TensorFlow 1's numbers in native TensorFlow 2.
 
 {names}
 
-Taken by `tf1to2 take` from tf1to2 {version}, where each is proven against TensorFlow
+Taken by `tf1to2 take` from tf1to2 {version}, where each is compared with TensorFlow
 1.15.5. It needs nothing else of that project.
 
 {sources}
@@ -29,7 +29,10 @@ SPDX-License-Identifier: Apache-2.0
 def add_arguments(parser):
     """Adds the command's own arguments."""
     parser.add_argument(
-        "name", nargs="*", metavar="NAME", help="optimizers.Adam, scopes.make_siamese"
+        "name",
+        nargs="*",
+        metavar="NAME",
+        help="optimizers.Adam, lstm_to_keras, keras.layers.train",
     )
     parser.add_argument("--list", action="store_true", help="what there is to take")
     parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
@@ -57,15 +60,17 @@ def run(options):
 
 @functools.cache
 def available():
-    """{name: Definition} of all that can be taken: numerics first, then the pages'."""
+    """{name: Definition} of all that can be taken: numerics first, then what the right
+    pages have, pairs and others, then the Keras pages', "keras.layers.train"."""
     found = {
         name: definition
         for name, definition in library.numerics().items()
         if not _is_short(definition)  # comes with what needs it
     }
-    for name, (_, right) in library.pairs().items():
-        if right.module.name != library.NUMERICS:  # which only proves what is above
-            found.setdefault(name, right)
+    pairs = {name: right for name, (_, right) in library.pairs().items()}
+    for name, definition in {**pairs, **library.documented()}.items():
+        if definition.module.name != library.NUMERICS:  # which proves what is above
+            found.setdefault(name, definition)
     return {name: found[name] for name in found if _is_whole(found[name])}
 
 
@@ -79,21 +84,27 @@ def taken(names):
     """One Python file with some definitions and all that they need.
 
     Args:
-        names: list of names as `available` has them.
+        names: list of names as `available` has them, or of their last parts.
 
     Returns:
         The text of the file.
 
     Raises:
-        CommandError: there is no such name; with the nearest one.
+        CommandError: there is no such name, with the nearest one; or there are several.
     """
+    return together([_found(name) for name in names])
+
+
+def _found(name):
     there = available()
-    for name in names:
-        if name not in there:
-            near = difflib.get_close_matches(name, there, 1, 0.5)
-            hint = f"did you mean {near[0]}?" if near else "tf1to2 take --list"
-            raise CommandError(f"there is no {name} to take; {hint}")
-    return together([there[name] for name in names])
+    named = [name] * (name in there) or [n for n in there if n.endswith(f".{name}")]
+    if len(named) > 1:
+        raise CommandError(f"{name} is {' and '.join(named)}: say which")
+    if not named:
+        near = difflib.get_close_matches(name, there, 1, 0.5)
+        hint = f"did you mean {near[0]}?" if near else "tf1to2 take --list"
+        raise CommandError(f"there is no {name} to take; {hint}")
+    return there[named[0]]
 
 
 def together(definitions):
@@ -168,11 +179,11 @@ def naming(parts, imports, first=()):
     # What is public keeps its name where a private helper of another module has it.
     order = sorted(parts, key=lambda p: (p not in first, p.name.startswith("_")))
     for part in order:
-        name = part.name
-        if name in used:
-            stem = part.module.name.rpartition(".")[2]
-            private = "_" if name.startswith("_") else ""
-            name = f"{private}{stem}_{name.lstrip('_')}"
+        name, private = part.name, "_" * part.name.startswith("_")
+        for module in (part.module.name.rpartition(".")[2], part.module.name):
+            if name in used:
+                prefix = module.replace(".", "_")
+                name = f"{private}{prefix}_{part.name.lstrip('_')}"
         used.add(name)
         called[part] = name
     return called

@@ -12,7 +12,9 @@ from ported.train import Trainer
 
 def train(path, num_steps):
     trainer = Trainer(num_steps)
-    trainer.fit()
+    for step, (loss, norm) in enumerate(trainer.fit()):
+        if step % 20 == 0:
+            logging.info("step %d: loss %.4f, norm %.4f", step, loss, norm)
     logging.info("saved %s", tf.train.Checkpoint(trainer).write(path))
 
 

@@ -3,7 +3,7 @@
 GRUCell, unroll, random_uniform, kernel_seeds, stream, sparse_softmax_cross_entropy,
     Adam, ExponentialMovingAverage, named
 
-Taken by `tf1to2 take` from tf1to2 0.2.0, where each is proven against TensorFlow
+Taken by `tf1to2 take` from tf1to2 0.2.0, where each is compared with TensorFlow
 1.15.5. It needs nothing else of that project.
 
 v2_eager/numerics/randomness.py: DEFAULT_GRAPH_SEED, INT32_MAX, kernel_seeds, stream,

@@ -1,6 +1,5 @@
 """Training: the network and all that a checkpoint has beside it."""
 
-import logging
 import math
 
 import tensorflow as tf
@@ -30,19 +29,9 @@ class Trainer(tf.Module):
         return named(self.net, self.optimizer, self.average, self.step)
 
     def fit(self):
-        """Takes all steps.
-
-        Returns:
-            (the losses, the norms of the gradients), lists of a number for each step.
-        """
-        losses, norms = [], []
+        """Takes all steps; yields the loss and the norm of the gradients of each."""
         for step, batch in enumerate(data.batches(self.num_steps)):
-            loss, norm = self.take(batch, step)
-            losses.append(loss.numpy())
-            norms.append(norm.numpy())
-            if step % 20 == 0:
-                logging.info("step %d: loss %.4f, norm %.4f", step, loss, norm)
-        return losses, norms
+            yield self.take(batch, step)
 
     def take(self, batch, step):
         """Takes a training step; returns the loss and the norm of the gradients."""
@@ -68,13 +57,8 @@ class Trainer(tf.Module):
 
 
 def train(num_steps):
-    """Trains a network.
-
-    Returns:
-        {"losses": of all steps, "norms": of their gradients, "variables": {num_steps:
-        {name: value in the end}}}.
-    """
+    """Trains a network; yields what a step gives, and returns {name: variable}."""
     trainer = Trainer(num_steps)
-    losses, norms = trainer.fit()
-    variables = {k: v.numpy() for k, v in trainer.variables_by_name().items()}
-    return {"losses": losses, "norms": norms, "variables": {num_steps: variables}}
+    for loss, norm in trainer.fit():
+        yield {"loss": loss, "norm": norm}
+    return trainer.variables_by_name()

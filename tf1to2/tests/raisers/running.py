@@ -11,6 +11,7 @@ from tf1to2.tests.raisers import logged, v1
 
 Dense, LSTM = tf.keras.layers.Dense, tf.keras.layers.LSTM
 Adam, SGD = tf.keras.optimizers.Adam, tf.keras.optimizers.SGD
+checkpoint = tf.keras.callbacks.ModelCheckpoint
 
 
 def model():
@@ -83,6 +84,30 @@ def summarize_without_tensorboard():
         tf.summary.scalar("a", 1.0, step=0)
 
 
+def set_schedule():
+    schedule = tf.keras.optimizers.schedules.InverseTimeDecay(0.1, 1, 0.5)
+    SGD(schedule).learning_rate = 0.1
+
+
+def old_state():
+    adam = Adam()
+    adam.build([tf.Variable([1.0, 2.0])])
+    adam.set_weights([np.int64(7), np.zeros(2), np.ones(2)])
+
+
+def weighted_twice():
+    x, y = np.ones([4, 2]), np.ones([4, 1])
+    weights = {"class_weight": {1: 2.0}, "sample_weight": np.ones(4)}
+    compiled("sgd", "mse").fit(x, y, **weights)
+
+
+def monitored_by_its_old_name():
+    x, y = np.ones([4, 2]), np.ones([4, 1])
+    made = compiled("sgd", "mse", None, ["accuracy"])
+    keep = checkpoint("w.keras", monitor="val_acc", save_best_only=True)
+    made.fit(x, y, validation_data=(x, y), callbacks=[keep], verbose=0)
+
+
 def defined():
     values = flags.FlagValues()
     flags.DEFINE_integer("steps", 1, "How many.", flag_values=values)
@@ -99,10 +124,19 @@ ERRORS = {
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
     "attribute 'ref'": lambda: model().weights[0].ref(),
+    "attribute 'get_updates'": lambda: Adam().get_updates,
+    "attribute 'get_weights'": lambda: Adam().get_weights,
     "Argument(s)": lambda: Adam(lr=0.1),
+    "LearningRateSchedule": set_schedule,
+    "class_weight": weighted_twice,
+    "ModelCheckpoint callback received": monitored_by_its_old_name,
+    "save_weights_only": lambda: checkpoint("w.h5", save_weights_only=True),
+    "must end in `.keras`": lambda: checkpoint("folder"),
+    "Only one of `clipnorm`": lambda: SGD(clipnorm=1.0, clipvalue=1.0),
+    "Optimizer variable": old_state,
     "Unknown variable": another_variable,
     "No gradients": lambda: SGD().apply_gradients([(None, tf.Variable(1.0))]),
-    "callback received monitor": monitor_nothing,
+    "EarlyStopping callback": monitor_nothing,
     "optimizer identifier": lambda: compiled(v1.train.AdamOptimizer(), "mse"),
     "Only instances": lambda: tf.keras.Sequential([legacy_layer()]),
     "Unrecognized keyword": lambda: LSTM(3, batch_input_shape=[1, 2, 3]),

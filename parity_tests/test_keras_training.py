@@ -1,0 +1,296 @@
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import proof
+from tf1to2.parity import (
+    FalseFriend,
+    Op,
+    Program,
+    Raises,
+    false_friends,
+    normal,
+    uniform,
+)
+from v1_graph import keras_training as v1
+from v2_eager import keras_training as v2
+
+# `fit` batches arrays by tf.data, whose functions are traced in every way.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
+)
+RANDOM = np.random.RandomState(16)
+
+
+def drawn(*shape):
+    return RANDOM.standard_normal(shape).astype("f")
+
+
+def labelled(rows):
+    """Rows of four numbers, and a class of three that depends on them."""
+    x = drawn(rows, 4)
+    return x, np.argmax(x[:, :3] + drawn(rows, 3) / 2, axis=1).astype("i")
+
+
+DATA, VALIDATION = labelled(70), labelled(40)
+START = [drawn(4, 5), drawn(5), drawn(5, 3), drawn(3)]
+TWO = [drawn(4, 5), drawn(5), drawn(5, 1), drawn(1)]
+PAIRS = DATA[0], (DATA[1][:, np.newaxis] > 0).astype("f")
+ROWS = RANDOM.uniform(0, 2, 70).astype("f")
+CLASSES = {0: 1.0, 1: 2.5, 2: 0.25}
+SATURATED = (
+    np.float32([[1, 0, 1, 0], [1, 1, 0, 0]]),
+    np.float32([[0, 1, 1, 0], [1e-7, 0.3, 0.9, 0.0]]),
+)
+keras = tf.keras
+TRACES = 2  # the last batch has fewer rows
+OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
+
+
+def old(name, slug, args, kwargs=(), **others):
+    return Program(
+        name, slug, args, dict(kwargs), float32=True, skip=OLD, traces=TRACES, **others
+    )
+
+
+def friend(name, slug, args, naive, because, kwargs=(), **others):
+    return FalseFriend(
+        *(name, slug, args, dict(kwargs)),
+        of="program",
+        float32=True,
+        naive=naive,
+        because=because,
+        skip=OLD,
+        traces=TRACES,
+        **others,
+    )
+
+
+def by_accuracy(data, start, epochs, batch_size):
+    model = v2.network(start, metrics=["accuracy"])
+    options = {"batch_size": batch_size, "epochs": epochs, "shuffle": False}
+    history = model.fit(*data, validation_split=0.25, verbose=0, **options)
+    return v2.told(history), model.get_weights()
+
+
+def by_its_validation_data(data, start, epochs, batch_size):
+    fit = keras.Sequential.fit
+
+    def validated(self, batches, callbacks, **options):
+        (validation,) = callbacks
+        options["validation_data"] = validation.batches
+        return fit(self, batches, validation_steps=validation.steps, **options)
+
+    with mock.patch.object(keras.Sequential, "fit", validated):
+        return v2.fit_generator(data, start, epochs, batch_size)
+
+
+def the_loss_as_it_is(data, start, epochs, batch_size, steps):
+    dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
+    model = v2.network(start)
+    options = {"epochs": epochs, "steps_per_epoch": steps, "shuffle": False}
+    return v2.told(model.fit(dataset, verbose=0, **options)), model.get_weights()
+
+
+def by_both_weights(data, start, epochs, batch_size, rows, classes):
+    weights = {"sample_weight": rows, "class_weight": classes}
+    options = {"batch_size": batch_size, "epochs": epochs, "shuffle": False}
+    model = v2.network(start)
+    return v2.told(model.fit(*data, verbose=0, **options, **weights))
+
+
+def by_a_seed_of_keras(data, start, epochs, batch_size, seed):
+    model = v2.network(start)
+    keras.utils.set_random_seed(seed)
+    options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+    return v2.told(model.fit(*data, **options)), model.get_weights()
+
+
+def by_the_old_suffix(data, start, validation, epochs):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "{epoch:02d}.h5")
+        return keras.callbacks.ModelCheckpoint(path, save_weights_only=True)
+
+
+def by_the_running_mean(data, start, epochs, batch_size):
+    class Log(v2.BatchLog):
+        def on_train_batch_end(self, batch, logs=None):
+            self.losses.append(logs["loss"])
+
+    with mock.patch.object(v2, "BatchLog", Log):
+        return v2.log_batches(data, start, epochs, batch_size)
+
+
+as_it_is = mock.patch.object(v2, "EarlyStopping", keras.callbacks.EarlyStopping)
+CASES = [
+    friend(
+        "fit_arrays",
+        "three epochs",
+        [DATA, START, 3, 16],
+        by_accuracy,
+        "the history says accuracy where compile did, and said acc",
+        differs="structure",
+    ),
+    friend(
+        "fit_generator",
+        "three epochs",
+        [DATA, START, 3, 16],
+        by_its_validation_data,
+        "it validates by the first two batches every time, and went on",
+    ),
+    friend(
+        "fit_dataset",
+        "a last batch of six rows",
+        [DATA, START, 3, 16, 5],
+        the_loss_as_it_is,
+        "the loss of an epoch is the mean over rows, and was one over batches",
+    ),
+    old("fit_weighted", "rows", [DATA, START, 3, 16, ROWS]),
+    old("fit_weighted", "classes", [DATA, START, 3, 16, None, CLASSES]),
+    friend(
+        "fit_weighted",
+        "rows and classes",
+        [DATA, START, 3, 16, ROWS, CLASSES],
+        by_both_weights,
+        "Keras 3 takes one of the two",
+        differs="raises",
+    ),
+    friend(
+        "fit_shuffled",
+        "a seed of NumPy",
+        [DATA, START, 3, 16, 7],
+        by_a_seed_of_keras,
+        "tf.data shuffles in another order, by whatever seed",
+    ),
+    old("plain_loop", "three epochs", [DATA, START, 3, 16]),
+    old("train_on_batches", "four batches", [DATA, START, 16, 4]),
+    old(
+        "evaluate",
+        "functions and classes",
+        [PAIRS, TWO, 16, ["accuracy", "mae", "AUC", "Precision", "Recall"]],
+    ),
+    old("predict_classes", "three classes", [DATA[0], START, 16]),
+    old("predict_classes", "yes or no", [DATA[0], TWO, 16]),
+    Op(
+        "binary_loss",
+        "probabilities",
+        [uniform("n", 3), uniform("n", 3)],
+        skip=OLD,
+    ),
+    Op(
+        "binary_loss",
+        "logits, smoothed",
+        [uniform("n", 3), normal("n", 3), True, 0.1],
+        skip=OLD,
+    ),
+    FalseFriend(
+        "binary_loss",
+        "outputs of 0 and 1",
+        [*SATURATED],
+        naive=keras.losses.binary_crossentropy,
+        because="it clips, and does not add epsilon to what it has clipped",
+        skip=OLD,
+    ),
+    friend(
+        "stop_early",
+        "the epochs end first",
+        [DATA, START, VALIDATION, 6],
+        as_it_is(v2.stop_early),
+        "that of Keras 3 goes back to the best weights in any case",
+        {"rate": 6.0, "patience": 10},
+    ),
+    old(
+        "stop_early",
+        "it stops",
+        [DATA, START, VALIDATION, 30],
+        {"rate": 6.0, "patience": 2},
+    ),
+    friend(
+        "keep_the_best",
+        "ten epochs",
+        [DATA, START, VALIDATION, 10],
+        by_the_old_suffix,
+        "weights are saved in files that end in .weights.h5",
+        differs="raises",
+    ),
+    friend(
+        "log_batches",
+        "two epochs",
+        [DATA, START, 2, 16],
+        by_the_running_mean,
+        "the loss is the mean of the epoch up to the batch",
+    ),
+    old("own_metric", "five batches", [PAIRS, TWO, 16]),
+    Raises(
+        "fit_weighted",
+        "a class is missing",
+        [DATA, START, 1, 16, None, {0: 1.0, 1: 2.0}],
+        of="program",
+        graph=ValueError,
+        eager=KeyError,
+        function=KeyError,
+        match="all classes in the data|^2$",
+        skip=OLD,
+    ),
+    Raises.alike(
+        "evaluate",
+        "a metric that there is not",
+        [PAIRS, TWO, 16, ["exactness"]],
+        ValueError,
+        "exactness",
+        of="program",
+        skip=OLD,
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class KerasTrainingTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+class DistancesTest(unittest.TestCase):
+    """What the chapter says of Keras 3 as it is."""
+
+    @parameterized.expand(
+        [
+            ("fit_dataset", "outputs/0/loss", 1, "1.0914 1.0772"),
+            ("log_batches", "outputs/0", 1, "2.8122 2.4480"),
+            ("fit_generator", "outputs/0/val_loss", 1, "0.7789 1.0605"),
+        ]
+    )
+    def test_numbers(self, name, leaf, index, told):
+        (case,) = [c for c in CASES if isinstance(c, FalseFriend) and c.name == name]
+        left, naive = (side[leaf] for side in false_friends.both(PROOF, case, {}))
+        self.assertEqual(f"{left[index]:.4f} {naive[index]:.4f}", told)
+
+    @parameterized.expand(
+        [("a seed of NumPy", "0.13"), ("the epochs end first", "1.1")]
+    )
+    def test_weights_at_the_end(self, slug, told):
+        (case,) = [c for c in CASES if c.slug == slug]
+        left, naive = false_friends.both(PROOF, case, {})
+        apart = np.abs(left["outputs/1/0"] - naive["outputs/1/0"]).max()
+        self.assertEqual(f"{apart:.2g}", told)
+
+    def test_an_output_of_zero_for_a_one(self):
+        one, zero = tf.constant([[1.0]]), tf.constant([[0.0]])
+        losses = v2.binary_loss(one, zero), keras.losses.binary_crossentropy(one, zero)
+        self.assertEqual([f"{x[0]:.3f}" for x in losses], ["15.425", "16.118"])
+
+    def test_names_of_metrics(self):
+        model = v2.network(TWO, "binary_crossentropy", ["acc"])
+        model.evaluate(*PAIRS, verbose=0)
+        self.assertEqual(model.metrics_names, ["loss", "compile_metrics"])
+
+
+if __name__ == "__main__":
+    unittest.main()

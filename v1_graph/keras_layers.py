@@ -1,0 +1,440 @@
+"""Keras layers: tf.keras with the defaults of TensorFlow 1 → Keras 3, told them."""
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+K = tf.keras.backend
+layers = tf.keras.layers
+
+__all__ = [
+    "make_lstm",
+    "make_gru",
+    "make_conv_lstm",
+    "make_cells",
+    "make_bidirectional",
+    "make_tagger",
+    "read_in_pieces",
+    "translate",
+    "list_weights",
+    "normalize",
+    "activate",
+    "pool",
+    "merge",
+    "penalty",
+    "compare_twins",
+    "center",
+    "initial_scale",
+]
+
+
+def make_lstm(units, return_sequences=False, name="lstm"):
+    """Makes an LSTM with the defaults of TensorFlow 1.
+
+    Args:
+        units: size of the state.
+        return_sequences: whether to return the outputs of all steps.
+        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] float tensor to the last output,
+        [batch, units], or to all, [batch, steps, units].
+    """
+    return layers.LSTM(units, return_sequences=return_sequences, name=name)
+
+
+def make_gru(units, return_sequences=False, name="gru"):
+    """Makes a GRU with the defaults of TensorFlow 1.
+
+    Args:
+        units: size of the state.
+        return_sequences: whether to return the outputs of all steps.
+        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] float tensor to the last output,
+        [batch, units], or to all, [batch, steps, units].
+    """
+    return layers.GRU(units, return_sequences=return_sequences, name=name)
+
+
+def make_conv_lstm(filters, size, padding="valid", name="conv_lstm2d"):
+    """Makes an LSTM whose products are convolutions, with its old defaults.
+
+    Args:
+        filters: number of channels of the state.
+        size: (height, width) of the kernels.
+        padding: "valid" or "same".
+        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, steps, height, width, channels] float tensor to the last
+        output, [batch, new height, new width, filters].
+    """
+    return layers.ConvLSTM2D(filters, size, padding=padding, name=name)
+
+
+def make_cells(units, name="rnn"):
+    """Makes a recurrent layer of an LSTM cell and a GRU cell, one on the other.
+
+    Args:
+        units: (size of the LSTM's state, of the GRU's).
+        name: of the layer: scope of `lower/kernel`, …, `upper/bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] float tensor to the last output,
+        [batch, units[1]].
+    """
+    lower, upper = units
+    return layers.RNN(
+        [layers.LSTMCell(lower, name="lower"), layers.GRUCell(upper, name="upper")],
+        name=name,
+    )
+
+
+def make_bidirectional(units, merge_mode="concat", name="bidirectional"):
+    """Makes an LSTM that reads forwards, and another that reads backwards.
+
+    Args:
+        units: size of each state.
+        merge_mode: "concat", "sum", "mul" or "ave".
+        name: of the layer: scope of `forward_lstm/kernel`, …, `backward_lstm/bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] float tensor to [batch, steps, 2 *
+        units], or [batch, steps, units] where the two are not concatenated.
+    """
+    lstm = layers.LSTM(units, return_sequences=True, name="lstm")
+    return layers.Bidirectional(lstm, merge_mode, name=name)
+
+
+def make_tagger(words, tags, units, length, name="tagger"):
+    """Makes a net that tags the words of padded sentences.
+
+    Args:
+        words: number of words; 0 is padding.
+        tags: number of tags.
+        units: size of the word vectors and of the LSTM's state.
+        length: of the sentences.
+        name: of the model.
+
+    Returns:
+        Callable from an int32 tensor [batch, length] to the probabilities of the tags,
+        [batch, length, tags].
+    """
+    return tf.keras.Sequential(
+        [
+            layers.Embedding(
+                words, units, mask_zero=True, input_length=length, name="embedding"
+            ),
+            layers.LSTM(units, return_sequences=True, name="lstm"),
+            layers.TimeDistributed(
+                layers.Dense(tags, activation="softmax", name="dense"), name="tags"
+            ),
+        ],
+        name=name,
+    )
+
+
+def read_in_pieces(pieces, weights, reset=()):
+    """Reads long sequences piece by piece with an LSTM that remembers its state.
+
+    Args:
+        pieces: list of [batch, steps, features] float arrays.
+        weights: [kernel, recurrent kernel, bias] of the LSTM.
+        reset: numbers of the pieces before which it forgets.
+
+    Returns:
+        List of the last outputs, [batch, units] each.
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        units = weights[1].shape[0]
+        model = tf.keras.Sequential()
+        shape = pieces[0].shape
+        model.add(layers.LSTM(units, stateful=True, batch_input_shape=shape))
+        model.set_weights(weights)
+        # --- read
+        outputs = []
+        for number, piece in enumerate(pieces):
+            if number in reset:
+                model.reset_states()
+            outputs.append(model.predict_on_batch(piece))
+        return outputs
+
+
+def translate(source, target, encoder, decoder):
+    """Reads a sequence, and has another begin with the state that is left.
+
+    Args:
+        source: [batch, steps, features] float array.
+        target: [batch, other steps, features] float array.
+        encoder: [kernel, recurrent kernel, bias] of the LSTM that reads `source`.
+        decoder: those of the LSTM that reads `target`, of the same size.
+
+    Returns:
+        (outputs [batch, other steps, units], final h, final c), of the decoder.
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        units = encoder[1].shape[0]
+        read = layers.LSTM(units, return_state=True)
+        write = layers.LSTM(units, return_sequences=True, return_state=True)
+        sources = layers.Input([None, source.shape[-1]])
+        targets = layers.Input([None, target.shape[-1]])
+        _, h, c = read(sources)
+        outputs = write(targets, initial_state=[h, c])
+        model = tf.keras.Model([sources, targets], outputs)
+        read.set_weights(encoder)
+        write.set_weights(decoder)
+        # --- run
+        return tuple(model.predict_on_batch([source, target]))
+
+
+def list_weights(kind, features, units):
+    """Lists the weights of a layer in the order in which `get_weights` has them.
+
+    Args:
+        kind: "Dense", "LSTM", "GRU", "Bidirectional", "BatchNormalization",
+            "SeparableConv1D" or "PReLU".
+        features: size of the last dimension of the input, which has three.
+        units: size of the layer; of the last dimension alone where it has none.
+
+    Returns:
+        (list of names, list of shapes, number of parameters).
+    """
+    with tf.Graph().as_default():
+        # --- layer
+        layer = {
+            "Dense": lambda: layers.Dense(units),
+            "LSTM": lambda: layers.LSTM(units),
+            "GRU": lambda: layers.GRU(units),
+            "Bidirectional": lambda: layers.Bidirectional(layers.GRU(units)),
+            "BatchNormalization": lambda: layers.BatchNormalization(),
+            "SeparableConv1D": lambda: layers.SeparableConv1D(units, 2),
+            "PReLU": lambda: layers.PReLU(shared_axes=[1]),
+        }[kind]()
+        layer(layers.Input([5, features]))
+        # --- weights
+        names = [w.name.split("/")[-1].split(":")[0] for w in layer.weights]
+        shapes = [tuple(w.shape.as_list()) for w in layer.weights]
+        return names, shapes, layer.count_params()
+
+
+def normalize(x, weights, trainable=True, training=None, phase=0):
+    """Normalizes a batch, as a layer that may be frozen and is told to train or not.
+
+    Args:
+        x: [batch, …, features] float array.
+        weights: [gamma, beta, moving mean, moving variance], each [features].
+        trainable: False freezes the layer.
+        training: True or False as the call says it; None leaves it to the phase.
+        phase: 1 as `fit` runs a model, 0 as `predict` does.
+
+    Returns:
+        (output, moving mean, moving variance).
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        inputs = layers.Input(x.shape[1:])
+        norm = layers.BatchNormalization(momentum=0.9)
+        norm.trainable = trainable
+        outputs = norm(inputs, training=training)
+        norm.set_weights(weights)
+        # --- run
+        run = K.function([inputs, K.learning_phase()], [outputs], norm.updates)
+        (y,) = run([x, phase])
+        return (y,) + tuple(norm.get_weights()[2:])
+
+
+def activate(x, kind):
+    """Applies an activation that is called otherwise today, or is another function.
+
+    Args:
+        x: float tensor of any shape.
+        kind: "leaky", "less leaky", "thresholded", "relu", "hard_sigmoid", "selu",
+            "elu" or "softmax".
+
+    Returns:
+        Tensor like x.
+    """
+    activations = tf.keras.activations
+    return {
+        "leaky": layers.LeakyReLU(),
+        "less leaky": layers.LeakyReLU(alpha=0.1),
+        "thresholded": layers.ThresholdedReLU(theta=0.7),
+        "relu": lambda x: activations.relu(x, 0.1, max_value=1.5, threshold=0.2),
+        "hard_sigmoid": activations.hard_sigmoid,
+        "selu": activations.selu,
+        "elu": layers.ELU(alpha=0.5),
+        "softmax": layers.Softmax(),
+    }[kind](x)
+
+
+def pool(x, kind):
+    """Pools images, in windows or as a whole.
+
+    Args:
+        x: [batch, height, width, channels] float tensor.
+        kind: "averages" or "maxima" of windows of two, "overlapping" averages of three;
+            "average" or "maximum" of an image.
+
+    Returns:
+        Tensor [batch, new height, new width, channels] or [batch, channels].
+    """
+    return {
+        "averages": layers.AveragePooling2D(),
+        "maxima": layers.MaxPool2D(),
+        "overlapping": layers.AveragePooling2D(3, strides=2, padding="same"),
+        "average": layers.GlobalAveragePooling2D(),
+        "maximum": layers.GlobalMaxPool2D(),
+    }[kind](x)
+
+
+def merge(a, b):
+    """Merges two tensors by each of the merging layers.
+
+    Args:
+        a: [batch, steps, features] float tensor.
+        b: another of its shape.
+
+    Returns:
+        dict from names to tensors.
+    """
+    return {
+        "add": layers.add([a, b]),
+        "subtract": layers.subtract([a, b]),
+        "multiply": layers.multiply([a, b]),
+        "average": layers.average([a, b]),
+        "maximum": layers.maximum([a, b]),
+        "minimum": layers.minimum([a, b]),
+        "concatenate": layers.concatenate([a, b]),
+        "dot": layers.dot([a, b], axes=2),
+        "cosine": layers.dot([a, b], axes=2, normalize=True),
+    }
+
+
+def penalty(w, kind):
+    """Computes what a regularizer adds to a loss, with its default weight.
+
+    Args:
+        w: float tensor.
+        kind: "l1", "l2", "l1_l2", "given" or "by name".
+
+    Returns:
+        Scalar.
+    """
+    regularizers = tf.keras.regularizers
+    return {
+        "l1": regularizers.l1(),
+        "l2": regularizers.l2(),
+        "l1_l2": regularizers.l1_l2(),
+        "given": regularizers.l1_l2(l1=0.003, l2=0.02),
+        "by name": regularizers.get("l1_l2"),
+    }[kind](w)
+
+
+def compare_twins(a, b, kernel, bias):
+    """Compares pairs by the distance of what one shared layer makes of them.
+
+    Args:
+        a: [batch, features] float array.
+        b: another of its shape.
+        kernel: [features, units] float array, of the shared layer.
+        bias: [units] float array.
+
+    Returns:
+        dict with the `distance` [batch, 1], the gradients of its sum for `kernel` and
+        `bias`, and how many `parameters` the model has.
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        left, right = (layers.Input(a.shape[1:]) for _ in range(2))
+        shared = layers.Dense(bias.size, activation="tanh")
+        difference = layers.Lambda(lambda pair: K.abs(pair[0] - pair[1]))
+        apart = difference([shared(left), shared(right)])
+        distance = layers.Lambda(lambda x: K.sum(x, axis=1, keepdims=True))(apart)
+        model = tf.keras.Model([left, right], distance)
+        shared.set_weights([kernel, bias])
+        # --- run
+        gradients = K.gradients(K.sum(model.output), model.trainable_weights)
+        run = K.function(model.inputs, [model.output] + gradients)
+        far, for_kernel, for_bias = run([a, b])
+        return {
+            "distance": far,
+            "kernel": for_kernel,
+            "bias": for_bias,
+            "parameters": model.count_params(),
+        }
+
+
+class Center(layers.Layer):
+    def __init__(self, momentum, rate, **kwargs):
+        super(Center, self).__init__(**kwargs)
+        self.momentum, self.rate = momentum, rate
+
+    def build(self, input_shape):
+        size = int(input_shape[-1])
+        self.scale = self.add_weight(
+            "scale", [size], initializer="ones", regularizer=tf.keras.regularizers.l2()
+        )
+        self.mean = self.add_weight(
+            "mean", [size], initializer="zeros", trainable=False
+        )
+        super(Center, self).build(input_shape)
+
+    def call(self, x):
+        # --- update
+        batch_mean = K.mean(x, axis=0)
+        change = (1.0 - self.momentum) * (batch_mean - self.mean)
+        self.add_update(tf.assign_add(self.mean, change))
+        # --- loss
+        y = self.scale * (x - batch_mean)
+        self.add_loss(self.rate * K.mean(K.square(y)))
+        return y
+
+
+def center(batches, momentum=0.9, rate=0.1):
+    """Centers batches by a layer of one's own, with a weight, a loss and an update.
+
+    Args:
+        batches: list of [batch, features] float arrays.
+        momentum: share of the mean that an update keeps.
+        rate: weight of the loss that the layer adds.
+
+    Returns:
+        dict with the `outputs` and the `losses` of all batches, and the `weights` in
+        the end, in their order.
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        inputs = layers.Input(batches[0].shape[1:])
+        model = tf.keras.Model(inputs, Center(momentum, rate)(inputs))
+        total = tf.add_n(model.losses)
+        step = K.function([inputs], [model.output, total], model.updates)
+        # --- run
+        outputs, losses = zip(*[step([batch]) for batch in batches])
+        return {
+            "outputs": list(outputs),
+            "losses": list(losses),
+            "weights": model.get_weights(),
+        }
+
+
+def initial_scale(name, shape, seed=7):
+    """Tells how far an initializer draws by default.
+
+    Args:
+        name: of a class in `tf.keras.initializers`.
+        shape: of the variable.
+        seed: of the draws.
+
+    Returns:
+        (standard deviation, median of the magnitudes), to two digits.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- draw
+        initializer = getattr(tf.keras.initializers, name)(seed=seed)
+        draws = sess.run(initializer(shape))
+        # --- tell
+        scales = draws.std(), np.median(abs(draws))
+        return tuple(float("%.2g" % scale) for scale in scales)

@@ -1,0 +1,394 @@
+"""Optimizers of tf.keras: `lr`, `decay`, `K.set_value` → schedules and attributes."""
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "fit",
+    "fit_with_decay",
+    "fit_by_schedule",
+    "fit_at_rates",
+    "rate_by_epoch",
+    "reduce_on_plateau",
+    "fit_from_step",
+    "rebuild",
+    "resume",
+    "fit_embedding",
+    "apply_gradients",
+    "train_by_function",
+    "own_optimizer",
+    "fit_by_tf_train",
+]
+
+K = tf.keras.backend
+OPTIMIZERS = {
+    "SGD": tf.keras.optimizers.SGD,
+    "Adagrad": tf.keras.optimizers.Adagrad,
+    "Adadelta": tf.keras.optimizers.Adadelta,
+    "RMSprop": tf.keras.optimizers.RMSprop,
+    "Adam": tf.keras.optimizers.Adam,
+    "Adamax": tf.keras.optimizers.Adamax,
+    "Nadam": tf.keras.optimizers.Nadam,
+    "Ftrl": tf.keras.optimizers.Ftrl,
+}
+
+
+def line(start, optimizer):
+    """A compiled dense layer, whose weights are `start`."""
+    features, units = start[0].shape
+    layer = tf.keras.layers.Dense(units, input_shape=(features,), name="line")
+    model = tf.keras.Sequential([layer])
+    model.compile(loss="mse", optimizer=optimizer)
+    model.set_weights(start)
+    return model
+
+
+def state(model):
+    """{name: value} of the weights, their slots and the step."""
+    optimizer = model.optimizer
+    values = {"iterations": K.get_value(optimizer.iterations)}
+    for weight in model.trainable_weights:
+        name = weight.op.name.split("/")[-1]
+        values[name] = K.get_value(weight)
+        for slot in optimizer.get_slot_names():
+            values[name + "/" + slot] = K.get_value(optimizer.get_slot(weight, slot))
+    return values
+
+
+def states(model, data, stops):
+    """Fits the model, a step an epoch; its state at each of `stops`."""
+    history, done = {}, 0
+    for stop in stops:
+        fit_whole(model, data, stop - done)
+        history[stop], done = state(model), stop
+    return history
+
+
+def fit_whole(model, data, epochs, *callbacks):
+    """Fits the model, all rows in a batch; the history."""
+    return model.fit(
+        *data,
+        batch_size=len(data[0]),
+        epochs=epochs,
+        shuffle=False,
+        verbose=0,
+        callbacks=list(callbacks),
+    ).history
+
+
+def fit(data, start, optimizer, hyper, stops):
+    """Fits a line by any of the optimizers.
+
+    Args:
+        data: (x, y), float32 arrays [n, features] and [n, units].
+        start: [kernel, bias], float32 arrays [features, units] and [units].
+        optimizer: its name, such as "Adam".
+        hyper: dict of its arguments, such as {"lr": 0.5, "clipnorm": 1.0}.
+        stops: list of the steps, rising, at which to look.
+
+    Returns:
+        {stop: {name: value}} of the weights, their slots and the step.
+
+    Raises:
+        ValueError: a negative `lr`, `decay`, `clipnorm` or `clipvalue`.
+        TypeError: an argument that no optimizer has. In Keras 3: ValueError.
+    """
+    with tf.Graph().as_default():
+        model = line(start, OPTIMIZERS[optimizer](**hyper))
+        return states(model, data, stops)
+
+
+def fit_with_decay(data, start, optimizer, rate, decay, stops):
+    """Fits a line at a rate that falls with every step.
+
+    Args:
+        data, start, optimizer, stops: as for `fit`.
+        rate: the rate of the first step.
+        decay: what the rate is divided by is 1 + decay * step.
+
+    Returns:
+        {stop: {name: value}}, as `fit`.
+    """
+    with tf.Graph().as_default():
+        model = line(start, OPTIMIZERS[optimizer](lr=rate, decay=decay))
+        return states(model, data, stops)
+
+
+def fit_by_schedule(data, start, schedule, arguments, stops):
+    """Fits a line by gradient descent whose rate is a schedule.
+
+    Args:
+        data, start, stops: as for `fit`.
+        schedule: the name of a class of `tf.keras.optimizers.schedules`.
+        arguments: dict of its arguments.
+
+    Returns:
+        {stop: {name: value}}, as `fit`.
+    """
+    with tf.Graph().as_default():
+        rate = getattr(tf.keras.optimizers.schedules, schedule)(**arguments)
+        model = line(start, tf.keras.optimizers.SGD(rate))
+        return states(model, data, stops)
+
+
+def fit_at_rates(data, start, rates, momentum=0.0):
+    """Fits a line at a rate that is set anew before every step.
+
+    Args:
+        data, start: as for `fit`.
+        rates: list of numbers.
+        momentum: of gradient descent.
+
+    Returns:
+        ({name: value} in the end, list of the rates that were read before they were
+        set).
+    """
+    with tf.Graph().as_default():
+        model = line(start, tf.keras.optimizers.SGD(momentum=momentum))
+        read = []
+        for rate in rates:
+            read.append(K.get_value(model.optimizer.lr))
+            K.set_value(model.optimizer.lr, rate)
+            model.train_on_batch(*data)
+        return state(model), read
+
+
+def rate_by_epoch(data, start, halve_every, epochs):
+    """Halves the rate every few epochs, by a callback.
+
+    Args:
+        data, start: as for `fit`.
+        halve_every: number of epochs.
+        epochs: how many there are, of a step each.
+
+    Returns:
+        ({name: value} in the end, [epochs] float32 array of the rates that the history
+        knows).
+    """
+
+    def schedule(epoch, rate):
+        return rate / 2 if epoch and epoch % halve_every == 0 else rate
+
+    with tf.Graph().as_default():
+        model = line(start, tf.keras.optimizers.Adam(lr=0.25))
+        callback = tf.keras.callbacks.LearningRateScheduler(schedule)
+        history = fit_whole(model, data, epochs, callback)
+        return state(model), np.float32(history["lr"])
+
+
+def reduce_on_plateau(data, start, rate, epochs, **plateau):
+    """Reduces the rate when the loss falls no more, by a callback.
+
+    Args:
+        data, start: as for `fit`.
+        rate: the rate to begin with.
+        epochs: how many there are, of a step each.
+        **plateau: of `ReduceLROnPlateau`.
+
+    Returns:
+        ({name: value} in the end, [epochs] float32 array of the rates that the history
+        knows).
+
+    Raises:
+        ValueError: a factor of 1 or more.
+    """
+    with tf.Graph().as_default():
+        model = line(start, tf.keras.optimizers.SGD(lr=rate))
+        callback = tf.keras.callbacks.ReduceLROnPlateau(monitor="loss", **plateau)
+        history = fit_whole(model, data, epochs, callback)
+        return state(model), np.float32(history["lr"])
+
+
+def fit_from_step(data, start, step, rate, decay, stops):
+    """Fits a line by Adam, whose step does not begin at zero.
+
+    Args:
+        data, start, stops: as for `fit`.
+        step: the number of steps that were taken before.
+        rate, decay: as for `fit_with_decay`.
+
+    Returns:
+        {stop: {name: value}}, as `fit`.
+    """
+    with tf.Graph().as_default():
+        model = line(start, tf.keras.optimizers.Adam(lr=rate, decay=decay))
+        K.set_value(model.optimizer.iterations, step)
+        return states(model, data, stops)
+
+
+def rebuild(data, start, optimizer, config, stops):
+    """Fits a line by an optimizer that is made of a configuration.
+
+    Args:
+        data, start, optimizer, stops: as for `fit`.
+        config: dict, what `get_config` gave, also one of Keras 2.2 with "lr".
+
+    Returns:
+        {stop: {name: value}}, as `fit`.
+    """
+    with tf.Graph().as_default():
+        optimizer = tf.keras.optimizers.deserialize(
+            {"class_name": optimizer, "config": dict(config)}
+        )
+        model = line(start, optimizer)
+        return states(model, data, stops)
+
+
+def resume(data, start, saved, stops):
+    """Goes on with Adam's state, which `optimizer.get_weights()` gave.
+
+    Args:
+        data, start, stops: as for `fit`.
+        saved: list of arrays: the step, the means of kernel and bias, and their mean
+            squares.
+
+    Returns:
+        ({stop: {name: value}}, as `fit`; list of arrays, the state to be saved).
+    """
+    with tf.Graph().as_default():
+        # --- build
+        model = line(start, tf.keras.optimizers.Adam())
+        # --- restore
+        model._make_train_function()  # the slots are made with it
+        model.optimizer.set_weights(saved)
+        # --- run
+        history = states(model, data, stops)
+        # --- save
+        return history, model.optimizer.get_weights()
+
+
+def fit_embedding(table, ids, targets, optimizer, hyper):
+    """Fits the rows of a table that are looked up: the gradient is sparse.
+
+    Args:
+        table: [rows, n] float32 array, the initial table.
+        ids: [steps, k] int32 array of rows; any may occur twice in a step.
+        targets: [steps, k, n] float32 array.
+        optimizer, hyper: as for `fit`.
+
+    Returns:
+        The table in the end.
+    """
+    with tf.Graph().as_default():
+        model = tf.keras.Sequential()
+        model.add(tf.keras.layers.Embedding(*table.shape, input_length=ids.shape[1]))
+        model.compile(loss="mse", optimizer=OPTIMIZERS[optimizer](**hyper))
+        model.set_weights([table])
+        for batch in zip(ids, targets):
+            x, y = [array[np.newaxis] for array in batch]
+            model.train_on_batch(x, y)
+        return model.get_weights()[0]
+
+
+def apply_gradients(data, start, rate, clipnorm, steps):
+    """Takes the gradients itself and hands them to the optimizer: none is clipped.
+
+    Args:
+        data, start: as for `fit`.
+        rate: of gradient descent.
+        clipnorm: its limit, of which `apply_gradients` of TensorFlow 1 knows nothing.
+        steps: how many to take.
+
+    Returns:
+        {name: value} in the end.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        optimizer = tf.keras.optimizers.SGD(rate, clipnorm=clipnorm)
+        model = line(start, optimizer)
+        weights = model.trainable_weights
+        # --- step
+        loss = tf.reduce_mean(tf.square(model(tf.constant(data[0])) - data[1]))
+        gradients = tf.gradients(loss, weights)
+        step = optimizer.apply_gradients(zip(gradients, weights))
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        model.set_weights(start)
+        for _ in range(steps):
+            sess.run(step)
+        return state(model)
+
+
+def train_by_function(data, start, optimizer, hyper, steps):
+    """Trains by a function of its own, whose loss no `compile` knows.
+
+    Args:
+        data, start, optimizer, hyper: as for `fit`.
+        steps: how many to take.
+
+    Returns:
+        ([steps] float32 array of the losses, {name: value} in the end).
+    """
+    with tf.Graph().as_default():
+        # --- build
+        optimizer = OPTIMIZERS[optimizer](**hyper)
+        model = line(start, optimizer)
+        # --- step
+        target = K.placeholder(shape=(None, start[0].shape[1]))
+        loss = K.mean(K.log(1.0 + K.square(model.output - target)))
+        updates = optimizer.get_updates(loss=loss, params=model.trainable_weights)
+        train = K.function([model.input, target], [loss], updates=updates)
+        # --- run
+        losses = [train(list(data))[0] for _ in range(steps)]
+        return np.array(losses), state(model)
+
+
+class DecayedMomentum(tf.keras.optimizers.Optimizer):
+    """Momentum, and weights that shrink apart from the loss."""
+
+    def __init__(self, lr, momentum, shrink, name="DecayedMomentum", **kwargs):
+        super(DecayedMomentum, self).__init__(name, **kwargs)
+        self._set_hyper("learning_rate", lr)
+        self._set_hyper("momentum", momentum)
+        self._set_hyper("shrink", shrink)
+
+    def _create_slots(self, var_list):
+        for var in var_list:
+            self.add_slot(var, "mean")
+
+    def _resource_apply_dense(self, grad, var, apply_state=None):
+        rate, momentum, shrink = [
+            self._get_hyper(name, var.dtype.base_dtype)
+            for name in ("learning_rate", "momentum", "shrink")
+        ]
+        mean = self.get_slot(var, "mean")
+        mean_t = mean.assign(momentum * mean + grad, use_locking=self._use_locking)
+        return var.assign_sub(rate * (mean_t + shrink * var)).op
+
+    def get_config(self):
+        config = super(DecayedMomentum, self).get_config()
+        for name in ("learning_rate", "momentum", "shrink"):
+            config[name] = self._serialize_hyperparameter(name)
+        return config
+
+
+def own_optimizer(data, start, rate, momentum, shrink, stops):
+    """Fits a line by an optimizer of one's own, momentum with decayed weights.
+
+    Args:
+        data, start, stops: as for `fit`.
+        rate, momentum, shrink: its numbers.
+
+    Returns:
+        {stop: {name: value}}, as `fit`.
+    """
+    with tf.Graph().as_default():
+        model = line(start, DecayedMomentum(rate, momentum, shrink))
+        return states(model, data, stops)
+
+
+def fit_by_tf_train(data, start, rate, steps):
+    """Compiles a model with an optimizer of `tf.train`, which Keras wraps.
+
+    Args:
+        data, start: as for `fit`.
+        rate: of Adam.
+        steps: how many to take.
+
+    Returns:
+        [kernel, bias] in the end.
+    """
+    with tf.Graph().as_default():
+        model = line(start, tf.train.AdamOptimizer(rate))
+        fit_whole(model, data, steps)
+        return model.get_weights()

@@ -1,0 +1,382 @@
+"""Training by tf.keras: `fit_generator`, `acc`, logs, a seed → `fit` of Keras 3."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "fit_arrays",
+    "fit_generator",
+    "fit_dataset",
+    "fit_weighted",
+    "fit_shuffled",
+    "plain_loop",
+    "train_on_batches",
+    "evaluate",
+    "predict_classes",
+    "binary_loss",
+    "stop_early",
+    "keep_the_best",
+    "log_batches",
+    "own_metric",
+]
+
+K = tf.keras.backend
+
+
+def network(start, loss="sparse_categorical_crossentropy", metrics=(), rate=0.25):
+    """A compiled network of two layers, whose weights are `start`."""
+    (features, hidden), classes = start[0].shape, start[3].shape[0]
+    model = tf.keras.Sequential()
+    model.add(tf.keras.layers.Dense(hidden, "relu", input_shape=(features,)))
+    last = "sigmoid" if classes == 1 else "softmax"
+    model.add(tf.keras.layers.Dense(classes, activation=last))
+    optimizer = tf.keras.optimizers.SGD(lr=rate)
+    model.compile(optimizer=optimizer, loss=loss, metrics=list(metrics))
+    model.set_weights(start)
+    return model
+
+
+def told(history):
+    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    return {key: np.float32(values) for key, values in history.history.items()}
+
+
+def fit_arrays(data, start, epochs, batch_size, share=0.25):
+    """Fits arrays, the last part of which validates.
+
+    Args:
+        data: (x, y), float32 [n, features] and int32 [n] classes.
+        start: [kernel, bias, kernel, bias], float32 arrays.
+        epochs: how often to go through the rows.
+        batch_size: rows of a batch; the last one of an epoch may have fewer.
+        share: of the rows, from the end, that validate.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start, metrics=["accuracy"])
+        history = model.fit(
+            *data,
+            batch_size=batch_size,
+            epochs=epochs,
+            validation_split=share,
+            shuffle=False,
+            verbose=0,
+        )
+        return told(history), model.get_weights()
+
+
+def fit_generator(data, start, epochs, batch_size):
+    """Fits what a generator yields, and validates by another.
+
+    Args:
+        data, start, epochs: as for `fit_arrays`.
+        batch_size: rows of a batch; rows that are left over begin the next epoch.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights, list of the
+        loss and the accuracy of a generator, [n, classes] predictions of one).
+    """
+    steps = len(data[0]) // batch_size
+
+    def batches():
+        while True:
+            for i in range(steps):
+                yield tuple(a[i * batch_size : (i + 1) * batch_size] for a in data)
+
+    with tf.Graph().as_default():
+        model = network(start, metrics=["accuracy"])
+        history = model.fit_generator(
+            batches(),
+            steps_per_epoch=steps,
+            epochs=epochs,
+            validation_data=batches(),
+            validation_steps=2,
+            workers=0,
+            verbose=0,
+        )
+        scores = model.evaluate_generator(batches(), steps=steps, workers=0)
+        found = model.predict_generator(batches(), steps=steps, workers=0)
+        return told(history), model.get_weights(), np.float32(scores), found
+
+
+def fit_dataset(data, start, epochs, batch_size, steps):
+    """Fits a dataset that repeats, so many steps an epoch.
+
+    Args:
+        data, start, epochs: as for `fit_arrays`.
+        batch_size: rows of a batch; the last one of the rows may have fewer.
+        steps: of an epoch.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights). The loss of
+        an epoch is the mean over batches, whatever their sizes.
+    """
+    with tf.Graph().as_default():
+        dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
+        model = network(start)
+        history = model.fit(dataset, epochs=epochs, steps_per_epoch=steps, verbose=0)
+        return told(history), model.get_weights()
+
+
+def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
+    """Fits rows of which some count more.
+
+    Args:
+        data, start, epochs, batch_size: as for `fit_arrays`.
+        rows: [n] float32 array, the weights of the rows, or None.
+        classes: {class: weight} of all classes, or None; both are multiplied.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights).
+
+    Raises:
+        ValueError: a class is missing.
+    """
+    with tf.Graph().as_default():
+        model = network(start)
+        history = model.fit(
+            *data,
+            batch_size=batch_size,
+            epochs=epochs,
+            sample_weight=rows,
+            class_weight=classes,
+            shuffle=False,
+            verbose=0,
+        )
+        return told(history), model.get_weights()
+
+
+def fit_shuffled(data, start, epochs, batch_size, seed):
+    """Fits rows in the order that NumPy's seed gives.
+
+    Args:
+        data, start, epochs, batch_size: as for `fit_arrays`.
+        seed: of NumPy's global generator.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start)
+        np.random.seed(seed)
+        options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+        history = model.fit(*data, **options)
+        return told(history), model.get_weights()
+
+
+def plain_loop(data, start, epochs, batch_size):
+    """What `fit` does, step by step: the losses of an epoch and the weights.
+
+    Args:
+        data, start, epochs, batch_size: as for `fit_arrays`.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start, metrics=["accuracy"])
+        options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+        history = model.fit(*data, shuffle=False, **options)
+        return told(history), model.get_weights()
+
+
+def train_on_batches(data, start, batch_size, steps):
+    """Trains batch by batch, in a loop of its own, and tests every second one.
+
+    Args:
+        data, start, batch_size: as for `fit_arrays`.
+        steps: how many to take.
+
+    Returns:
+        ([steps, 2] losses and accuracies of the batches, those of the tests, list of
+        the weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start, metrics=["accuracy"])
+        trained, tested = [], []
+        for i in range(steps):
+            x, y = [a[i * batch_size : (i + 1) * batch_size] for a in data]
+            trained.append(model.train_on_batch(x, y))
+            if i % 2:
+                tested.append(model.test_on_batch(*data))
+        return np.float32(trained), np.float32(tested), model.get_weights()
+
+
+def evaluate(data, start, batch_size, metrics):
+    """Tests a model: its loss and metrics, with their names.
+
+    Args:
+        data, start, batch_size: as for `fit_arrays`; y may be [n, 1].
+        metrics: list of names of metrics, of classes or functions.
+
+    Returns:
+        (list of names, list of float32 numbers).
+    """
+    with tf.Graph().as_default():
+        stateful = tf.keras.metrics
+        made = [getattr(stateful, m)() if m[0].isupper() else m for m in metrics]
+        model = network(start, "binary_crossentropy", made)
+        values = model.evaluate(*data, batch_size=batch_size, verbose=0)
+        return model.metrics_names, list(np.float32(values))
+
+
+def predict_classes(x, start, batch_size):
+    """The classes that a Sequential model predicts, and their probabilities.
+
+    Args:
+        x: float32 [n, features].
+        start: as for `fit_arrays`; of one unit, the classes are 0 and 1.
+        batch_size: rows of a batch.
+
+    Returns:
+        (int array of the classes, [n] or [n, 1]; [n, units] float32 probabilities).
+    """
+    with tf.Graph().as_default():
+        loss = "binary_crossentropy" if len(start[3]) == 1 else "mse"
+        model = network(start, loss)
+        classes = model.predict_classes(x, batch_size=batch_size)
+        return classes, model.predict_proba(x, batch_size=batch_size)
+
+
+def binary_loss(targets, outputs, from_logits=False, label_smoothing=0):
+    """The binary cross-entropy of probabilities or logits, a number per row.
+
+    Args:
+        targets, outputs: [n, units] tensors of one float dtype.
+        from_logits: whether `outputs` are logits.
+        label_smoothing: how far the targets are moved towards a half.
+
+    Returns:
+        [n] tensor.
+    """
+    return tf.keras.losses.binary_crossentropy(
+        targets, outputs, from_logits=from_logits, label_smoothing=label_smoothing
+    )
+
+
+def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
+    """Stops when the validation loss falls no more, and goes back to the best weights.
+
+    Args:
+        data, start: as for `fit_arrays`.
+        validation: (x, y), like `data`.
+        epochs: how many there are at most, of a step each.
+        rate: of gradient descent.
+        **stopping: of `EarlyStopping`.
+
+    Returns:
+        ({key: float32 array} of the history, list of the weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start, rate=rate)
+        callback = tf.keras.callbacks.EarlyStopping(
+            monitor="val_loss", restore_best_weights=True, **stopping
+        )
+        history = model.fit(
+            *data,
+            batch_size=len(data[0]),
+            epochs=epochs,
+            validation_data=validation,
+            shuffle=False,
+            callbacks=[callback],
+            verbose=0,
+        )
+        return told(history), model.get_weights()
+
+
+def keep_the_best(data, start, validation, epochs, rate=0.25):
+    """Saves the weights whenever the validation accuracy is better than ever.
+
+    Args:
+        data, start, validation, epochs, rate: as for `stop_early`.
+
+    Returns:
+        (the epochs whose weights were saved, the last of them, read again).
+    """
+    with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
+        model = network(start, metrics=["accuracy"], rate=rate)
+        callback = tf.keras.callbacks.ModelCheckpoint(
+            os.path.join(folder, "{epoch:02d}.h5"),
+            monitor="val_acc",
+            save_best_only=True,
+            save_weights_only=True,
+        )
+        model.fit(
+            *data,
+            batch_size=len(data[0]),
+            epochs=epochs,
+            validation_data=validation,
+            shuffle=False,
+            callbacks=[callback],
+            verbose=0,
+        )
+        files = sorted(os.listdir(folder))
+        model.load_weights(os.path.join(folder, files[-1]))
+        return [int(name[:2]) for name in files], model.get_weights()
+
+
+class BatchLog(tf.keras.callbacks.Callback):
+    """What `logs` has after each batch."""
+
+    def __init__(self):
+        super(BatchLog, self).__init__()
+        self.losses, self.sizes, self.epochs = [], [], []
+
+    def on_batch_end(self, batch, logs=None):
+        self.losses.append(logs["loss"])
+        self.sizes.append(logs["size"])
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.epochs.append(logs["loss"])
+
+
+def log_batches(data, start, epochs, batch_size):
+    """Logs the loss and the size of each batch by a callback.
+
+    Args:
+        data, start, epochs, batch_size: as for `fit_arrays`.
+
+    Returns:
+        (float32 losses of the batches, list of their sizes, float32 losses of the
+        epochs).
+    """
+    with tf.Graph().as_default():
+        model = network(start)
+        log = BatchLog()
+        model.fit(
+            *data,
+            batch_size=batch_size,
+            epochs=epochs,
+            shuffle=False,
+            callbacks=[log],
+            verbose=0,
+        )
+        return np.float32(log.losses), log.sizes, np.float32(log.epochs)
+
+
+def f1(y_true, y_pred):
+    """The F1 score of a batch."""
+    found = K.sum(y_true * K.round(y_pred))
+    precision = found / (K.sum(K.round(y_pred)) + K.epsilon())
+    recall = found / (K.sum(y_true) + K.epsilon())
+    return 2 * precision * recall / (precision + recall + K.epsilon())
+
+
+def own_metric(data, start, batch_size):
+    """A metric that is a function: its mean over batches, whatever their sizes.
+
+    Args:
+        data, start, batch_size: as for `fit_arrays`; y is float32 [n, 1].
+
+    Returns:
+        (list of names, list of float32 numbers).
+    """
+    with tf.Graph().as_default():
+        model = network(start, "binary_crossentropy", [f1])
+        values = model.evaluate(*data, batch_size=batch_size, verbose=0)
+        return model.metrics_names, list(np.float32(values))

@@ -1,0 +1,474 @@
+"""Keras layers: tf.keras with the defaults of TensorFlow 1 → Keras 3, told them."""
+
+import re
+
+import numpy as np
+import tensorflow as tf
+
+layers = tf.keras.layers
+
+__all__ = [
+    "make_lstm",
+    "make_gru",
+    "make_conv_lstm",
+    "make_cells",
+    "make_bidirectional",
+    "make_tagger",
+    "read_in_pieces",
+    "translate",
+    "list_weights",
+    "normalize",
+    "activate",
+    "pool",
+    "merge",
+    "penalty",
+    "compare_twins",
+    "center",
+    "initial_scale",
+]
+
+
+def old_names(layer):
+    """{name in TensorFlow 1: weight} of a layer of this page.
+
+    Keras 3 adds the name of the model, and of what a layer wraps: the cell of an LSTM,
+    the layer in a TimeDistributed. Without these, the old names were counted.
+    """
+    added = re.compile(r"/(\w+_cells?(_\d+)?|lower|upper|dense)(?=/)|^tagger/")
+    names = {}
+    for weight in layer.weights:
+        name = added.sub("", weight.path)
+        names[f"{name}_1" if name in names else name] = weight
+    return names
+
+
+@tf.keras.utils.register_keras_serializable("tensorflow_1")
+def hard_sigmoid(x):
+    """The gate of TensorFlow 1; Keras 3 calls x / 6 + 0.5, clipped, by this name."""
+    return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+
+
+# `implementation=1` multiplies gate by gate, as was the default: it rounds alike.
+OLD_LSTM = {"recurrent_activation": hard_sigmoid, "implementation": 1}
+OLD_GRU = {**OLD_LSTM, "reset_after": False}
+
+
+def make_lstm(units, return_sequences=False, name="lstm"):
+    """Makes an LSTM with the defaults of TensorFlow 1.
+
+    Args:
+        units: size of the state.
+        return_sequences: whether to return the outputs of all steps.
+        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] float tensor to the last output,
+        [batch, units], or to all, [batch, steps, units].
+    """
+    return layers.LSTM(units, **OLD_LSTM, return_sequences=return_sequences, name=name)
+
+
+def make_gru(units, return_sequences=False, name="gru"):
+    """Makes a GRU with the defaults of TensorFlow 1.
+
+    Args:
+        units: size of the state.
+        return_sequences: whether to return the outputs of all steps.
+        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] float tensor to the last output,
+        [batch, units], or to all, [batch, steps, units].
+    """
+    return layers.GRU(units, **OLD_GRU, return_sequences=return_sequences, name=name)
+
+
+def make_conv_lstm(filters, size, padding="valid", name="conv_lstm2d"):
+    """Makes an LSTM whose products are convolutions, with its old defaults.
+
+    Args:
+        filters: number of channels of the state.
+        size: (height, width) of the kernels.
+        padding: "valid" or "same".
+        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, steps, height, width, channels] float tensor to the last
+        output, [batch, new height, new width, filters].
+    """
+    return layers.ConvLSTM2D(
+        filters, size, padding=padding, recurrent_activation=hard_sigmoid, name=name
+    )
+
+
+def make_cells(units, name="rnn"):
+    """Makes a recurrent layer of an LSTM cell and a GRU cell, one on the other.
+
+    Args:
+        units: (size of the LSTM's state, of the GRU's).
+        name: of the layer: scope of `lower/kernel`, …, `upper/bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] float tensor to the last output,
+        [batch, units[1]].
+    """
+    lower, upper = units
+    return layers.RNN(
+        [
+            layers.LSTMCell(lower, **OLD_LSTM, name="lower"),
+            layers.GRUCell(upper, **OLD_GRU, name="upper"),
+        ],
+        name=name,
+    )
+
+
+def make_bidirectional(units, merge_mode="concat", name="bidirectional"):
+    """Makes an LSTM that reads forwards, and another that reads backwards.
+
+    Args:
+        units: size of each state.
+        merge_mode: "concat", "sum", "mul" or "ave".
+        name: of the layer: scope of `forward_lstm/kernel`, …, `backward_lstm/bias`.
+
+    Returns:
+        Callable from a [batch, steps, features] float tensor to [batch, steps, 2 *
+        units], or [batch, steps, units] where the two are not concatenated.
+    """
+    lstm = make_lstm(units, return_sequences=True)
+    return layers.Bidirectional(lstm, merge_mode, name=name)
+
+
+def make_tagger(words, tags, units, length, name="tagger"):
+    """Makes a net that tags the words of padded sentences.
+
+    Args:
+        words: number of words; 0 is padding.
+        tags: number of tags.
+        units: size of the word vectors and of the LSTM's state.
+        length: of the sentences.
+        name: of the model.
+
+    Returns:
+        Callable from an int32 tensor [batch, length] to the probabilities of the tags,
+        [batch, length, tags].
+    """
+    return tf.keras.Sequential(
+        [
+            layers.Input([length], dtype="int32"),
+            layers.Embedding(words, units, mask_zero=True, name="embedding"),
+            make_lstm(units, return_sequences=True),
+            layers.TimeDistributed(
+                layers.Dense(tags, activation="softmax", name="dense"), name="tags"
+            ),
+        ],
+        name=name,
+    )
+
+
+def read_in_pieces(pieces, weights, reset=()):
+    """Reads long sequences piece by piece with an LSTM that remembers its state.
+
+    Args:
+        pieces: list of [batch, steps, features] float arrays.
+        weights: [kernel, recurrent kernel, bias] of the LSTM.
+        reset: numbers of the pieces before which it forgets.
+
+    Returns:
+        List of the last outputs, [batch, units] each.
+    """
+    # --- build
+    units = weights[1].shape[0]
+    shape = pieces[0].shape
+    lstm = layers.LSTM(units, **OLD_LSTM, stateful=True)
+    model = tf.keras.Sequential([layers.Input(batch_shape=shape), lstm])
+    model.set_weights(weights)
+    # --- read
+    outputs = []
+    for number, piece in enumerate(pieces):
+        if number in reset:
+            lstm.reset_state()
+        outputs.append(model.predict_on_batch(piece))
+    return outputs
+
+
+def translate(source, target, encoder, decoder):
+    """Reads a sequence, and has another begin with the state that is left.
+
+    Args:
+        source: [batch, steps, features] float array.
+        target: [batch, other steps, features] float array.
+        encoder: [kernel, recurrent kernel, bias] of the LSTM that reads `source`.
+        decoder: those of the LSTM that reads `target`, of the same size.
+
+    Returns:
+        (outputs [batch, other steps, units], final h, final c), of the decoder.
+    """
+    # --- build
+    units = encoder[1].shape[0]
+    read = layers.LSTM(units, **OLD_LSTM, return_state=True)
+    write = layers.LSTM(units, **OLD_LSTM, return_sequences=True, return_state=True)
+    sources = layers.Input([None, source.shape[-1]])
+    targets = layers.Input([None, target.shape[-1]])
+    _, h, c = read(sources)
+    outputs = write(targets, initial_state=[h, c])
+    model = tf.keras.Model([sources, targets], outputs)
+    read.set_weights(encoder)
+    write.set_weights(decoder)
+    # --- run
+    return tuple(model.predict_on_batch([source, target]))
+
+
+def list_weights(kind, features, units):
+    """Lists the weights of a layer in the order in which `get_weights` has them.
+
+    Args:
+        kind: "Dense", "LSTM", "GRU", "Bidirectional", "BatchNormalization",
+            "SeparableConv1D" or "PReLU".
+        features: size of the last dimension of the input, which has three.
+        units: size of the layer; of the last dimension alone where it has none.
+
+    Returns:
+        (list of names, list of shapes, number of parameters).
+    """
+    # --- layer
+    layer = {
+        "Dense": lambda: layers.Dense(units),
+        "LSTM": lambda: layers.LSTM(units),
+        "GRU": lambda: make_gru(units),
+        "Bidirectional": lambda: layers.Bidirectional(make_gru(units)),
+        "BatchNormalization": lambda: layers.BatchNormalization(),
+        "SeparableConv1D": lambda: layers.SeparableConv1D(units, 2),
+        "PReLU": lambda: layers.PReLU(shared_axes=[1]),
+    }[kind]()
+    layer(layers.Input([5, features]))
+    # --- weights
+    names = [w.name for w in layer.weights]
+    shapes = [tuple(w.shape) for w in layer.weights]
+    return names, shapes, layer.count_params()
+
+
+def normalize(x, weights, trainable=True, training=None, phase=0):
+    """Normalizes a batch, as a layer that may be frozen and is told to train or not.
+
+    Args:
+        x: [batch, …, features] float array.
+        weights: [gamma, beta, moving mean, moving variance], each [features].
+        trainable: False freezes the layer.
+        training: True or False as the call says it; None leaves it to the phase.
+        phase: 1 as `fit` runs a model, 0 as `predict` does.
+
+    Returns:
+        (output, moving mean, moving variance).
+    """
+    # --- build
+    # A layer with trainable=False takes its moving statistics, in training, too. What
+    # was frozen before went on with the batch's: its momentum is 1, its weights rest.
+    norm = layers.BatchNormalization(momentum=0.9 if trainable else 1.0)
+    norm.build(x.shape)
+    for weight in norm.trainable_weights:
+        weight.trainable = trainable
+    norm.set_weights(weights)
+    # --- run
+    training = bool(phase) if training is None else training
+    y = tf.function(norm)(x, training=training)
+    return (y.numpy(), *norm.get_weights()[2:])
+
+
+def activate(x, kind):
+    """Applies an activation that is called otherwise today, or is another function.
+
+    Args:
+        x: float tensor of any shape.
+        kind: "leaky", "less leaky", "thresholded", "relu", "hard_sigmoid", "selu",
+            "elu" or "softmax".
+
+    Returns:
+        Tensor like x.
+    """
+    activations = tf.keras.activations
+    return {
+        "leaky": layers.LeakyReLU(),
+        "less leaky": layers.LeakyReLU(negative_slope=0.1),
+        "thresholded": lambda x: x * tf.cast(x > 0.7, x.dtype),
+        "relu": lambda x: activations.relu(x, 0.1, max_value=1.5, threshold=0.2),
+        "hard_sigmoid": hard_sigmoid,
+        "selu": activations.selu,
+        "elu": layers.ELU(alpha=0.5),
+        "softmax": layers.Softmax(),
+    }[kind](x)
+
+
+def pool(x, kind):
+    """Pools images, in windows or as a whole.
+
+    Args:
+        x: [batch, height, width, channels] float tensor.
+        kind: "averages" or "maxima" of windows of two, "overlapping" averages of three;
+            "average" or "maximum" of an image.
+
+    Returns:
+        Tensor [batch, new height, new width, channels] or [batch, channels].
+    """
+    return {
+        "averages": layers.AveragePooling2D(2),
+        "maxima": layers.MaxPool2D(),
+        "overlapping": layers.AveragePooling2D(3, strides=2, padding="same"),
+        "average": layers.GlobalAveragePooling2D(),
+        "maximum": layers.GlobalMaxPool2D(),
+    }[kind](x)
+
+
+def merge(a, b):
+    """Merges two tensors by each of the merging layers.
+
+    Args:
+        a: [batch, steps, features] float tensor.
+        b: another of its shape.
+
+    Returns:
+        dict from names to tensors.
+    """
+    return {
+        "add": layers.add([a, b]),
+        "subtract": layers.subtract([a, b]),
+        "multiply": layers.multiply([a, b]),
+        "average": layers.average([a, b]),
+        "maximum": layers.maximum([a, b]),
+        "minimum": layers.minimum([a, b]),
+        "concatenate": layers.concatenate([a, b]),
+        "dot": layers.dot([a, b], axes=2),
+        "cosine": layers.dot([a, b], axes=2, normalize=True),
+    }
+
+
+def penalty(w, kind):
+    """Computes what a regularizer adds to a loss, with its default weight.
+
+    Args:
+        w: float tensor.
+        kind: "l1", "l2", "l1_l2", "given" or "by name".
+
+    Returns:
+        Scalar.
+    """
+    regularizers = tf.keras.regularizers
+    return {
+        "l1": regularizers.L1(),
+        "l2": regularizers.L2(),
+        "l1_l2": regularizers.L1L2(l1=0.01, l2=0.01),
+        "given": regularizers.L1L2(l1=0.003, l2=0.02),
+        "by name": regularizers.L1L2(l1=0.01, l2=0.01),
+    }[kind](w)
+
+
+def compare_twins(a, b, kernel, bias):
+    """Compares pairs by the distance of what one shared layer makes of them.
+
+    Args:
+        a: [batch, features] float array.
+        b: another of its shape.
+        kernel: [features, units] float array, of the shared layer.
+        bias: [units] float array.
+
+    Returns:
+        dict with the `distance` [batch, 1], the gradients of its sum for `kernel` and
+        `bias`, and how many `parameters` the model has.
+    """
+    # --- build
+    ops = tf.keras.ops
+    left, right = (layers.Input(a.shape[1:]) for _ in range(2))
+    shared = layers.Dense(bias.size, activation="tanh")
+    apart = ops.abs(shared(left) - shared(right))
+    model = tf.keras.Model([left, right], ops.sum(apart, axis=1, keepdims=True))
+    shared.set_weights([kernel, bias])
+
+    # --- run
+    @tf.function
+    def run(a, b):
+        with tf.GradientTape() as tape:
+            distance = model([a, b])
+        return distance, tape.gradient(distance, model.trainable_variables)
+
+    distance, (for_kernel, for_bias) = run(a, b)
+    return {
+        "distance": distance.numpy(),
+        "kernel": for_kernel.numpy(),
+        "bias": for_bias.numpy(),
+        "parameters": model.count_params(),
+    }
+
+
+class Center(layers.Layer):
+    def __init__(self, momentum, rate, **kwargs):
+        super().__init__(**kwargs)
+        self.momentum, self.rate = momentum, rate
+
+    def build(self, input_shape):
+        size = input_shape[-1]
+        self.scale = self.add_weight(
+            shape=[size],
+            initializer="ones",
+            regularizer=tf.keras.regularizers.L2(),
+            name="scale",
+        )
+        self.mean = self.add_weight(
+            shape=[size], initializer="zeros", trainable=False, name="mean"
+        )
+
+    def call(self, x):
+        # --- update
+        batch_mean = tf.reduce_mean(x, axis=0)
+        self.mean.assign_add((1.0 - self.momentum) * (batch_mean - self.mean))
+        # --- loss
+        y = self.scale * (x - batch_mean)
+        self.add_loss(self.rate * tf.reduce_mean(tf.square(y)))
+        return y
+
+
+def center(batches, momentum=0.9, rate=0.1):
+    """Centers batches by a layer of one's own, with a weight, a loss and an update.
+
+    Args:
+        batches: list of [batch, features] float arrays.
+        momentum: share of the mean that an update keeps.
+        rate: weight of the loss that the layer adds.
+
+    Returns:
+        dict with the `outputs` and the `losses` of all batches, and the `weights` in
+        the end, in their order.
+    """
+    # --- build
+    layer = Center(momentum, rate)
+    layer.build(batches[0].shape)
+
+    @tf.function
+    def step(batch):
+        y = layer(batch)
+        return y, tf.add_n(layer.losses)
+
+    # --- run
+    outputs, losses = zip(*[step(tf.constant(batch)) for batch in batches])
+    return {
+        "outputs": [y.numpy() for y in outputs],
+        "losses": [loss.numpy() for loss in losses],
+        "weights": layer.get_weights(),
+    }
+
+
+def initial_scale(name, shape, seed=7):
+    """Tells how far an initializer draws by default.
+
+    Args:
+        name: of a class in `tf.keras.initializers`.
+        shape: of the variable.
+        seed: of the draws.
+
+    Returns:
+        (standard deviation, median of the magnitudes), to two digits.
+    """
+    # --- draw
+    initializer = getattr(tf.keras.initializers, name)(seed=seed)
+    draws = initializer(shape).numpy()
+    # --- tell
+    scales = draws.std(), np.median(abs(draws))
+    return tuple(float(f"{scale:.2g}") for scale in scales)

@@ -1,0 +1,416 @@
+"""Optimizers of tf.keras: `lr`, `decay`, `K.set_value` → schedules and attributes."""
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "fit",
+    "fit_with_decay",
+    "fit_by_schedule",
+    "fit_at_rates",
+    "rate_by_epoch",
+    "reduce_on_plateau",
+    "fit_from_step",
+    "rebuild",
+    "resume",
+    "fit_embedding",
+    "apply_gradients",
+    "train_by_function",
+    "own_optimizer",
+    "fit_by_tf_train",
+]
+
+keras = tf.keras
+
+
+class Adagrad(keras.optimizers.Adagrad):
+    """Adagrad whose epsilon is beside the root, as in TensorFlow 1, not under it."""
+
+    def update_step(self, gradient, variable, learning_rate):
+        accumulator = self._accumulators[self._get_variable_index(variable)]
+        accumulator.assign_add(gradient * gradient)
+        root = tf.sqrt(accumulator) + self.epsilon
+        variable.assign_sub(gradient * learning_rate / root)
+
+
+class RMSprop(keras.optimizers.RMSprop):
+    """RMSprop whose epsilon is beside the root, unless there is a momentum."""
+
+    def update_step(self, gradient, variable, learning_rate):
+        if self.momentum:
+            return super().update_step(gradient, variable, learning_rate)
+        index, rho = self._get_variable_index(variable), self.rho
+        square = self._velocities[index]
+        square.assign(rho * square + (1 - rho) * tf.square(gradient))
+        variance = tf.convert_to_tensor(square)
+        if self.centered:
+            mean = self._average_gradients[index]
+            mean.assign(rho * mean + (1 - rho) * gradient)
+            variance -= tf.square(mean)
+        root = tf.sqrt(variance) + self.epsilon
+        variable.assign_sub(learning_rate * gradient / root)
+
+
+class Nadam(keras.optimizers.Optimizer):
+    """Nadam whose momentum grows over hundreds of steps; in Keras 3 it does at once.
+
+    In step t it is beta_1 * (1 - 0.96**(schedule_decay * t) / 2), where Keras 3 has a
+    `schedule_decay` of 1.
+    """
+
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta_1=0.9,
+        beta_2=0.999,
+        epsilon=1e-7,
+        schedule_decay=0.004,
+        **kwargs,
+    ):
+        super().__init__(learning_rate, **kwargs)
+        self.beta_1, self.beta_2, self.epsilon = beta_1, beta_2, epsilon
+        self.schedule_decay = schedule_decay
+
+    def build(self, variables):
+        super().build(variables)
+        names = ["momentum", "velocity"]
+        self.means, self.squares = self.add_optimizer_variables(variables, names)
+        self.product = self.add_variable((), "ones", name="momentum_cache")
+
+    def momentum(self, step):
+        power = self.schedule_decay * tf.cast(step, self.product.dtype)
+        return self.beta_1 * (1 - 0.5 * tf.pow(0.96, power))
+
+    def apply(self, grads, trainable_variables=None):
+        if not self.built:
+            self.build(trainable_variables)
+        self.product.assign(self.product * self.momentum(self.iterations + 1))
+        return super().apply(grads, trainable_variables)
+
+    def update_step(self, gradient, variable, learning_rate):
+        index = self._get_variable_index(variable)
+        mean, square = self.means[index], self.squares[index]
+        now, later = [self.momentum(self.iterations + n) for n in (1, 2)]
+        step = tf.cast(self.iterations + 1, variable.dtype)
+        mean.assign(self.beta_1 * mean + (1 - self.beta_1) * gradient)
+        square.assign(self.beta_2 * square + (1 - self.beta_2) * tf.square(gradient))
+        bar = (1 - now) * (gradient / (1 - self.product))
+        bar += later * (mean / (1 - self.product * later))
+        root = tf.sqrt(square / (1 - tf.pow(self.beta_2, step))) + self.epsilon
+        variable.assign_sub(learning_rate * bar / root)
+
+
+OPTIMIZERS = {
+    "SGD": keras.optimizers.SGD,
+    "Adagrad": Adagrad,
+    "Adadelta": keras.optimizers.Adadelta,
+    "RMSprop": RMSprop,
+    "Adam": keras.optimizers.Adam,
+    "Adamax": keras.optimizers.Adamax,
+    "Nadam": Nadam,
+    "Ftrl": keras.optimizers.Ftrl,
+}
+ROUNDED = ("beta_1", "beta_2", "rho", "momentum")
+SLOTS = {
+    "SGD": {"momentum": "momentum"},
+    "Adagrad": {"accumulator": "accumulator"},
+    "Adadelta": {
+        "accum_grad": "accumulated_grad",
+        "accum_var": "accumulated_delta_var",
+    },
+    "RMSprop": {"rms": "velocity", "momentum": "momentum", "mg": "average_gradient"},
+    "Adam": {"m": "momentum", "v": "velocity", "vhat": "velocity_hat"},
+    "Adamax": {"m": "momentum", "v": "norm"},
+    "Nadam": {"m": "momentum", "v": "velocity"},
+    "Ftrl": {"accumulator": "accumulator", "linear": "linear"},
+    "DecayedMomentum": {"mean": "mean"},
+}
+"""{class: {slot in TensorFlow 1: in Keras 3}}."""
+
+
+def legacy(optimizer, lr=None, decay=0.0, epsilon=None, **hyper):
+    """An optimizer from the arguments that tf.keras of TensorFlow 1 took.
+
+    Args:
+        optimizer: its name, such as "Adam".
+        lr: another name of `learning_rate`, which Ftrl took and did not heed.
+        decay: the rate is divided by 1 + decay * step; Nadam does not heed it.
+        epsilon: the default where it is None or 0, as it was.
+        **hyper: the other arguments.
+
+    Returns:
+        An optimizer of Keras 3, whose betas are float32 as they were: 1 - 0.999 is then
+        1.3e-5 less.
+    """
+    if lr is not None and optimizer != "Ftrl":
+        hyper["learning_rate"] = lr
+    if epsilon:
+        hyper["epsilon"] = epsilon
+    made = OPTIMIZERS[optimizer](**hyper)
+    for name in ROUNDED:
+        if isinstance(getattr(made, name, None), float):
+            setattr(made, name, float(np.float32(getattr(made, name))))
+    if decay and optimizer != "Nadam":
+        rate = float(made.learning_rate)
+        made.learning_rate = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
+    return made
+
+
+def line(start, optimizer):
+    """A compiled dense layer, whose weights are `start`."""
+    features, units = start[0].shape
+    layer = keras.layers.Dense(units, name="line")
+    model = keras.Sequential([keras.Input([features]), layer])
+    model.compile(loss="mse", optimizer=optimizer)
+    model.set_weights(start)
+    optimizer.build(model.trainable_variables)
+    return model
+
+
+def slots(model):
+    """{slot in TensorFlow 1: list of its variables, one for each weight}."""
+    optimizer = model.optimizer
+    by_name = {v.path.rpartition("/")[2]: v for v in optimizer.variables}
+    found = {}
+    for old, new in SLOTS[type(optimizer).__name__].items():
+        paths = [w.path.replace("/", "_") for w in model.trainable_weights]
+        names = [f"{path}_{new}" for path in paths]
+        if names[0] in by_name:
+            found[old] = [by_name[name] for name in names]
+    return found
+
+
+def state(model):
+    """{name: value} of the weights, their slots and the step, by their old names."""
+    values = {"iterations": model.optimizer.iterations.numpy()}
+    for i, weight in enumerate(model.trainable_weights):
+        values[weight.name] = weight.numpy()
+        for slot, variables in slots(model).items():
+            values[f"{weight.name}/{slot}"] = variables[i].numpy()
+    return values
+
+
+def states(model, data, stops):
+    """Fits the model, all rows in a batch; its state at each of `stops`.
+
+    One epoch of many steps: an epoch of a step takes 20 ms, a step 1 ms.
+    """
+    batches = tf.data.Dataset.from_tensors(tuple(data)).repeat()
+    history, done = {}, 0
+    for stop in stops:
+        if stop > done:
+            model.fit(batches, steps_per_epoch=stop - done, shuffle=False, verbose=0)
+        history[stop], done = state(model), stop
+    return history
+
+
+def fit_whole(model, data, epochs, *callbacks):
+    """Fits the model, all rows in a batch; the history."""
+    return model.fit(
+        *data,
+        batch_size=len(data[0]),
+        epochs=epochs,
+        shuffle=False,
+        verbose=0,
+        callbacks=list(callbacks),
+    ).history
+
+
+def fit(data, start, optimizer, hyper, stops):
+    """Fits a line by any of the optimizers."""
+    model = line(start, legacy(optimizer, **hyper))
+    return states(model, data, stops)
+
+
+def fit_with_decay(data, start, optimizer, rate, decay, stops):
+    """Fits a line at a rate that falls with every step."""
+    rate = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
+    model = line(start, legacy(optimizer, learning_rate=rate))
+    return states(model, data, stops)
+
+
+def fit_by_schedule(data, start, schedule, arguments, stops):
+    """Fits a line by gradient descent whose rate is a schedule."""
+    rate = getattr(keras.optimizers.schedules, schedule)(**arguments)
+    model = line(start, keras.optimizers.SGD(rate))
+    return states(model, data, stops)
+
+
+def fit_at_rates(data, start, rates, momentum=0.0):
+    """Fits a line at a rate that is set anew before every step."""
+    model = line(start, legacy("SGD", momentum=momentum))
+    read = []
+    for rate in rates:
+        read.append(model.optimizer.learning_rate.numpy())
+        model.optimizer.learning_rate = rate
+        model.train_on_batch(*data)
+    return state(model), read
+
+
+def rate_by_epoch(data, start, halve_every, epochs):
+    """Halves the rate every few epochs, by a callback."""
+
+    def schedule(epoch, rate):
+        return rate / 2 if epoch and epoch % halve_every == 0 else rate
+
+    model = line(start, legacy("Adam", learning_rate=0.25))
+    callback = keras.callbacks.LearningRateScheduler(schedule)
+    history = fit_whole(model, data, epochs, callback)
+    return state(model), np.float32(history["learning_rate"])
+
+
+def reduce_on_plateau(data, start, rate, epochs, **plateau):
+    """Reduces the rate when the loss falls no more, by a callback."""
+    model = line(start, keras.optimizers.SGD(rate))
+    callback = keras.callbacks.ReduceLROnPlateau(monitor="loss", **plateau)
+    history = fit_whole(model, data, epochs, callback)
+    return state(model), np.float32(history["learning_rate"])
+
+
+def fit_from_step(data, start, step, rate, decay, stops):
+    """Fits a line by Adam, whose step does not begin at zero."""
+    model = line(start, legacy("Adam", learning_rate=rate, decay=decay))
+    model.optimizer.iterations.assign(step)
+    return states(model, data, stops)
+
+
+def rebuild(data, start, optimizer, config, stops):
+    """Fits a line by an optimizer that is made of a configuration."""
+    config = dict(config)
+    if isinstance(config.get("learning_rate"), dict):
+        rate = keras.optimizers.schedules.deserialize(config["learning_rate"])
+        config["learning_rate"] = rate
+    if optimizer == "Adagrad":  # as Keras 2.2 had it
+        config.setdefault("initial_accumulator_value", 0.0)
+    model = line(start, legacy(optimizer, **config))
+    return states(model, data, stops)
+
+
+def resume(data, start, saved, stops):
+    """Goes on with Adam's state, which `optimizer.get_weights()` gave.
+
+    They were the step, and slot by slot; Keras 3 has the rate and weight by weight.
+    """
+    # --- build
+    model = line(start, legacy("Adam"))
+    optimizer = model.optimizer
+    variables = [optimizer.iterations, *sum(slots(model).values(), [])]
+    # --- restore
+    for variable, value in zip(variables, saved, strict=True):
+        variable.assign(value)
+    # --- run
+    history = states(model, data, stops)
+    # --- save
+    return history, [variable.numpy() for variable in variables]
+
+
+def fit_embedding(table, ids, targets, optimizer, hyper):
+    """Fits the rows of a table that are looked up: the gradient is sparse.
+
+    Keras 3 takes a step for each time that a row was looked up, or squares each by
+    itself: make the gradient dense.
+    """
+    model = RowsSummed([keras.layers.Embedding(*table.shape)])
+    model.build([None, ids.shape[1]])
+    model.compile(loss="mse", optimizer=legacy(optimizer, **hyper))
+    model.set_weights([table])
+    model.optimizer.build(model.trainable_variables)
+    for batch in zip(ids, targets):
+        x, y = [array[np.newaxis] for array in batch]
+        model.train_on_batch(x, y)
+    return model.get_weights()[0]
+
+
+class RowsSummed(keras.Sequential):
+    """A model whose sparse gradients are summed by row before they are applied."""
+
+    def train_step(self, batch):
+        x, y, _ = keras.utils.unpack_x_y_sample_weight(batch)
+        with tf.GradientTape() as tape:
+            loss = self.compute_loss(x, y, self(x, training=True))
+        weights = self.trainable_weights
+        gradients = tape.gradient(loss, [weight.value for weight in weights])
+        self.optimizer.apply([tf.convert_to_tensor(g) for g in gradients], weights)
+        return {"loss": loss}
+
+
+def apply_gradients(data, start, rate, clipnorm, steps):
+    """Takes the gradients itself and hands them to the optimizer: none is clipped.
+
+    Keras 3 clips them, so that `clipnorm` is left out.
+    """
+    # --- build
+    model = line(start, keras.optimizers.SGD(rate))
+    x, y = map(tf.constant, data)
+    weights = [weight.value for weight in model.trainable_weights]
+
+    # --- step
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(x) - y))
+        gradients = tape.gradient(loss, weights)
+        model.optimizer.apply_gradients(zip(gradients, model.trainable_weights))
+
+    # --- run
+    for _ in range(steps):
+        step()
+    return state(model)
+
+
+def train_by_function(data, start, optimizer, hyper, steps):
+    """Trains by a function of its own, whose loss no `compile` knows."""
+    # --- build
+    model = line(start, legacy(optimizer, **hyper))
+    weights = [weight.value for weight in model.trainable_weights]
+
+    # --- step
+    @tf.function
+    def train(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.math.log(1.0 + tf.square(model(x) - y)))
+        gradients = tape.gradient(loss, weights)
+        model.optimizer.apply(gradients, model.trainable_weights)
+        return loss
+
+    # --- run
+    x, y = map(tf.constant, data)
+    losses = [train(x, y).numpy() for _ in range(steps)]
+    return np.array(losses), state(model)
+
+
+class DecayedMomentum(keras.optimizers.Optimizer):
+    """Momentum, and weights that shrink apart from the loss."""
+
+    def __init__(self, rate, momentum, shrink, **kwargs):
+        super().__init__(rate, **kwargs)
+        self.momentum, self.shrink = momentum, shrink
+
+    def build(self, variables):
+        super().build(variables)
+        self.means = self.add_optimizer_variables(variables, "mean")
+
+    def update_step(self, gradient, variable, learning_rate):
+        mean = self.means[self._get_variable_index(variable)]
+        mean.assign(self.momentum * mean + gradient)
+        variable.assign_sub(learning_rate * (mean + self.shrink * variable))
+
+    def get_config(self):
+        numbers = {"momentum": self.momentum, "shrink": self.shrink}
+        return super().get_config() | numbers
+
+
+def own_optimizer(data, start, rate, momentum, shrink, stops):
+    """Fits a line by an optimizer of one's own, momentum with decayed weights."""
+    model = line(start, DecayedMomentum(rate, momentum, shrink))
+    return states(model, data, stops)
+
+
+def fit_by_tf_train(data, start, rate, steps):
+    """Compiles a model with an optimizer of `tf.train`, which Keras wraps.
+
+    Keras 3 wraps none: its own has epsilon 1e-7, and that of `tf.train` 1e-8.
+    """
+    model = line(start, legacy("Adam", learning_rate=rate, epsilon=1e-8))
+    fit_whole(model, data, steps)
+    return model.get_weights()

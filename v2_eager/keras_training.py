@@ -1,0 +1,392 @@
+"""Training by tf.keras: `fit_generator`, `acc`, logs, a seed → `fit` of Keras 3."""
+
+import collections
+import itertools
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "fit_arrays",
+    "fit_generator",
+    "fit_dataset",
+    "fit_weighted",
+    "fit_shuffled",
+    "plain_loop",
+    "train_on_batches",
+    "evaluate",
+    "predict_classes",
+    "binary_loss",
+    "stop_early",
+    "keep_the_best",
+    "log_batches",
+    "own_metric",
+]
+
+keras = tf.keras
+
+
+def network(
+    start,
+    loss="sparse_categorical_crossentropy",
+    metrics=(),
+    rate=0.25,
+    model=keras.Sequential,
+):
+    """A compiled network of two layers, whose weights are `start`."""
+    (features, hidden), classes = start[0].shape, start[3].shape[0]
+    last = "sigmoid" if classes == 1 else "softmax"
+    model = model(
+        [
+            keras.Input([features]),
+            keras.layers.Dense(hidden, "relu"),
+            keras.layers.Dense(classes, last),
+        ]
+    )
+    model.compile(
+        optimizer=keras.optimizers.SGD(rate), loss=loss, metrics=list(metrics)
+    )
+    model.set_weights(start)
+    return model
+
+
+def told(history):
+    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    return {key: np.float32(values) for key, values in history.history.items()}
+
+
+def fit_arrays(data, start, epochs, batch_size, share=0.25):
+    """Fits arrays, the last part of which validates.
+
+    The history calls a metric as `compile` did: "acc" keeps the old keys.
+    """
+    model = network(start, metrics=["acc"])
+    history = model.fit(
+        *data,
+        batch_size=batch_size,
+        epochs=epochs,
+        validation_split=share,
+        shuffle=False,
+        verbose=0,
+    )
+    return told(history), model.get_weights()
+
+
+def fit_generator(data, start, epochs, batch_size):
+    """Fits what a generator yields, and validates by another.
+
+    A generator that validates went on from epoch to epoch. Keras 3 keeps its first two
+    batches and begins with them every time.
+    """
+    steps = len(data[0]) // batch_size
+
+    def batches():
+        while True:
+            for i in range(steps):
+                yield tuple(a[i * batch_size : (i + 1) * batch_size] for a in data)
+
+    model = network(start, metrics=["acc"])
+    history = model.fit(
+        batches(),
+        steps_per_epoch=steps,
+        epochs=epochs,
+        shuffle=False,
+        callbacks=[Validation(batches(), 2)],
+        verbose=0,
+    )
+    scores = model.evaluate(batches(), steps=steps, verbose=0)
+    found = model.predict(batches(), steps=steps, verbose=0)
+    return told(history), model.get_weights(), np.float32(scores), found
+
+
+class Validation(keras.callbacks.Callback):
+    """Validates by the next batches of a generator, after each epoch."""
+
+    def __init__(self, batches, steps):
+        super().__init__()
+        self.batches, self.steps = batches, steps
+
+    def on_epoch_end(self, epoch, logs=None):
+        batches = itertools.islice(self.batches, self.steps)
+        rows = [np.concatenate(arrays) for arrays in zip(*batches)]
+        found = self.model.evaluate(*rows, verbose=0, return_dict=True)
+        logs.update({f"val_{key}": value for key, value in found.items()})
+
+
+class Last(keras.metrics.Metric):
+    """What it was given last."""
+
+    def __init__(self, name):
+        super().__init__(name=name)
+        self.value = self.add_weight(initializer="zeros", name="value")
+
+    def update_state(self, value):
+        self.value.assign(value)
+
+    def result(self):
+        return self.value
+
+
+class TellsBatches(keras.Sequential):
+    """A model that also logs the loss of each batch, and the mean of these.
+
+    The `loss` of Keras 3 is the mean of all rows since the epoch began.
+    """
+
+    def __init__(self, layers):
+        super().__init__(layers)
+        self.of_batch = Last("batch_loss")
+        self.of_batches = keras.metrics.Mean(name="mean_loss")
+
+    def compute_loss(self, *args, **kwargs):
+        loss = super().compute_loss(*args, **kwargs)
+        self.of_batch.update_state(loss)
+        self.of_batches.update_state(loss)
+        return loss
+
+
+def fit_dataset(data, start, epochs, batch_size, steps):
+    """Fits a dataset that repeats, so many steps an epoch.
+
+    The loss of an epoch is the mean over rows in Keras 3, and was one over batches.
+    """
+    dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
+    model = network(start, model=TellsBatches)
+    history = model.fit(
+        dataset, epochs=epochs, steps_per_epoch=steps, shuffle=False, verbose=0
+    )
+    return {"loss": told(history)["mean_loss"]}, model.get_weights()
+
+
+def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
+    """Fits rows of which some count more.
+
+    Keras 3 takes one of the two, and a class that is missing has the weight 1.
+    """
+    weights = np.ones(len(data[0]), "f") if rows is None else rows
+    if classes:
+        weights = weights * np.float32([classes[label] for label in data[1].tolist()])
+    model = network(start)
+    history = model.fit(
+        *data,
+        batch_size=batch_size,
+        epochs=epochs,
+        sample_weight=weights,
+        shuffle=False,
+        verbose=0,
+    )
+    return told(history), model.get_weights()
+
+
+def fit_shuffled(data, start, epochs, batch_size, seed):
+    """Fits rows in the order that NumPy's seed gives.
+
+    Keras 3 shuffles by `tf.data`, in another order: shuffle before it does.
+    """
+    model, random = network(start), np.random.RandomState(seed)
+    history = collections.defaultdict(list)
+    for _ in range(epochs):
+        order = np.arange(len(data[0]))
+        random.shuffle(order)
+        rows = [array[order] for array in data]
+        told_now = model.fit(*rows, batch_size=batch_size, shuffle=False, verbose=0)
+        for key, values in told_now.history.items():
+            history[key] += values
+    return {key: np.float32(v) for key, v in history.items()}, model.get_weights()
+
+
+def plain_loop(data, start, epochs, batch_size):
+    """What `fit` does, step by step: the losses of an epoch and the weights."""
+    model = network(start)
+    weights = [weight.value for weight in model.trainable_weights]
+    means = {
+        "loss": keras.metrics.Mean(),
+        "acc": keras.metrics.SparseCategoricalAccuracy(),
+    }
+    loss_of = keras.losses.SparseCategoricalCrossentropy()
+
+    @tf.function(reduce_retracing=True)
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            outputs = model(x, training=True)
+            loss = loss_of(y, outputs)
+        gradients = tape.gradient(loss, weights)
+        model.optimizer.apply(gradients, model.trainable_weights)
+        means["loss"].update_state(loss, sample_weight=tf.shape(x)[0])
+        means["acc"].update_state(y, outputs)
+
+    history = {key: [] for key in means}
+    for _ in range(epochs):
+        for i in range(0, len(data[0]), batch_size):
+            step(*[tf.constant(array[i : i + batch_size]) for array in data])
+        for key, mean in means.items():
+            history[key].append(mean.result())
+            mean.reset_state()
+    return {key: np.float32(v) for key, v in history.items()}, model.get_weights()
+
+
+def train_on_batches(data, start, batch_size, steps):
+    """Trains batch by batch, in a loop of its own, and tests every second one."""
+    model = network(start, metrics=["acc"])
+    trained, tested = [], []
+    for i in range(steps):
+        x, y = [a[i * batch_size : (i + 1) * batch_size] for a in data]
+        trained.append(model.train_on_batch(x, y))
+        if i % 2:
+            tested.append(model.test_on_batch(*data))
+    return np.float32(trained), np.float32(tested), model.get_weights()
+
+
+NAMES = {
+    "accuracy": "acc",
+    "mae": "mean_absolute_error",
+    "mse": "mean_squared_error",
+    "AUC": "auc",
+    "Precision": "precision",
+    "Recall": "recall",
+}
+"""What the metrics of TensorFlow 1 were called in the history."""
+
+
+def evaluate(data, start, batch_size, metrics):
+    """Tests a model: its loss and metrics, with their names."""
+    stateful = keras.metrics
+    made = [
+        getattr(stateful, m)(name=NAMES[m]) if m[0].isupper() else NAMES.get(m, m)
+        for m in metrics
+    ]
+    model = network(start, "binary_crossentropy", made)
+    values = model.evaluate(*data, batch_size=batch_size, verbose=0, return_dict=True)
+    names = ["loss", *(NAMES.get(m, m) for m in metrics)]
+    return names, [np.float32(values[name]) for name in names]
+
+
+def predict_classes(x, start, batch_size):
+    """The classes that a Sequential model predicts, and their probabilities."""
+    model = network(start, "mse")
+    found = model.predict(x, batch_size=batch_size, verbose=0)
+    if found.shape[-1] > 1:
+        return found.argmax(axis=-1), found
+    return (found > 0.5).astype("int32"), found
+
+
+def binary_loss(targets, outputs, from_logits=False, label_smoothing=0):
+    """The binary cross-entropy of probabilities or logits, a number per row.
+
+    Keras 3 clips the probabilities as TensorFlow 1 did, and adds no epsilon to them.
+    """
+    if label_smoothing:
+        targets = targets * (1 - label_smoothing) + 0.5 * label_smoothing
+    if from_logits:
+        losses = tf.nn.sigmoid_cross_entropy_with_logits(targets, outputs)
+        return tf.reduce_mean(losses, axis=-1)
+    epsilon = tf.constant(keras.backend.epsilon(), outputs.dtype)
+    outputs = tf.clip_by_value(outputs, epsilon, 1 - epsilon)
+    losses = targets * tf.math.log(outputs + epsilon)
+    losses += (1 - targets) * tf.math.log(1 - outputs + epsilon)
+    return tf.reduce_mean(-losses, axis=-1)
+
+
+class EarlyStopping(keras.callbacks.EarlyStopping):
+    """Goes back to the best weights if it stopped, and not when the epochs end."""
+
+    def on_train_end(self, logs=None):
+        self.restore_best_weights &= self.model.stop_training
+        super().on_train_end(logs)
+
+
+def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
+    """Stops when the validation loss falls no more, and goes back to the best weights.
+
+    That of Keras 3 also goes back when the epochs end before the patience does.
+    """
+    model = network(start, rate=rate)
+    callback = EarlyStopping(monitor="val_loss", restore_best_weights=True, **stopping)
+    history = model.fit(
+        *data,
+        batch_size=len(data[0]),
+        epochs=epochs,
+        validation_data=validation,
+        shuffle=False,
+        callbacks=[callback],
+        verbose=0,
+    )
+    return told(history), model.get_weights()
+
+
+def keep_the_best(data, start, validation, epochs, rate=0.25):
+    """Saves the weights whenever the validation accuracy is better than ever."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = network(start, metrics=["acc"], rate=rate)
+        callback = keras.callbacks.ModelCheckpoint(
+            os.path.join(folder, "{epoch:02d}.weights.h5"),
+            monitor="val_acc",
+            mode="max",
+            save_best_only=True,
+            save_weights_only=True,
+        )
+        model.fit(
+            *data,
+            batch_size=len(data[0]),
+            epochs=epochs,
+            validation_data=validation,
+            shuffle=False,
+            callbacks=[callback],
+            verbose=0,
+        )
+        files = sorted(os.listdir(folder))
+        model.load_weights(os.path.join(folder, files[-1]))
+        return [int(name[:2]) for name in files], model.get_weights()
+
+
+class BatchLog(keras.callbacks.Callback):
+    """What `logs` has after each batch; it has no sizes any more."""
+
+    def __init__(self):
+        super().__init__()
+        self.losses, self.epochs = [], []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(logs["batch_loss"])
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.epochs.append(logs["loss"])
+
+
+def log_batches(data, start, epochs, batch_size):
+    """Logs the loss and the size of each batch by a callback.
+
+    The `loss` of a batch is in Keras 3 the mean of the epoch up to there.
+    """
+    model = network(start, model=TellsBatches)
+    log = BatchLog()
+    model.fit(
+        *data,
+        batch_size=batch_size,
+        epochs=epochs,
+        shuffle=False,
+        callbacks=[log],
+        verbose=0,
+    )
+    rows = len(data[0])
+    sizes = [min(batch_size, rows - i) for i in range(0, rows, batch_size)] * epochs
+    return np.float32(log.losses), sizes, np.float32(log.epochs)
+
+
+def f1(y_true, y_pred):
+    """The F1 score of a batch."""
+    epsilon = keras.backend.epsilon()
+    found = tf.reduce_sum(y_true * tf.round(y_pred))
+    precision = found / (tf.reduce_sum(tf.round(y_pred)) + epsilon)
+    recall = found / (tf.reduce_sum(y_true) + epsilon)
+    return 2 * precision * recall / (precision + recall + epsilon)
+
+
+def own_metric(data, start, batch_size):
+    """A metric that is a function: its mean over batches, whatever their sizes."""
+    model = network(start, "binary_crossentropy", [f1])
+    values = model.evaluate(*data, batch_size=batch_size, verbose=0, return_dict=True)
+    names = ["loss", "f1"]
+    return names, [np.float32(values[name]) for name in names]
