@@ -266,6 +266,22 @@ class Split:
         return tf.concat(parts, 0)
 
 
+class SeenTest(unittest.TestCase):
+    def test_a_module_sees_no_layer(self):
+        module = tf.Module()
+        module.w, module.dense = tf.Variable(1.0), tf.keras.layers.Dense(2)
+        module.dense.build([None, 3])
+        self.assertEqual([v.ref() for v in module.variables], [module.w.ref()])
+
+    def test_a_model_sees_no_module_and_no_variable(self):
+        model = tf.keras.Model()
+        model.w, model.module = tf.Variable(1.0), tf.Module()
+        model.dense = tf.keras.layers.Dense(2)
+        model.module.w = tf.Variable(1.0)
+        model.dense.build([None, 3])
+        self.assertEqual(model.weights, model.dense.weights)
+
+
 class CarriedTest(unittest.TestCase):
     def test_weights_are_set_and_read_by_their_old_names(self):
         class Scale(tf.keras.layers.Layer):

@@ -66,6 +66,11 @@ def mix():
         w.assign_add(1.0)
 
 
+def monitor_nothing():
+    stop = tf.keras.callbacks.EarlyStopping("val_acc")
+    compiled("sgd", "mse").fit(np.ones([4, 2]), np.ones([4, 1]), callbacks=[stop])
+
+
 def virtual_devices():
     (device,) = tf.config.list_physical_devices("CPU")
     devices = [tf.config.LogicalDeviceConfiguration()] * 3
@@ -118,6 +123,7 @@ def defined_twice():
 ERRORS = {
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
+    "attribute 'ref'": lambda: model().weights[0].ref(),
     "attribute 'get_updates'": lambda: Adam().get_updates,
     "attribute 'get_weights'": lambda: Adam().get_weights,
     "Argument(s)": lambda: Adam(lr=0.1),
@@ -130,6 +136,7 @@ ERRORS = {
     "Optimizer variable": old_state,
     "Unknown variable": another_variable,
     "No gradients": lambda: SGD().apply_gradients([(None, tf.Variable(1.0))]),
+    "EarlyStopping callback": monitor_nothing,
     "optimizer identifier": lambda: compiled(v1.train.AdamOptimizer(), "mse"),
     "Only instances": lambda: tf.keras.Sequential([legacy_layer()]),
     "Unrecognized keyword": lambda: LSTM(3, batch_input_shape=[1, 2, 3]),
