@@ -127,6 +127,9 @@ def _type(line):
 
 # --- Messages that name what is missing.
 
+EXAMPLES = "tf.examples.tutorials"
+"""No public name of 1.15.5, and yet what people import."""
+
 
 def _attribute(module, name):
     """`module 'tensorflow._api.v2.train' has no attribute 'Saver'`"""
@@ -149,7 +152,7 @@ def _module(name):
         if suggest.exists(symbol):
             return [symbol]
         symbol = symbol.rpartition(".")[0]
-    return ["tf.examples.tutorials"] if name == "tensorflow.examples" else []
+    return [EXAMPLES] if name == "tensorflow.examples" else []
 
 
 def _imported(name, module=None):

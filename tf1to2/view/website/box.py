@@ -88,7 +88,7 @@ class _Told:
 
 def _names():
     """Every name and module, those of several names each."""
-    return sorted({*facts.names(), *catalog.symbols()} - {"tf"})
+    return sorted({*facts.names(), *catalog.symbols(), pasted.EXAMPLES} - {"tf"})
 
 
 def _pairs():
