@@ -32,7 +32,24 @@ VANISHED = (
     "the gates are clipped, so that the gradient of early steps vanishes: what is left "
     "of it, 1e-6 of the largest and less, is the order in which a sum was made"
 )
+PENALTY = (
+    "Keras 3 keeps the weight of a penalty in float32: in a model of float64 its 0.01 "
+    "is 2e-8 less"
+)
 BOUNDS: list[Bound] = [
+    *(
+        Bound(
+            *("keras_layers.penalty", f"{kind}, any size", way, "1.15.5", leaf),
+            ulps=1,
+            measured=1,
+            reason=PENALTY,
+        )
+        for kind, leaf in [
+            *((k, "gradients/inputs/0") for k in ("l2", "given", "l1_l2", "by name")),
+            ("l1_l2", "outputs"),
+        ]
+        for way in ("eager", "function", "dynamic", "xla")
+    ),
     *(
         Bound(
             *("keras_layers.make_lstm", case, way, "1.15.5", "gradients/inputs/0"),
@@ -41,7 +58,7 @@ BOUNDS: list[Bound] = [
             reason=VANISHED,
         )
         for case, way, worst in [
-            *(("any size", way, 1) for way in ("eager", "function", "dynamic")),
+            *(("any size", way, 5558) for way in ("eager", "function", "dynamic")),
             ("any size", "xla", 7871),
             *(("hard_sigmoid by its name", way, 1) for way in ("eager", "function")),
         ]
