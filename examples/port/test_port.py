@@ -10,6 +10,10 @@ WHY = "sigmoid, tanh, softmax round otherwise than in 1.15.5; Adam's sums cancel
 NEAR = {"gradients": 5e-6}  # in float32 alone: float64 is identical
 FAR = {"*/Adam": 4e-4, "*": 1e-4}
 
+data = Pair("legacy/reviews/data.py", "ported/data.py", recording="data.npz")
+data.program("make_reviews", "films", 200, 1, 10, skip={"function": "NumPy alone"})
+test_data = data.test()
+
 LEGACY = "legacy/reviews/net.py"
 net = Pair(LEGACY, "ported/net.py", {"inference": "Net"}, seed=17, widen=True)
 net.op("flip_gradient", "reversed and scaled", normal("n", 3), INPUTS[-1])

@@ -3,7 +3,7 @@
 What flags.py says of flags is a condition here.
 """
 
-from tf1to2.fix import arguments
+from tf1to2.fix import arguments, imports
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.sites import is_bound
 
@@ -57,16 +57,14 @@ class Absl:
         self.aliases, self.kept = {}, set()
         for site in self.sites:
             self._find_alias(site)
-        self.local = _imported(tree)
+        self.local = imports.imported(tree, "absl")
 
     def name(self, module, site):
         """What a module of absl is called where a site stands."""
         known = self.aliases.get(module)
         if known and known[1] < site.node.start_byte:
             return known[0]
-        if module in self.local:
-            return self.local[module]
-        return module if module not in self.tree.words else f"absl_{module}"
+        return self.local.get(module) or imports.free(self.tree, f"absl.{module}")
 
     def change(self, site):
         """The `Change` of one site, or None."""
@@ -90,8 +88,8 @@ class Absl:
             edits.append(Edit(at, at, "main"))
         more = self._keywords(site, module, rest)
         edits += more.edits if more else ()
-        needs = () if module in self.local or name != self._given(module) else (module,)
-        return Change(tuple(edits), needs)
+        needs = name == imports.free(self.tree, f"absl.{module}")
+        return Change(tuple(edits), (f"absl.{module}",) if needs else ())
 
     def follows(self, site):
         """Whether a name is absl's as soon as what it is reached through is."""
@@ -102,9 +100,6 @@ class Absl:
         return module in self.aliases or (
             module == "flags" and self.flags and "flags" not in self.kept
         )
-
-    def _given(self, module):
-        return module if module not in self.tree.words else f"absl_{module}"
 
     def _is_certain(self, site, module, rest):
         if module == "logging":
@@ -213,60 +208,3 @@ def _assigned(site):
     if statement.type != "expression_statement" or statement.parent.type != "module":
         return None
     return statement, site.tree.text(left)
-
-
-def _imported(tree):
-    """{module of absl: its name} by the imports at the top of a file."""
-    found = {}
-    for node in tree.statements():
-        if node.type != "import_from_statement":
-            continue
-        if tree.text(node.child_by_field_name("module_name")) == "absl":
-            for name in node.children_by_field_name("name"):
-                dotted, alias = tree.imported(name)
-                found[dotted] = alias or dotted
-    return found
-
-
-def imports(tree, modules):
-    """The `Edit` that adds imports of absl at the top of a file.
-
-    Args:
-        tree: `sites.Tree`.
-        modules: names such as "flags".
-    """
-    known = _imported(tree)
-    lines = [
-        f"from absl import {m}" + (f" as absl_{m}" if m in tree.words else "")
-        for m in sorted(modules)
-        if m not in known
-    ]
-    if not lines:
-        return None
-    at, before = _place(tree), ""
-    if at is None:
-        at = len(tree.source)
-    return Edit(at, at, before + "\n".join(lines) + "\n")
-
-
-def _place(tree):
-    """Where the first import of TensorFlow begins, or the first import at all."""
-    plain = [
-        n
-        for n in tree.statements()
-        if n.type in ("import_statement", "import_from_statement")
-    ]
-    ours = [n for n in plain if b"tensorflow" in tree.bytes(n)]
-    for node in ours or plain:
-        if node.start_point[1] == 0:
-            return node.start_byte
-    for node in tree.statements():
-        if node.type not in ("future_import_statement",) and not _is_docstring(node):
-            return node.start_byte
-    return None
-
-
-def _is_docstring(node):
-    return (
-        node.type == "expression_statement" and node.named_children[0].type == "string"
-    )

@@ -4,6 +4,7 @@ import typing
 
 from tf1to2.fix.edits import Edit
 from tf1to2.scan import arguments as signatures
+from tf1to2.scan.names.syntax import NO_ARGUMENTS
 
 
 class Argument(typing.NamedTuple):
@@ -35,7 +36,7 @@ def bound(site, signature):
     places = {p.place: p.name for p in known.values() if p.place is not None}
     found = []
     for node in site.arguments.named_children:
-        if node.type == "comment":
+        if node.type in NO_ARGUMENTS:
             continue
         if node.type in ("list_splat", "dictionary_splat"):
             return None

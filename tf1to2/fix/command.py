@@ -20,6 +20,11 @@ def add_arguments(parser):
     parser.add_argument(
         "--check", action="store_true", help="only name the files that would change"
     )
+    parser.add_argument(
+        "--unsafe",
+        action="store_true",
+        help="also what needs a look, each line marked # TODO(tf1to2: pair)",
+    )
     scanning.add_rules(parser, "change")
     parser.add_argument(
         "--to",
@@ -41,11 +46,12 @@ def run(options):
         raise CommandError("--write writes, --check does not: leave one out")
     if "-" in options.path:
         raise CommandError("fix takes files and directories, no standard input")
+    old = options.to == "1.15"
+    if old and options.unsafe:
+        raise CommandError("--unsafe writes TensorFlow 2: leave out --to 1.15")
     select, ignore, exclude = scanning.rules(options)
-    wanted = planning.Options(
-        frozenset(select), frozenset(ignore), options.to == "1.15"
-    )
-    files, changes, left, failed = 0, 0, [], False
+    wanted = planning.Options(frozenset(select), frozenset(ignore), old, options.unsafe)
+    files, changes, looks, left, failed = 0, 0, 0, [], False
     for fixed in _plan(options.path, exclude, wanted):
         left += fixed.left
         if fixed.reason:
@@ -55,9 +61,10 @@ def run(options):
             )
         if fixed.changes:
             files, changes = files + 1, changes + fixed.changes
+            looks += fixed.looks
             _tell(fixed, options)
     sys.stdout.flush()
-    print(_summary(files, changes, left, options), file=sys.stderr)
+    print(_summary(files, changes, looks, left, options), file=sys.stderr)
     if failed:
         return 2
     return 1 if changes and not options.write else 0
@@ -83,7 +90,7 @@ def _tell(fixed, options):
     if options.write:
         output.save(fixed.path, fixed.data)
     elif options.check:
-        print(f"{path}: {_several(fixed.changes, 'change')}")
+        print(f"{path}: {_counted(fixed.changes, fixed.looks)}")
     else:
         for cell, old, new in fixed.shown:
             name = f"{path}:cell {cell}" if cell else path
@@ -102,9 +109,9 @@ def _lines(text):
     return text.replace("\r\n", "\n").replace("\r", "\n").splitlines(keepends=True)
 
 
-def _summary(files, changes, left, options):
+def _summary(files, changes, looks, left, options):
     done = "written" if options.write else "to write"
-    text = f"{_several(changes, 'change')} {done} in {_several(files, 'file')}"
+    text = f"{_counted(changes, looks)} {done} in {_several(files, 'file')}"
     if not left:
         return text
     lines = [f"{text}; {_several(len(left), 'use')} left:"]
@@ -112,6 +119,14 @@ def _summary(files, changes, left, options):
         pair = f": {work.pair}" if work.pair else ""
         lines.append(f"{len(work.findings):>7}  {work.cause.title}{pair}")
     return "\n".join(lines)
+
+
+def _counted(changes, looks):
+    """ "3 changes", or "2 safe changes and 1 that needs a look"."""
+    if not looks:
+        return _several(changes, "change")
+    need = "needs" if looks == 1 else "need"
+    return f"{_several(changes - looks, 'safe change')} and {looks} that {need} a look"
 
 
 def _several(count, word):

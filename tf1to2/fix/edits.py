@@ -21,11 +21,14 @@ class Change(typing.NamedTuple):
 
     Attributes:
         edits: tuple of `Edit`.
-        imports: names of absl that it needs, such as "flags".
+        imports: modules that it needs, such as "absl.flags".
+        looks: ((byte, pair), …) of what needs a look: where the line is, and the pair
+            that its mark names.
     """
 
     edits: tuple
     imports: tuple = ()
+    looks: tuple = ()
 
 
 def compatible(changes):

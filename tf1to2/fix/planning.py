@@ -6,7 +6,16 @@ import pathlib
 import re
 import warnings
 
-from tf1to2.fix import absl, edits, names, objects, templates
+from tf1to2.fix import (
+    absl,
+    edits,
+    imports,
+    marks,
+    names,
+    objects,
+    templates,
+    unsafe,
+)
 from tf1to2.fix.documents import Document
 from tf1to2.fix.flags import Flags
 from tf1to2.fix.sites import Site, Tree
@@ -50,6 +59,7 @@ class Fixed:
         data: its new bytes; what it has, if nothing is to be written.
         shown: [(number of the cell or None, old text, new text)].
         changes: how many.
+        looks: how many of these need a look.
         left: the findings that stay.
         reason: why it is left as it is, or "".
     """
@@ -58,6 +68,7 @@ class Fixed:
     data: bytes = b""
     shown: tuple = ()
     changes: int = 0
+    looks: int = 0
     left: tuple = ()
     reason: str = ""
 
@@ -119,7 +130,8 @@ def _fixed(path, kept, guards, options, flags):
         return Fixed(path, left=tuple(left), reason=f"left as it is: {error}")
     if fault:
         return Fixed(path, left=tuple(left), reason=f"left as it is: {fault}")
-    return Fixed(path, data, tuple(shown), len(changes), tuple(left))
+    looks = sum(bool(one.looks) for one in changes)
+    return Fixed(path, data, tuple(shown), len(changes), looks, tuple(left))
 
 
 def _changes(path, source, kept, guards, options, flags):
@@ -131,24 +143,34 @@ def _changes(path, source, kept, guards, options, flags):
     reads = [site.node for site in sites if absl.is_read(site)]
     of_absl = absl.Absl(tree, sites, flags.are_certain(path, tree, reads))
     compat = COMPAT.search(source)
-    found, left = [], []
+    found = []
     for site, (one, finding) in zip(sites, kept, strict=True):
         change = None
         if not _is_asked(finding, options):
             continue
         if _is_plain(one, guards) and site.node is not None:
             old = options.old or site.is_compat() or compat and site.origin == ".value"
-            kinds = (of_absl.change, *(_with(k, old) for k in SAFE))
+            safe = (of_absl.change, *(_with(k, old) for k in SAFE))
+            kinds = (*(unsafe.UNSAFE if options.unsafe and not old else ()), *safe)
             change = next(filter(None, (kind(site) for kind in kinds)), None)
-        if change:
-            found.append((change, finding))
-        elif not of_absl.follows(site):
-            left.append(finding)
-    changes = edits.compatible([change for change, _ in found])
-    left += [finding for change, finding in found if change not in changes]
+        if change or not of_absl.follows(site):
+            found.append((change, site, finding))
+    changes = edits.compatible([change for change, _, _ in found if change])
+    made = [edit for one in changes for edit in one.edits]
+    left = [
+        finding
+        for change, site, finding in found
+        if change not in changes and not any(_lies_in(site.node, e) for e in made)
+    ]
     modules = {name for change in changes for name in change.imports}
-    added = absl.imports(tree, modules)
-    return changes, [edits.Change((added,))] if added else [], left
+    added = [e for e in (imports.added(tree, modules),) if e]
+    added += marks.marks(tree, changes)
+    return changes, [edits.Change(tuple(added))], left
+
+
+def _lies_in(node, edit):
+    """Whether an edit has taken a node out, or written it anew."""
+    return node and edit.start <= node.start_byte and node.end_byte <= edit.end
 
 
 def _with(kind, old):

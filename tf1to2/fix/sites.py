@@ -87,6 +87,14 @@ class Site:
             return None
         return self.text.partition(".")[0] + target.removeprefix(prefix)
 
+    def named(self):
+        """The node of the name that the call is bound to, and it alone; or None."""
+        assigned = self.call.parent
+        left = assigned.child_by_field_name("left")
+        if assigned.type != "assignment" or left is None or left.type != "identifier":
+            return None
+        return left if assigned.child_by_field_name("right") == self.call else None
+
     def is_assigned(self):
         """Whether something is assigned to the name: `tf.log = …`."""
         around = self.node.parent
@@ -155,6 +163,21 @@ class Tree(Source):
             found.setdefault(node.type, []).append(node)
             stack += node.named_children
         return found
+
+    def indent(self, node):
+        """The white space before a node that is the first of its line; else None."""
+        start = self.source.rfind(b"\n", 0, node.start_byte) + 1
+        before = self.source[start : node.start_byte]
+        return None if before.strip() else before.decode()
+
+    def is_text(self, byte):
+        """Whether a place lies within a string."""
+        node = self.root.descendant_for_byte_range(byte, byte)
+        while node is not None:
+            if node.type == "string" and node.start_byte < byte < node.end_byte:
+                return True
+            node = node.parent
+        return False
 
     def statements(self):
         """The statements of the module."""

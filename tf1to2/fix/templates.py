@@ -125,7 +125,7 @@ def change(site, old):
         if name not in {one.name for one in given}:
             added[name] = text
     wrapped = {
-        name: _bracketed(before, behind, next(o for o in given if o.name == name))
+        name: bracketed(before, behind, next(o for o in given if o.name == name))
         for name, (before, behind) in row.wrapped.items()
     }
     there = facts.fact(target) if old or not row.target else None
@@ -152,7 +152,8 @@ def _fits(row, site, given):
     )
 
 
-def _bracketed(before, behind, one):
+def bracketed(before, behind, one):
+    """What stands around the value of an `arguments.Argument`, with brackets if due."""
     if one.value.type in SIMPLE:
         return before, behind
     return before + "(", ")" + behind

@@ -241,6 +241,15 @@ def felt(call, before, now):
     return [d for d in differences(before, now) if _feels(call, d)]
 
 
+def is_new(call, before, now):
+    """Whether a call passes a keyword that only today's signature has."""
+    if call is None or not call.keywords or not before or not now:
+        return False
+    old, _, anything = parameters(before)
+    new = parameters(now)[0]
+    return not anything and any(k in new and k not in old for k in call.keywords)
+
+
 def _feels(call, difference):
     how, name, _, place = difference
     if call is None:

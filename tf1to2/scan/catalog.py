@@ -222,6 +222,8 @@ def _used(symbol, call):
     entry, before, now = _judged(symbol)
     if entry is None or entry.verdict in FINAL:
         return entry and _felt_by(entry, symbol, call)
+    if entry.verdict == "changed" and arguments.is_new(call, before, now):
+        return dataclasses.replace(entry, verdict="same")  # written for TensorFlow 2
     found = arguments.felt(call, before, now)
     if call is not None:
         found += _known_to_the_table(symbol, call, before, now)

@@ -17,7 +17,8 @@ FOLDER = pathlib.Path(__file__).parent
 def pair(symbol):
     """The pair, or the topic, that shows a name best; "" where none does.
 
-    A member leads where its class leads, unless there is a row of its own.
+    A member leads where its class leads, unless there is a row of its own, or of the
+    class that it is inherited from.
 
     Args:
         symbol: as `tf.nn.relu`, `tf.GraphKeys.UPDATE_OPS`, `.eval`.
@@ -31,6 +32,8 @@ def pair(symbol):
         for name in spellings:
             if name in calls():
                 return calls()[name][0]
+        if owner == symbol and _inherited(symbol):
+            return _inherited(symbol)
         owner = owner.rpartition(".")[0]
     depths = {}  # the shallowest names count: contrib's modules import one another
     for name in facts.aliases(symbol):
@@ -57,6 +60,18 @@ def of_branches(entry, call):
     if entry.symbol == "tf.cond" and call and call.handed:
         return dataclasses.replace(entry, pair="control_flow.branches_that_ran")
     return entry
+
+
+def _inherited(symbol):
+    """Where a member leads by the classes above its own, the nearest first; or ""."""
+    owner, _, member = symbol.rpartition(".")
+    for base in facts.bases(owner):
+        name = f"{base}.{member}"
+        if name in rows():
+            return rows()[name]
+        if name in calls():
+            return calls()[name][0]
+    return ""
 
 
 def _above(name):

@@ -232,7 +232,7 @@ class PairsTest(Site):
 
     def test_what_a_pair_needs_is_a_click_away(self):
         self.open("basics#basics.fit_polynomial")
-        self.page.click("[id='basics.fit_polynomial'] .needs a >> text=Adam")
+        self.page.click("[id='basics.fit_polynomial'] .needs a:visible >> text=Adam")
         self.page.wait_for_url("**/numerics/optimizers.html#**")
         self.assertTrue(
             self.page.is_visible("[id='numerics.optimizers.adam/Adam'] pre")

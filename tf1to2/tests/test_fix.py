@@ -73,6 +73,11 @@ class NamesTest(FixCase):
             ),
             ("a place", "tf.argmax(x, 1, 'n')", "tf.argmax(x, 1, name='n')"),
             (
+                "a line that goes on",
+                "tf.argmax(x, \\\n  1, 'n')",
+                "tf.argmax(x, \\\n  1, name='n')",
+            ),
+            (
                 "places that are swapped",
                 "tf.nn.in_top_k(p, t, 1)",
                 "tf.nn.in_top_k(predictions=p, targets=t, k=1)",

@@ -450,7 +450,7 @@ class PortTest(unittest.TestCase):
         return run(*command, cwd=self.folder, expect=status)
 
     def test_it_is_proven(self):
-        self.assertRegex(self.tf1to2("prove test_port.py"), "3 cases: .*: proven")
+        self.assertRegex(self.tf1to2("prove test_port.py"), "4 cases: .*: proven")
 
     def test_a_mistake_is_told(self):
         page = self.folder / "ported" / "net.py"

@@ -11,6 +11,7 @@ import unittest
 import pytest
 from parameterized import parameterized
 
+from tf1to2.fix import planning
 from tf1to2.scan import findings
 from tf1to2.tests.test_structure import ROOT
 
@@ -93,6 +94,28 @@ class StagesTest(unittest.TestCase):
         self.assertGreaterEqual(len(leaves), 12)
         for leaf in leaves:
             self.assertEqual(leaf["float64"], "identical", leaf["leaf"])
+
+
+class FixTest(unittest.TestCase):
+    """What `tf1to2 fix` writes is written in stage 1, while 1.15.5 still runs."""
+
+    def test_stage_1_holds_what_it_writes(self):
+        def lines(data):
+            return {line.strip() for line in data.decode().splitlines()}
+
+        wanted = planning.Options(old=True)
+        (fixed,) = planning.plan([str(STAGES / "stage0")], (), wanted)
+        before = (STAGES / "stage0" / "train.py").read_bytes()
+        self.assertEqual(fixed.changes, 7)
+        for stage in ("stage1", "stage2"):
+            after = lines((STAGES / stage / "train.py").read_bytes())
+            self.assertEqual(lines(fixed.data) - lines(before) - after, set())
+            self.assertEqual((lines(before) - lines(fixed.data)) & after, set())
+
+    def test_later_it_has_nothing_to_write(self):
+        stages = [str(STAGES / f"stage{n}") for n in range(1, 9)]
+        found = list(planning.plan(stages, (), planning.Options()))
+        self.assertEqual([one.path for one in found if one.changes or one.reason], [])
 
 
 def stripped(code):

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import tensorflow.compat.v1 as tf
+from absl import app, flags
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from points import draw, report, shuffled  # noqa: E402
@@ -13,10 +14,10 @@ tf.enable_resource_variables()
 tf.enable_v2_tensorshape()
 tf.enable_control_flow_v2()
 tf.enable_tensor_equality()
-tf.app.flags.DEFINE_integer("epochs", 100, "How often all points are seen.")
-tf.app.flags.DEFINE_string("restore", None, "Checkpoint to go on from.")
-tf.app.flags.DEFINE_string("save", None, "Where the last checkpoint goes.")
-FLAGS = tf.app.flags.FLAGS
+flags.DEFINE_integer("epochs", 100, "How often all points are seen.")
+flags.DEFINE_string("restore", None, "Checkpoint to go on from.")
+flags.DEFINE_string("save", None, "Where the last checkpoint goes.")
+FLAGS = flags.FLAGS
 
 
 def logits_of(points):
@@ -40,7 +41,7 @@ def loss_of(logits, labels):
 
 def accuracy_of(logits, labels):
     right = tf.equal(tf.argmax(logits, axis=1), labels)
-    return tf.reduce_mean(tf.to_float(right))
+    return tf.reduce_mean(tf.cast(right, tf.float32))
 
 
 def train(epochs, restore=None, save=None):
@@ -89,4 +90,4 @@ def main(_):
 
 
 if __name__ == "__main__":
-    tf.app.run()
+    app.run(main)

@@ -15,6 +15,8 @@ HANDING = re.compile(
     rb"\bdef\s+(\w+)\(\)[^:\n]*:\s*return\s+"
     rb"(?!True\b|False\b|None\b)[A-Za-z_][\w.]*[ \t]*[;#\n]"
 )
+# What stands among arguments and is none.
+NO_ARGUMENTS = ("comment", "line_continuation")
 # How many calls and dots deep an expression is followed.
 DEEP = 40
 
@@ -59,7 +61,7 @@ class Source:
                     lists.append(keywords[-1])
             elif argument.type in ("list_splat", "dictionary_splat"):
                 starred = True
-            elif argument.type != "comment":
+            elif argument.type not in NO_ARGUMENTS:
                 if _several(argument):
                     lists.append(positional)
                 positional += 1

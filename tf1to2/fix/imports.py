@@ -1,0 +1,89 @@
+"""The imports that a change needs, at the top of a file."""
+
+from tf1to2.fix.edits import Edit
+
+
+def imported(tree, package):
+    """{module: its name} of what a file imports from a package, at its top.
+
+    Args:
+        tree: `sites.Tree`.
+        package: such as "absl".
+    """
+    found = {}
+    for node in tree.statements():
+        if node.type != "import_from_statement":
+            continue
+        if tree.text(node.child_by_field_name("module_name")) == package:
+            for name in node.children_by_field_name("name"):
+                dotted, alias = tree.imported(name)
+                found[dotted] = alias or dotted
+    return found
+
+
+def tensorflow(tree):
+    """What TensorFlow is called by `import tensorflow as tf` at the top; or None."""
+    for node in tree.statements():
+        for name in node.children_by_field_name("name"):
+            dotted, alias = tree.imported(name)
+            if node.type == "import_statement" and dotted == "tensorflow":
+                return alias or dotted
+    return None
+
+
+def free(tree, module):
+    """What a module is called once it is imported: "absl.flags" is flags, if it may."""
+    package, _, name = module.rpartition(".")
+    return name if name not in tree.words else f"{package.rpartition('.')[2]}_{name}"
+
+
+def called(tree, module):
+    """What a module is called in a file that may import it already."""
+    package, _, name = module.rpartition(".")
+    return imported(tree, package).get(name) or free(tree, module)
+
+
+def added(tree, modules):
+    """The `Edit` that adds imports at the top of a file, or None.
+
+    Args:
+        tree: `sites.Tree`.
+        modules: names such as "absl.flags".
+    """
+    wanted = {}
+    for module in sorted(modules):
+        package, _, name = module.rpartition(".")
+        if name not in imported(tree, package):
+            alias = free(tree, module)
+            also = f" as {alias}" if alias != name else ""
+            wanted.setdefault(package, []).append(name + also)
+    lines = [f"from {p} import {', '.join(names)}\n" for p, names in wanted.items()]
+    if not lines:
+        return None
+    at = _place(tree)
+    if at is None:
+        at = len(tree.source)
+    return Edit(at, at, "".join(lines))
+
+
+def _place(tree):
+    """Where the first import of TensorFlow begins, or the first import at all."""
+    plain = [
+        n
+        for n in tree.statements()
+        if n.type in ("import_statement", "import_from_statement")
+    ]
+    ours = [n for n in plain if b"tensorflow" in tree.bytes(n)]
+    for node in ours or plain:
+        if node.start_point[1] == 0:
+            return node.start_byte
+    for node in tree.statements():
+        if node.type not in ("future_import_statement",) and not _is_docstring(node):
+            return node.start_byte
+    return None
+
+
+def _is_docstring(node):
+    return (
+        node.type == "expression_statement" and node.named_children[0].type == "string"
+    )
