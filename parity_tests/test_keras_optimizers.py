@@ -127,7 +127,9 @@ def by_the_attribute_lr(data, start, rates, momentum):
 def by_the_key_lr(data, start, halve_every, epochs):
     model = v2.line(start, keras.optimizers.Adam(0.25))
     callback = keras.callbacks.LearningRateScheduler(lambda epoch, rate: rate)
-    return v2.fit_whole(model, data, epochs, callback)["lr"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # how Keras reads the rate
+        return v2.fit_whole(model, data, epochs, callback)["lr"]
 
 
 def by_set_weights(data, start, saved, stops):
