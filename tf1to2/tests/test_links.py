@@ -56,6 +56,7 @@ class LinksTest(unittest.TestCase):
             ("a writer", "tf.python_io.TFRecordWriter", "write_records"),
             ("the same writer", "tf.io.TFRecordWriter", "write_records"),
             ("an exporter", "tf.estimator.export.ServingInputReceiver", "serve"),
+            ("inherited", "tf.keras.optimizers.Adam.get_updates", "train_by_function"),
             ("columns", "tf.contrib.layers.bucketized_column", "bucketize"),
         ]
     )

@@ -202,6 +202,11 @@ class MethodTest(GuardCase):
                 "  def g(self): self.test_session()",
                 "tf.test.TestCase.test_session",
             ),
+            (
+                "the rate of an optimizer",
+                "tf.log(1)\nmodel.optimizer.lr",
+                "tf.keras.optimizers.Optimizer.lr",
+            ),
             ("an op", "tf.global_variables_initializer().run()", "tf.Operation.run"),
             ("a parameter", "tf.log(1)\ndef f(sess): sess.run(1)", "tf.Session.run"),
             ("fed", "def f(s): s.run(1, feed_dict={})", ".run"),
