@@ -1,4 +1,4 @@
-"""Keras layers: tf.keras with the defaults of TensorFlow 1 → Keras 3, told them."""
+"""Keras layers: defaults of TensorFlow 1 → Keras 3, with these defaults given."""
 
 import numpy as np
 import tensorflow.compat.v1 as tf
