@@ -53,7 +53,7 @@ BOUNDS: list[Bound] = [
     *(
         Bound(
             *("keras_layers.make_lstm", case, way, "1.15.5", "gradients/inputs/0"),
-            ulps=worst,
+            ulps=2 * worst,  # 5661 in the default settings
             measured=worst,
             reason=VANISHED,
         )
