@@ -1,8 +1,13 @@
 """Proves the pair `keras_layers`: layers of tf.keras, with the old defaults told."""
 
+import os
+import subprocess
+import sys
+import textwrap
 import unittest
 
 import numpy as np
+import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
@@ -397,6 +402,30 @@ class TodayTest(unittest.TestCase):
         again = layers.LSTM.from_config(config)
         gate = again.recurrent_activation(tf.constant(1.0))
         self.assertEqual(f"{gate.numpy():.4f}", "0.7000")  # 0.6667 by Keras 3's
+
+    @pytest.mark.slow
+    def test_tf_keras_takes_old_arguments_and_has_new_defaults(self):
+        code = """
+            import numpy as np, tensorflow as tf
+            layers = tf.keras.layers
+            layers.Embedding(3, 2, input_length=4), layers.LeakyReLU(alpha=0.1)
+            norm = layers.BatchNormalization(trainable=False)
+            x = 8 * np.random.RandomState(0).randn(100, 1).astype("f") + 3
+            print(
+                tf.keras.__version__[0],
+                layers.LSTM(1).recurrent_activation.__name__,
+                layers.GRU(1).reset_after,
+                "%.2f" % np.mean(np.square(norm(x, training=True))),
+            )
+        """
+        run = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(code)],
+            env={**os.environ, "TF_USE_LEGACY_KERAS": "1"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        self.assertEqual(run.stdout.split(), ["2", "sigmoid", "True", "77.04"])
 
     @parameterized.expand(
         [

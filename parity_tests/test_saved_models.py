@@ -145,7 +145,7 @@ def with_new_attribute(graph):
 def train_the_variables_of_what_is_loaded(files, x, y, steps):
     names = ["dense/bias", "dense/kernel"]
     with tempfile.TemporaryDirectory() as folder:
-        loaded = tf.saved_model.load(v2._unpack(files, folder))
+        loaded = tf.saved_model.load(v2.unpack(files, folder))
         losses = []
         for _ in range(steps):
             with tf.GradientTape() as tape:
@@ -522,7 +522,7 @@ class OnwardTest(FolderTest):
             same(wanted["outputs/variables/" + name], value)
 
     def test_the_values_are_a_checkpoint_under_the_old_names(self):
-        v2._unpack(MODEL, self.folder)
+        v2.unpack(MODEL, self.folder)
         reader = tf.train.load_checkpoint(self.path("variables/variables"))
         for name in START:
             same(START[name], reader.get_tensor("dense/" + name))
@@ -535,7 +535,7 @@ class OnwardTest(FolderTest):
     @pytest.mark.slow
     @pytest.mark.filterwarnings(LITERT)
     def test_a_model_saved_by_1_15_is_converted(self):
-        v2._unpack(genuine("export, its files in float32"), self.folder)
+        v2.unpack(genuine("export, its files in float32"), self.folder)
         converted = tf.lite.TFLiteConverter.from_saved_model(self.folder).convert()
         for row, wanted in zip(INTEGERS, np.float32(ANSWER)):
             same(wanted[None], v2.run_tflite(converted, row[None]))
@@ -556,11 +556,11 @@ class OnwardTest(FolderTest):
     def test_keras_serves_it_as_a_layer_of_its_dtype(self):
         import keras
 
-        v2._unpack(genuine("export, its files in float32"), self.path("float32"))
+        v2.unpack(genuine("export, its files in float32"), self.path("float32"))
         layer = keras.layers.TFSMLayer(self.path("float32"), "serving_default")
         same(np.float32(ANSWER), layer(tf.constant(INTEGERS))["y"].numpy())
         self.assertEqual(layer.trainable_variables, [])
-        v2._unpack(MODEL, self.path("float64"))
+        v2.unpack(MODEL, self.path("float64"))
         layer = keras.layers.TFSMLayer(self.path("float64"), "serving_default")
         with self.assertRaisesRegex(INVALID, "double tensor but is a float tensor"):
             layer(tf.constant(DATA[0]))
@@ -603,7 +603,7 @@ def imported(graph_def, specs, feeds, fetches):
 class LoadedTest(FolderTest):
     def setUp(self):
         super().setUp()
-        self.loaded = tf.saved_model.load(v2._unpack(MODEL, self.folder))
+        self.loaded = tf.saved_model.load(v2.unpack(MODEL, self.folder))
 
     def test_references_are_no_variables_of_what_is_loaded(self):
         self.assertEqual(len(self.loaded.variables), 0)

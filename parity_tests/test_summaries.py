@@ -111,7 +111,7 @@ def shown(write):
         with tempfile.TemporaryDirectory() as directory:
             with tf.summary.create_file_writer(directory).as_default(0):
                 write(*args)
-            return v2._read(directory)
+            return v2.read_folder(directory)
 
     return naive
 
@@ -189,7 +189,7 @@ def one_function(x, y, kernel, steps, test_every, rate=0.125):
             kernel.assign_sub(rate * tape.gradient(loss, kernel))
         train.close()
         test.close()
-        found = {name: v2._read(folder) for name, folder in folders.items()}
+        found = {name: v2.read_folder(folder) for name, folder in folders.items()}
         return {**found, "kernel": kernel}
 
 
@@ -202,7 +202,9 @@ def zigzag(runs):
             with tf.summary.create_file_writer(folder).as_default():
                 for step, value in enumerate(values, first):
                     v2.write_scalar("value", value, step)
-            points += [(e["step"], float(e["simple_value"])) for e in v2._read(folder)]
+            points += [
+                (e["step"], float(e["simple_value"])) for e in v2.read_folder(folder)
+            ]
     steps, values = map(list, zip(*points))
     return {"written": len(points), "steps": steps, "values": values}
 
@@ -463,7 +465,7 @@ def raw(directory):
 def bytes_of(page, case):
     """The bytes of all that a page writes."""
     request = case.request({})
-    with mock.patch.object(page, "_read", raw):
+    with mock.patch.object(page, "read_folder", raw):
         answer = getattr(page, case.name)(*request["args"], **request["kwargs"])
     return answer["train"] + answer["test"] if case.name == "train" else answer
 
@@ -484,7 +486,9 @@ class FolderTest(unittest.TestCase):
         return tf.summary.create_file_writer(os.path.join(self.folder, name))
 
     def steps(self, name=""):
-        return [event["step"] for event in v2._read(os.path.join(self.folder, name))]
+        return [
+            event["step"] for event in v2.read_folder(os.path.join(self.folder, name))
+        ]
 
 
 class BytesTest(FolderTest):
@@ -522,7 +526,7 @@ class BucketsTest(FolderTest):
     def buckets(self, values, count=None):
         with self.writer().as_default(0):
             tf.summary.histogram("h", values, buckets=count)
-        return v2._read(self.folder)[-1]["tensor"]
+        return v2.read_folder(self.folder)[-1]["tensor"]
 
     def test_one_value_is_in_the_last(self):
         one = self.buckets([1.0, 1.0], 3)
@@ -645,7 +649,7 @@ class OpsTest(FolderTest):
         double(tf.constant(1.0))
         with self.writer().as_default():
             tf.summary.trace_export("double", 5)
-        (event,) = v2._read(self.folder)
+        (event,) = v2.read_folder(self.folder)
         self.assertEqual(
             (event["step"], event["tag"], event["plugin"]),
             (5, "double", "graph_run_metadata_graph"),
@@ -668,7 +672,7 @@ class OpsTest(FolderTest):
                         v2.write_scalar("epoch_" + name, value)
 
         history = model.fit(x, x[:, :1], epochs=3, verbose=0, callbacks=[Scalars()])
-        events = v2._read(self.folder)
+        events = v2.read_folder(self.folder)
         self.assertEqual([e["tag"] for e in events], ["epoch_loss"] * 3)
         np.testing.assert_array_equal(
             [event["simple_value"] for event in events],

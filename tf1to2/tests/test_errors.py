@@ -52,6 +52,10 @@ def fits(wording, message):
 class NothingIsLeft(unittest.TestCase):
     """After each test TensorFlow is as it was, for the tests that come next."""
 
+    def setUp(self):
+        soft = tf.config.get_soft_device_placement()
+        self.addCleanup(tf.config.set_soft_device_placement, soft)
+
     def tearDown(self):
         self.assertTrue(tf.executing_eagerly())
         self.assertIsNone(tf.compat.v1.get_default_session())

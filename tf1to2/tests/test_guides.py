@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import pathlib
 import re
 import shlex
 import shutil
@@ -16,7 +17,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2 import chapters
+from tf1to2 import chapters, cli
 from tf1to2.checkpoint import maps
 from tf1to2.parity.v1 import legacy
 from tf1to2.tests.test_structure import ROOT
@@ -108,7 +109,22 @@ class SnippetsTest(unittest.TestCase):
     def test_nothing_else_is_fenced(self):
         for path in CHAPTERS:
             kinds = {kind for kind, _ in BLOCK.findall(text_of(path))}
-            self.assertLessEqual(kinds, {"python", "json"}, path.name)
+            self.assertLessEqual(kinds, {"python", "json", "diff", "yaml"}, path.name)
+
+    def test_a_diff_is_what_fix_writes(self):
+        for _, diff in in_chapters("diff"):
+            old, new = ([x[1:] for x in diff.splitlines() if x[0] == c] for c in "-+")
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "old.py")
+                path.write_text("\n".join(["import tensorflow as tf", *old, ""]))
+                cli.main(["fix", "--unsafe", "--write", str(path)])
+                written = path.read_text().splitlines()
+            self.assertEqual([line for line in new if line not in written], [])
+
+    def test_a_hook_is_one_of_ours(self):
+        ours = re.findall(r"id: (\S+)", text_of(ROOT / ".pre-commit-hooks.yaml"))
+        for _, text in in_chapters("yaml"):
+            self.assertLessEqual(set(re.findall(r"id: (\S+)", text)), set(ours))
 
 
 SESSIONS = dict(blocks("README.md", "console"))

@@ -8,6 +8,8 @@ from tf1to2 import lengths, topics
 LONG = {
     "feature_columns": "the columns were a library, which TensorFlow 2 has in Keras "
     "only: the page computes what they computed",
+    "keras_optimizers": "Adagrad, RMSprop and Nadam of Keras 3 are other formulas: the "
+    "page has the old ones",
 }
 """Right pages of more than 1.5 lines for one of the left, and why."""
 
