@@ -465,7 +465,8 @@ def raw(directory):
 def bytes_of(page, case):
     """The bytes of all that a page writes."""
     request = case.request({})
-    with mock.patch.object(page, "read_folder", raw):
+    read = "_read" if page is v1 else "read_folder"
+    with mock.patch.object(page, read, raw):
         answer = getattr(page, case.name)(*request["args"], **request["kwargs"])
     return answer["train"] + answer["test"] if case.name == "train" else answer
 
