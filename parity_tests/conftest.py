@@ -28,6 +28,16 @@ MANY_STEPS = (
 )
 """Cases that take Keras seconds; others of their pairs are quick."""
 
+LOOPS = (
+    "_make_cells_",
+    "_make_bidirectional_sum_",
+    "_make_bidirectional_mul_",
+    "_make_bidirectional_ave_",
+    "_as_it_comes_",
+    "_hard_sigmoid_by_its_name_",
+)
+"""Cases of recurrent layers, which take Keras seconds; LSTM and GRU have quick ones."""
+
 
 def pytest_configure(config):
     """Registers the markers of the proofs."""
@@ -51,5 +61,7 @@ def _is_slow(item):
         return True
     if item.name.endswith(("_graph", "_function")) and "Numerics" in item.nodeid:
         return True  # the pages that import it are asked in every way
+    if "KerasLayers" in item.nodeid and any(name in item.name for name in LOOPS):
+        return True
     many = any(name in item.name for name in MANY_STEPS)
     return many and item.name.endswith("_keras")
