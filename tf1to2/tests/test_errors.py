@@ -5,11 +5,13 @@ import re
 import runpy
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from parameterized import parameterized
+from tensorflow.python.eager import context
 
 from parity_tests import conftest
 from tf1to2 import topics
@@ -53,8 +55,11 @@ class NothingIsLeft(unittest.TestCase):
     """After each test TensorFlow is as it was, for the tests that come next."""
 
     def setUp(self):
-        soft = tf.config.get_soft_device_placement()
-        self.addCleanup(tf.config.set_soft_device_placement, soft)
+        # Set once, to whatever, it is the default of sessions, too: only None is not.
+        name, now = "_soft_device_placement", context.context()
+        kept = mock.patch.object(now, name, getattr(now, name))
+        kept.start()
+        self.addCleanup(kept.stop)
 
     def tearDown(self):
         self.assertTrue(tf.executing_eagerly())
