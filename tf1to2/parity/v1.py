@@ -10,6 +10,7 @@ import inspect
 import json
 import re
 import sys
+from unittest import mock
 
 import numpy as np
 
@@ -22,6 +23,13 @@ from tf1to2.parity import races, structure, widening
 
 SEED = 20260101
 """The graph seed in force around every page, on both sides."""
+
+
+def _unset_placement():
+    """Sessions refuse a missing device, whatever a process was told for eager code."""
+    from tensorflow.python.eager import context
+
+    return mock.patch.object(context.context(), "_soft_device_placement", None)
 
 
 @contextlib.contextmanager
@@ -47,7 +55,7 @@ def legacy(seed=SEED):
     tf.disable_resource_variables()
     tf.disable_control_flow_v2()
     try:
-        with tf.Graph().as_default():
+        with _unset_placement(), tf.Graph().as_default():
             tf.set_random_seed(seed)
             yield
     finally:
