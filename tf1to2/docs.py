@@ -1,4 +1,4 @@
-"""Makes what is table and not prose: `make docs`, and `make test` fails if it is stale.
+"""Makes what is table and not prose: `make docs`, and `make test-slow` fails if stale.
 
 python -m tf1to2.docs            writes proofs.json and the tables of the guides
 python -m tf1to2.docs --check    compares, writes nothing

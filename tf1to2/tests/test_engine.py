@@ -40,9 +40,10 @@ def edges(name, path, known):
 
 
 class ImportsTest(unittest.TestCase):
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         known = modules()
-        self.edges = {name: edges(name, path, known) for name, path in known.items()}
+        cls.edges = {name: edges(name, path, known) for name, path in known.items()}
 
     def test_the_engine_imports_the_engine_and_the_errors_alone(self):
         engine = {n: e for n, e in self.edges.items() if n.startswith("tf1to2.parity")}
@@ -95,7 +96,8 @@ class ImportsTest(unittest.TestCase):
         self.assertEqual(self.cycles(), [])
 
     def test_a_cycle_would_be_seen(self):
-        self.edges["tf1to2.parity.proof"].add("tf1to2.verify")
+        proof = "tf1to2.parity.proof"
+        self.edges = {**self.edges, proof: self.edges[proof] | {"tf1to2.verify"}}
         self.assertIn(("tf1to2.verify", "tf1to2.parity.proof"), self.cycles())
 
     def test_the_engine_runs_without_the_edition(self):

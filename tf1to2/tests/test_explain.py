@@ -6,6 +6,7 @@ import re
 import unittest
 from unittest import mock
 
+import pytest
 from parameterized import parameterized
 
 from tf1to2 import cli, probes, topics
@@ -91,6 +92,7 @@ class ClaimTest(unittest.TestCase):
         self.assertIn(f"see {catalog.lookup(name).pair}: ", told)
         self.assertNotIn(f"{catalog.lookup(name).pair}: identical", told)
 
+    @pytest.mark.slow
     def test_identical_is_said_of_what_the_left_page_calls(self):
         called = calls.calls(calls.words())
         for symbol in catalog.symbols():

@@ -162,6 +162,7 @@ class RefusedTest(unittest.TestCase):
         self.assertIn(b"port fails as it is: no result counts", told.stderr)
 
 
+@pytest.mark.slow
 class OthersTest(unittest.TestCase):
     """What one pair lacks is told of it alone; the others of the file are proven."""
 

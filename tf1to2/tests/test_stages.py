@@ -41,6 +41,7 @@ def said(name):
 
 
 class StagesTest(unittest.TestCase):
+    @pytest.mark.slow
     def test_the_last_one_prints_what_the_first_one_printed(self):
         self.assertEqual(run("stage8/train.py"), said("printed.txt"))
 
