@@ -168,6 +168,7 @@ CASES = [
         by_a_seed_of_keras,
         "tf.data shuffles in another order, by whatever seed",
     ),
+    old("fit_shuffled", "rows that validate", [DATA, START, 3, 16, 7, 0.25]),
     old("plain_loop", "three epochs", [DATA, START, 3, 16]),
     old("train_on_batches", "four batches", [DATA, START, 16, 4]),
     old(

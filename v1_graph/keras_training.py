@@ -151,11 +151,11 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
         return told(history), model.get_weights()
 
 
-def fit_shuffled(data, start, epochs, batch_size, seed):
+def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
     """Fits rows in the order that NumPy's seed gives.
 
     Args:
-        data, start, epochs, batch_size: as for `fit_arrays`.
+        data, start, epochs, batch_size, share: as for `fit_arrays`.
         seed: of NumPy's global generator.
 
     Returns:
@@ -165,7 +165,7 @@ def fit_shuffled(data, start, epochs, batch_size, seed):
         model = network(start)
         np.random.seed(seed)
         options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
-        history = model.fit(*data, **options)
+        history = model.fit(*data, validation_split=share, **options)
         return told(history), model.get_weights()
 
 

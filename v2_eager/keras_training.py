@@ -180,18 +180,27 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
     return told(history), model.get_weights()
 
 
-def fit_shuffled(data, start, epochs, batch_size, seed):
+def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
     """Fits rows in the order that NumPy's seed gives.
 
-    Keras 3 shuffles by `tf.data`, in another order: shuffle before it does.
+    Keras 3 shuffles by `tf.data`, in another order: shuffle before it does. 1.15
+    shuffled the rows that validate as well, whatever `shuffle=` said.
     """
     model, random = network(start), np.random.RandomState(seed)
     history = collections.defaultdict(list)
-    for _ in range(epochs):
-        order = np.arange(len(data[0]))
+    options = {"batch_size": batch_size, "shuffle": False, "verbose": 0}
+    split = int(len(data[0]) * (1 - share))
+
+    def shuffled(rows):
+        order = np.arange(len(rows[0]))
         random.shuffle(order)
-        rows = [array[order] for array in data]
-        told_now = model.fit(*rows, batch_size=batch_size, shuffle=False, verbose=0)
+        return tuple(array[order] for array in rows)
+
+    for _ in range(epochs):
+        train = shuffled([array[:split] for array in data])
+        if share:
+            options["validation_data"] = shuffled([array[split:] for array in data])
+        told_now = model.fit(*train, **options)
         for key, values in told_now.history.items():
             history[key] += values
     return {key: np.float32(v) for key, v in history.items()}, model.get_weights()

@@ -55,7 +55,8 @@ class Pair(Proof):
         folders: where else the pages import from, as seen from the test's file.
         today: run the left page on today's TensorFlow as well. It is not imported else.
         file: of the test; the caller's unless given.
-        seed: of the graph that the left page builds in, and TensorFlow's on the right.
+        seed: of the graph that the left page builds in, and TensorFlow's on the right;
+            of NumPy's global generator on both sides.
 
     Raises:
         NoPage: there is no such left page.

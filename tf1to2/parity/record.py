@@ -11,12 +11,10 @@ import importlib.metadata
 import platform
 import sys
 
-import numpy as np
-
 from tf1to2.errors import CommandError
 from tf1to2.parity import arguments, providers, structure
 from tf1to2.parity.cases import Raises
-from tf1to2.parity.compare import Bound, Mismatch, compare
+from tf1to2.parity.compare import Mismatch, compare
 from tf1to2.parity.leaves import measure
 from tf1to2.parity.recordings import (
     NoGenuineTensorFlow,
@@ -175,14 +173,6 @@ def _refuse_races(entries, again):
         )
 
 
-THREADS = Bound(
-    *("", "", "graph", "1.15.5", ""),
-    ulps=8,
-    measured=2,
-    reason="`fit` of 1.15.5 sums on many threads, and not twice in one order",
-)
-
-
 def _check(recording, entries):
     for entry in entries:
         pairs = [(recording.answer(entry.key, entry.request), entry.answer)]
@@ -193,15 +183,7 @@ def _check(recording, entries):
             for side in (recorded, answer):
                 side.pop("message", None)  # it may name this machine's devices
             sides = f"the recording of {entry.key}", "TensorFlow 1.15.5 now"
-            floats = [
-                path
-                for path, leaf in recorded.items()
-                if entry.case.float32 and leaf.dtype.kind == "f" and path in answer
-            ]
-            again = {p: (recorded[p], answer[p]) for p in floats}
-            same = {p for p in floats if np.array_equal(*again[p], equal_nan=True)}
-            bounds = {p: THREADS for p in floats if p not in same}
-            compare(recorded, answer, sides, bounds)
+            compare(recorded, answer, sides)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,21 @@ SEED = 20260101
 """The graph seed in force around every page, on both sides."""
 
 
+@contextlib.contextmanager
+def numpy_seeded(seed=SEED):
+    """Seeds NumPy's global generator; its former state on exit.
+
+    `fit` of 1.15.5 draws the order of the validation rows from it, `shuffle=False` or
+    not, and the last bits of a sum depend on the order.
+    """
+    state = np.random.get_state()
+    np.random.seed(seed % 2**32)
+    try:
+        yield
+    finally:
+        np.random.set_state(state)
+
+
 def _unset_placement():
     """Sessions refuse a missing device, whatever a process was told for eager code."""
     from tensorflow.python.eager import context
@@ -86,7 +101,8 @@ def run(module, request):
         the `variables` it made, their initial values and its `state` after the call.
     """
     seed, floatx = request.get("seed", SEED), widening.keras_in(request.get("floatx"))
-    with widening.widened(request.get("widen")), floatx, legacy(seed):
+    widen = widening.widened(request.get("widen"))
+    with widen, floatx, legacy(seed), numpy_seeded(seed):
         page = getattr(module, request["name"])
         if request["kind"] == "program":
             outputs = page(*request["args"], **request["kwargs"])

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf1to2.parity import matching, structure, widening
-from tf1to2.parity.v1 import SEED, cotangent, dtype_of
+from tf1to2.parity.v1 import SEED, cotangent, dtype_of, numpy_seeded
 
 WAYS = ("eager", "function", "dynamic", "xla")
 OLD_NAMES = "old_names"
@@ -38,7 +38,8 @@ def run(module, requests, way):
     """
     kind = requests[0]["kind"]
     floatx = widening.keras_in(requests[0].get("floatx"))
-    with widening.widened(requests[0].get("widen")), floatx, _no_traces_left():
+    widen = widening.widened(requests[0].get("widen"))
+    with widen, floatx, _no_traces_left(), numpy_seeded():
         if kind == "program":
             return [_run_program(module, request, way) for request in requests]
         if kind == "layer":
@@ -46,7 +47,7 @@ def run(module, requests, way):
         call = _Call(getattr(module, requests[0]["name"]), requests[0], way)
         answers = []
         for request in requests:
-            tf.random.set_seed(request.get("seed", SEED))
+            _seed(request)
             answers.append(structure.answer(call(request)))
         return answers
 
@@ -63,6 +64,13 @@ def _no_traces_left():
     finally:
         with tf.compat.v1.get_default_graph().as_default():
             tf.compat.v1.get_variable_scope().set_caching_device(None)
+
+
+def _seed(request):
+    """Seeds TensorFlow and NumPy, as `v1.run` does."""
+    seed = request.get("seed", SEED)
+    tf.random.set_seed(seed)
+    np.random.seed(seed % 2**32)
 
 
 class Untraced(AssertionError):
@@ -161,7 +169,7 @@ def _tensors(source):
 
 
 def _run_layer(module, request, way):
-    tf.random.set_seed(request.get("seed", SEED))
+    _seed(request)
     layer = getattr(module, request["name"])(**request["factory"])
     call = _by_keyword(layer) if hasattr(module, OLD_NAMES) else layer
 
@@ -266,7 +274,7 @@ def _renamed(tree, old):
 
 
 def _run_program(module, request, way):
-    tf.random.set_seed(request.get("seed", SEED))
+    _seed(request)
     page = getattr(module, request["name"])
     with _calls() as called, _functions_of(module) as functions, _quiet():
         before = {id(f): f.experimental_get_tracing_count() for f in functions}

@@ -252,7 +252,7 @@ class SearchTest(Site):
     def test_it_finds_text_and_code_and_names(self, words, found):
         self.open("search")
         self.page.goto((self.folder / "search.html").as_uri() + f"?q={words}")
-        self.page.wait_for_selector("ul.search li a")
+        self.page.wait_for_selector("text=Search finished")  # links come one by one
         links = self.page.locator("ul.search li a").evaluate_all(
             "links => links.map(a => a.getAttribute('href'))"
         )
