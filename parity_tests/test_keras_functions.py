@@ -9,7 +9,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity import FalseFriend, Program, Raises, false_friends
 from v1_graph import keras_functions as v1
 from v2_eager import keras_functions as v2
 
@@ -70,6 +70,17 @@ def by_a_call_in_training(x, start, phase):
     outputs = [layer.output for layer in model.layers[1:]]
     found = keras.Model(model.input, outputs)(x, training=bool(phase))
     return [y.numpy() for y in found], model.get_weights()
+
+
+def by_predict(x, start, rate, seed, passes):
+    inputs = keras.Input(x.shape[1:])
+    hidden = keras.layers.Dense(len(start[1]), activation="relu")(inputs)
+    hidden = keras.layers.Dropout(rate, seed=seed)(hidden, training=True)
+    outputs = keras.layers.Dense(len(start[-1]), activation="softmax")(hidden)
+    model = keras.Model(inputs, outputs)
+    model.set_weights(start)
+    found = np.array([model.predict(x, verbose=0) for _ in range(passes)])
+    return found.mean(axis=0), found.std(axis=0)
 
 
 def by_todays_update(batches, momentum):
@@ -134,6 +145,13 @@ CASES = [
         [X, START, 1],
         by_a_call_in_training,
         "a call in training moves the averages, which K.function left alone",
+    ),
+    friend(
+        "monte_carlo",
+        "thirty passes",
+        [X, START[:2] + START[6:], 0.5, 3, 30],
+        by_predict,
+        "training=False of predict overrides the argument of the layer's call",
     ),
     friend(
         "running_mean",
@@ -242,6 +260,77 @@ class KerasFunctionsTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class DistancesTest(unittest.TestCase):
+    """What the chapter says of Keras 3 as it is."""
+
+    @parameterized.expand(
+        [
+            ("monte_carlo", "outputs/1", "0.48"),
+            ("fit_in_phase", "outputs/1/4", "2.8"),
+            ("layer_outputs", "outputs/1/4", "0.76"),
+            ("train_in_session", "outputs/1/4", "2.1"),
+            ("guided_saliency", "outputs", "0.0061"),
+        ]
+    )
+    def test_how_far_apart(self, name, leaf, told):
+        left, naive = both(name)
+        self.assertEqual(f"{np.abs(left[leaf] - naive[leaf]).max():.2g}", told)
+
+    @parameterized.expand(
+        [
+            ("fit_in_phase", "outputs/0", "4.00 1.99"),
+            ("running_mean", "outputs/1/0", "-0.03 -0.01"),
+        ]
+    )
+    def test_first_numbers(self, name, leaf, told):
+        left, naive = (side[leaf][0] for side in both(name))
+        self.assertEqual(f"{left:.2f} {naive:.2f}", told)
+
+    def test_predict_drops_nothing(self):
+        self.assertLess(both("monte_carlo")[1]["outputs/1"].max(), 1e-6)
+
+    def test_pixels_are_small(self):
+        left, _ = both("guided_saliency")
+        self.assertEqual(f"{np.abs(left['outputs']).max():.4f}", "0.0023")
+
+    def test_a_base_that_is_not_in_training_is_told_that_it_is(self):
+        base = keras.Sequential([keras.Input([4]), keras.layers.BatchNormalization()])
+        inputs = keras.Input([4])
+        model = keras.Model(inputs, base(inputs, training=False))
+        for trainable, moves in [(True, True), (False, False)]:
+            base.trainable = trainable
+            model.compile("sgd", "mse")
+            before = base.get_weights()[2]
+            model.fit(X, X, verbose=0)
+            moved = (base.get_weights()[2] != before).any()
+            self.assertEqual(moved, moves)
+
+    def test_outputs_of_a_sequential(self):
+        model = keras.Sequential([keras.Input([4]), keras.layers.Dense(1)])
+        with self.assertRaisesRegex(AttributeError, "has never been called"):
+            _ = model.output
+        self.assertEqual(model.layers[-1].output.shape, (None, 1))
+        self.assertEqual(len(model.outputs), 1)
+
+    def test_a_placeholder(self):
+        model = v2.network(START)
+        with tf.Graph().as_default():
+            x = tf.compat.v1.placeholder(tf.float32, [None, 4])
+            with self.assertRaisesRegex(RuntimeError, "capture an EagerTensor"):
+                model(x)
+            with self.assertRaisesRegex(RuntimeError, "only supports Python-style"):
+                model.predict(X, verbose=0)
+
+    def test_backend_of_what_has_no_value(self):
+        output = v2.network(START).output
+        self.assertIs(keras.backend.eval(output), output)
+
+
+def both(name):
+    (case,) = [c for c in CASES if isinstance(c, FalseFriend) and c.name == name]
+    return list(false_friends.both(PROOF, case, {}))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import tensorflow.compat.v1 as tf
 
 __all__ = [
     "layer_outputs",
+    "monte_carlo",
     "running_mean",
     "saliency",
     "guided_saliency",
@@ -59,6 +60,13 @@ def images_network(start, channels):
     return model
 
 
+def one_layer(kernel):
+    """A model of a layer that begins with a kernel, whenever it begins."""
+    initializer = tf.keras.initializers.Constant(kernel)
+    layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
+    return tf.keras.Sequential([layers.Input(kernel.shape[:1]), layer])
+
+
 def layer_outputs(x, start, phase):
     """What each layer of a model answers, in training or not.
 
@@ -76,6 +84,34 @@ def layer_outputs(x, start, phase):
         outputs = [layer.output for layer in model.layers[1:]]
         run = K.function([model.input, K.learning_phase()], outputs)
         return run([x, phase]), model.get_weights()
+
+
+def monte_carlo(x, start, rate, seed, passes):
+    """Predicts with dropout, again and again: the mean and how uncertain it is.
+
+    Args:
+        x: [n, features] float array.
+        start: [kernel, bias] of a layer and of a last one.
+        rate: the share of the hidden units that is dropped.
+        seed: of the dropout; that of the graph is 7.
+        passes: how often to predict.
+
+    Returns:
+        ([n, classes] means, [n, classes] standard deviations).
+    """
+    with tf.Graph().as_default():
+        # --- build
+        tf.set_random_seed(7)
+        inputs = layers.Input(x.shape[1:])
+        hidden = layers.Dense(len(start[1]), activation="relu")(inputs)
+        hidden = layers.Dropout(rate, seed=seed)(hidden)
+        outputs = layers.Dense(len(start[-1]), activation="softmax")(hidden)
+        model = tf.keras.Model(inputs, outputs)
+        model.set_weights(start)
+        # --- run
+        run = K.function([model.input, K.learning_phase()], [model.output])
+        found = np.array([run([x, 1])[0] for _ in range(passes)])
+        return found.mean(axis=0), found.std(axis=0)
 
 
 def running_mean(batches, momentum):
@@ -272,14 +308,12 @@ def reset_weights(data, kernel, epochs, rate):
     """
     with tf.Graph().as_default():
         # --- build
-        initializer = tf.keras.initializers.Constant(kernel)
-        layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
-        model = tf.keras.Sequential([layers.Input(kernel.shape[:1]), layer])
+        model = one_layer(kernel)
         model.compile(tf.keras.optimizers.SGD(rate, momentum=0.5), "mse")
         # --- train
         losses = []
         for _ in range(2):
-            for weight in layer.weights:
+            for weight in model.weights:
                 weight.initializer.run(session=K.get_session())
             history = model.fit(
                 *data, batch_size=len(data[0]), epochs=epochs, shuffle=False, verbose=0

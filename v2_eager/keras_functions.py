@@ -9,6 +9,7 @@ from v2_eager.numerics import averages
 
 __all__ = [
     "layer_outputs",
+    "monte_carlo",
     "running_mean",
     "saliency",
     "guided_saliency",
@@ -61,6 +62,13 @@ def images_network(start, channels, activation="relu"):
     return model
 
 
+def one_layer(kernel):
+    """A model of a layer that begins with a kernel, whenever it begins."""
+    initializer = keras.initializers.Constant(kernel)
+    layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
+    return keras.Sequential([layers.Input(kernel.shape[:1]), layer])
+
+
 def layer_outputs(x, start, phase):
     """What each layer of a model answers, in training or not.
 
@@ -77,6 +85,41 @@ def layer_outputs(x, start, phase):
         return every.stateless_call(*weights, x, training=bool(phase))[0]
 
     return [y.numpy() for y in run(tf.constant(x))], model.get_weights()
+
+
+class Dropout(layers.Layer):
+    """Dropout by the numbers that TensorFlow 1 drew from the same seeds."""
+
+    def __init__(self, rate, seed):
+        super().__init__()
+        self.rate, self.seed = rate, seed
+
+    def call(self, x, training=None):
+        return tf.nn.dropout(x, self.rate, seed=self.seed) if training else x
+
+
+def monte_carlo(x, start, rate, seed, passes):
+    """Predicts with dropout, again and again: the mean and how uncertain it is.
+
+    `predict` tells every layer that it is not in training, also one whose call says
+    that it is. Without old seeds to keep, `layers.Dropout(rate)` does.
+    """
+    # --- build
+    tf.random.set_seed(7)
+    inputs = layers.Input(x.shape[1:])
+    hidden = layers.Dense(len(start[1]), activation="relu")(inputs)
+    hidden = Dropout(rate, seed)(hidden)
+    outputs = layers.Dense(len(start[-1]), activation="softmax")(hidden)
+    model = keras.Model(inputs, outputs)
+    model.set_weights(start)
+
+    # --- run
+    @tf.function
+    def run(x):
+        return model(x, training=True)
+
+    found = np.array([run(tf.constant(x)).numpy() for _ in range(passes)])
+    return found.mean(axis=0), found.std(axis=0)
 
 
 def running_mean(batches, momentum):
@@ -230,9 +273,8 @@ def average_weights(x, snapshots):
 def reset_weights(data, kernel, epochs, rate):
     """Trains a layer, puts its weights back where they began, and trains again."""
     # --- build
-    initializer = keras.initializers.Constant(kernel)
-    layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
-    model = keras.Sequential([layers.Input(kernel.shape[:1]), layer])
+    model = one_layer(kernel)
+    (layer,) = model.layers
     model.compile(keras.optimizers.SGD(rate, momentum=0.5), "mse")
     # --- train
     losses = []
