@@ -382,6 +382,19 @@ class FitTest(unittest.TestCase):
             np.testing.assert_array_equal(weights[:, 0].round(1), expected)
 
 
+class KerasTest(unittest.TestCase):
+    def test_losses_leaves_other_metrics_alone(self):
+        layer, losses = tf.keras.layers.Dense(1, kernel_initializer="ones"), v3.Losses()
+        model = tf.keras.Sequential([tf.keras.Input([1]), layer])
+        model.compile(tf.keras.optimizers.SGD(0.0), "mse", metrics=["mae"])
+        x = np.float32([[1], [2], [6]])
+        found = model.fit(
+            x, 0 * x, 1, shuffle=False, verbose=0, callbacks=[losses]
+        ).history
+        self.assertEqual(losses.losses, [1, 4, 36])
+        self.assertEqual(found["mae"], [3])
+
+
 class SamplingTest(unittest.TestCase):
     @parameterized.expand(
         [

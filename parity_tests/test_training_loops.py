@@ -2,6 +2,7 @@ import tempfile
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -65,12 +66,7 @@ def mismatch(name, slug, args, graph=ValueError):
 CASES = [
     Program("feed_loop", "past the end of the batches", [BATCHES, START, 6]),
     Program("feed_loop", "another interval", [*DOUBLE, 5], {"print_every": 3}),
-    Program(
-        "feed_loop",
-        "no steps",
-        [BATCHES, START, 0],
-        skip={"function": PLAIN, "keras": "Keras warns of data without a batch"},
-    ),
+    Program("feed_loop", "no steps", [BATCHES, START, 0], skip={"function": PLAIN}),
     Raises(
         "feed_loop",
         "rows that do not match",
@@ -431,6 +427,18 @@ class ResumeTest(unittest.TestCase):
         self.assertEqual(seen, [8, 4])
         again = v2.warm_start(BATCHES, START, START[0] + 1, [3])[2]
         np.testing.assert_array_equal(weights[0], again[0])
+
+
+class KerasTest(unittest.TestCase):
+    def test_a_callback_for_every_few_steps_needs_no_other(self):
+        seen = []
+        model = v3.line(START, keras.optimizers.SGD(0.125))
+        act = v3.EveryFewSteps(lambda step, loss: seen.append((step, loss)), 2)
+        batches = tf.data.Dataset.from_tensor_slices(BATCHES)
+        model.fit(batches, shuffle=False, verbose=0, callbacks=[act])
+        losses = v2.feed_loop(BATCHES, START, 3)["losses"]
+        self.assertEqual([step for step, _ in seen], [0, 2])
+        np.testing.assert_allclose([loss for _, loss in seen], losses[::2], 1e-6)
 
 
 class EventsTest(unittest.TestCase):

@@ -12,14 +12,18 @@ __all__ = [
 
 
 class Losses(keras.callbacks.Callback):
-    """The loss of every step: what `fit` logs is the mean since the last reset."""
+    """The loss of every step: what `fit` logs is the mean since the last reset.
+
+    Other metrics are means of the epoch, as they were.
+    """
 
     def __init__(self):
         super().__init__()
         self.losses = []
 
     def on_train_batch_begin(self, batch, logs=None):
-        self.model.reset_metrics()
+        (loss,) = (m for m in self.model.metrics if m.name == "loss")
+        loss.reset_state()
 
     def on_train_batch_end(self, batch, logs=None):
         self.losses.append(logs["loss"])

@@ -49,8 +49,14 @@ def from_python(batches, dtype, count):
 def from_generator(rows, size, width):
     """Batches rows of several lengths that a generator yields, padded with zeros.
 
-    `pad_sequences` puts zeros in front, unless it is told, and makes integers.
+    `pad_sequences` puts zeros in front, unless it is told, makes integers, and cuts off
+    the front of what is longer than `width`.
+
+    Raises:
+        ValueError: a row is not of the length `width`.
     """
+    if width is not None and any(len(row) != width for row in rows):
+        raise ValueError(f"every row must have {width} numbers; width=None pads them")
     starts = range(0, len(rows), size)
     return [
         keras.utils.pad_sequences(rows[i : i + size], width, "float32", padding="post")
@@ -70,7 +76,7 @@ class Estimate(keras.layers.Layer):
 
 class SquaredErrors(keras.metrics.Sum):
     def update_state(self, targets, outputs, sample_weight=None):
-        super().update_state(ops.square(targets - outputs))
+        super().update_state(ops.square(targets - outputs), sample_weight)
 
 
 def reinitializable(train, valid, epochs):

@@ -49,7 +49,8 @@ def feed_loop(batches, start, steps, print_every=2):
     printer = Printer(print_every, io.StringIO())
     # --- run
     due = tf.data.Dataset.from_tensor_slices(batches).repeat().take(steps)
-    model.fit(due, shuffle=False, verbose=0, callbacks=[printer])
+    if steps:  # without a batch `fit` warns, and counts a step
+        model.fit(due, shuffle=False, verbose=0, callbacks=[printer])
     return {
         "losses": list(np.array(printer.losses, start[0].dtype)),
         "weights": model.get_weights(),
@@ -133,7 +134,7 @@ class Saver(keras.callbacks.Callback):
         self.manager.save(step, check_interval=False)
 
 
-class EveryFewSteps(keras.callbacks.Callback):
+class EveryFewSteps(Losses):
     """Calls `act(number before the step, loss)` in the first step and every n-th."""
 
     def __init__(self, act, every):
@@ -141,9 +142,10 @@ class EveryFewSteps(keras.callbacks.Callback):
         self.act, self.every = act, every
 
     def on_train_batch_end(self, batch, logs=None):
+        super().on_train_batch_end(batch, logs)
         step = int(self.model.optimizer.iterations) - 1
         if step % self.every == 0:
-            self.act(step, logs["loss"])
+            self.act(step, self.losses[-1])
 
 
 def monitored_loop(
