@@ -312,6 +312,12 @@ class KerasTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "every row must have 2 numbers"):
             v3.from_generator(rows, 1, 2)
 
+    def test_float64_is_trained_in_float64(self):
+        rng = np.random.RandomState(0)
+        data = rng.standard_normal([5, 3]), rng.standard_normal(5)
+        pair, page = (side.pipeline(*data, 2, 2, 7)["weights"] for side in (v2, v3))
+        np.testing.assert_array_equal(page, pair)
+
     def test_errors_are_weighted(self):
         errors = v3.SquaredErrors()
         errors.update_state(np.float32([1, 2]), np.float32([3, 5]), np.float32([0, 2]))

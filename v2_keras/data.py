@@ -6,6 +6,7 @@ import tensorflow as tf
 from keras import ops
 
 from v2_keras.basics import Losses
+from v2_keras.optimizers import squares
 
 __all__ = [
     "from_placeholder",
@@ -118,9 +119,12 @@ def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
     dataset = dataset.map(parse, num_parallel_calls=2)
     dataset = dataset.batch(size, drop_remainder=True).prefetch(1)
     # --- step
-    dense = keras.layers.Dense(1, use_bias=False, kernel_initializer="zeros")
-    model = keras.Sequential([keras.Input(x.shape[1:]), dense])
-    model.compile(keras.optimizers.SGD(rate), "mse")
+    dtype = x.dtype.name
+    dense = keras.layers.Dense(
+        1, use_bias=False, kernel_initializer="zeros", dtype=dtype
+    )
+    model = keras.Sequential([keras.Input(x.shape[1:], dtype=dtype), dense])
+    model.compile(keras.optimizers.SGD(rate), squares(dtype))
     # --- run
     history = Losses()
     model.fit(dataset, shuffle=False, verbose=0, callbacks=[history])
