@@ -18,11 +18,12 @@ class Averages(keras.callbacks.Callback):
 
     def __init__(self, decay):
         super().__init__()
-        self.decay = decay
+        self.decay, self.shadows = decay, []
 
     def on_train_begin(self, logs=None):
-        self.shadows = [keras.Variable(w) for w in self.model.trainable_weights]
-        self.update = tf.function(self.follow)
+        if not self.shadows:  # a second `fit` goes on
+            self.shadows = [keras.Variable(w) for w in self.model.trainable_weights]
+            self.update = tf.function(self.follow)
 
     def on_train_batch_end(self, batch, logs=None):
         self.update()
@@ -31,7 +32,12 @@ class Averages(keras.callbacks.Callback):
         step = tf.cast(self.model.optimizer.iterations.value, tf.float32)
         rest = 1 - tf.minimum(self.decay, (1 + step) / (10 + step))
         for shadow, weight in zip(self.shadows, self.model.trainable_weights):
-            shadow.assign_sub((shadow - weight) * rest)
+            shadow.assign_sub((shadow - weight) * tf.cast(rest, shadow.dtype))
+
+    def put(self):
+        """Assigns the averages to the weights."""
+        for shadow, weight in zip(self.shadows, self.model.trainable_weights):
+            weight.assign(shadow)
 
 
 def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
@@ -47,7 +53,7 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
     # --- swap
     trained = model.get_weights()
     result = {"loss": np.float32(model.evaluate(x, y, len(x), verbose=0))}
-    model.set_weights(averages.shadows)
+    averages.put()
     result["averaged_loss"] = np.float32(model.evaluate(x, y, len(x), verbose=0))
     result["averaged"] = model.get_weights()
     model.set_weights(trained)

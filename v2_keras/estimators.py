@@ -227,7 +227,7 @@ class StopAtStep(callbacks.Callback):
         self.last_step = last_step
 
     def on_train_batch_end(self, batch, logs=None):
-        if self.model.optimizer.iterations == self.last_step:
+        if self.model.optimizer.iterations >= self.last_step:
             self.model.stop_training = True
 
 
