@@ -346,6 +346,16 @@ class KerasTest(unittest.TestCase):
             apart = np.abs(variable.numpy() - old[name].numpy()).max()
             self.assertLess(apart, 1e-7, name)
 
+    def test_slots_are_found_by_name(self):
+        schedule = keras.optimizers.schedules.CosineDecay(0.1, 9)
+        for optimizer in (keras.optimizers.Adam(schedule), keras.optimizers.Adam(0.1)):
+            model = v3.make_model(ROWS, FLAT)
+            model.compile(optimizer)
+            optimizer.build(model.trainable_variables)
+            names, slots = v3.old_names(model), optimizer.variables
+            self.assertIs(names["scores/kernel/Adam"], slots[-4])
+            self.assertIs(names["scores/bias/Adam_1"], slots[-1])
+
     def test_a_run_beyond_the_last_step_stops(self):
         model = v3.make_model(ROWS, FLAT)
         model.optimizer.iterations.assign(5)
