@@ -275,6 +275,13 @@ class KerasTest(unittest.TestCase):
         for weight, before in zip(model.non_trainable_weights, means):
             np.testing.assert_array_equal(weight, before)
 
+    def test_float64_is_trained_in_float64(self):
+        line = [self.DATA[0], self.DATA[1, :, :2], self.DATA[0, :3, :2], np.ones(2)]
+        pair, page = v2.train(*line, 3), v3.train(*line, 3)
+        for name in ("weights", "averaged"):
+            for left, right in zip(pair[name], page[name]):
+                self.assertLess(np.abs(right - left).max(), 1e-14)
+
     def test_a_second_fit_goes_on(self):
         _, whole = self.fit("float32", 4)
         _, parts = self.fit("float32", 2, 2)

@@ -386,9 +386,8 @@ class KerasTest(unittest.TestCase):
     def test_float64_is_trained_in_float64(self):
         # One step: the powers of the betas, float32 in v1, are not rounded yet.
         line = SAMPLES[:1, :10].astype("d"), START.astype("d")
-        pair, page = v2.fit_polynomial(*line), v3.fit_polynomial(*line)
-        np.testing.assert_allclose(page[0], pair[0], 1e-14)
-        np.testing.assert_allclose(page[1], pair[1], 1e-7)
+        (pair, _), (page, _) = v2.fit_polynomial(*line), v3.fit_polynomial(*line)
+        self.assertLess(np.abs(page - pair).max(), 1e-14)
 
     def test_losses_leaves_other_metrics_alone(self):
         layer, losses = tf.keras.layers.Dense(1, kernel_initializer="ones"), v3.Losses()

@@ -475,7 +475,8 @@ class OldNamesTest(unittest.TestCase):
         self.assertEqual(page.keys(), pair.keys())
         self.assertEqual("kernel/RMSProp_2" in page, centered)
         for name in page:
-            np.testing.assert_allclose(page[name], pair[name], 1e-4, 1e-6, name)
+            apart = np.abs(page[name] - pair[name]).max() / np.abs(pair[name]).max()
+            self.assertLess(apart, 1e-6, name)
 
     def test_two_weights_of_one_name(self):
         model = self.model(keras.Adam())
@@ -526,6 +527,13 @@ class OldNamesTest(unittest.TestCase):
         self.assertEqual(actual.keys(), expected.keys())
         for name in expected:
             np.testing.assert_array_equal(actual[name], expected[name], name)
+
+    def test_float64_is_trained_in_float64(self):
+        # One step: the powers of the betas, float32 in v1, are not rounded yet.
+        line = WIDE_DATA, WIDE_START, np.float64([0.125])
+        pair, page = v2.fit_at_rates(*line), v3.fit_at_rates(*line)
+        for name in page:
+            self.assertLess(np.abs(page[name] - pair[name]).max(), 1e-14)
 
     def test_rates_of_every_step_give_the_same_bits_twice(self):
         rates = np.full(20, 0.125, "f")

@@ -289,9 +289,7 @@ class KerasTest(unittest.TestCase):
     def test_float64_is_trained_in_float64(self):
         rng = np.random.RandomState(0)
         line = [rng.standard_normal(shape) for shape in ([4, 6], [4, 6], [3, 1])]
-        pair, page = v2.fit_towers(*line), v3.fit_towers(*line)
-        np.testing.assert_array_equal(page[0], pair[0])
-        np.testing.assert_allclose(page[1], pair[1], 1e-7)  # `fit` logs float32
+        np.testing.assert_array_equal(v3.fit_towers(*line)[0], v2.fit_towers(*line)[0])
 
 
 def classic(seed, n=100, dtype="f"):

@@ -259,14 +259,16 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
 
 
 def fit_at_rates(data, start, rates):
-    """Fits a line by Adam, at a learning rate given anew for every step."""
+    """Fits a line by Adam, at a learning rate given anew for every step.
+
+    `fit` rounds arrays of float64 to float32, and datasets not.
+    """
     # --- build
     model = line(start, adam())
     rate = keras.callbacks.LearningRateScheduler(lambda epoch: float(rates[epoch]))
     # --- run
-    model.fit(
-        *data, len(data[0]), len(rates), shuffle=False, verbose=0, callbacks=[rate]
-    )
+    batches = tf.data.Dataset.from_tensors(data)
+    model.fit(batches, epochs=len(rates), shuffle=False, verbose=0, callbacks=[rate])
     values = named_values(model)
     del values["global_step"]
     return values

@@ -65,7 +65,8 @@ def epoch_loop(data, start, epochs, batch_size=2):
     model = line(start, keras.optimizers.SGD(0.125))
     history = Losses()
     # --- run
-    model.fit(*data, batch_size, epochs, shuffle=False, verbose=0, callbacks=[history])
+    batches = tf.data.Dataset.from_tensor_slices(data).batch(batch_size)
+    model.fit(batches, epochs=epochs, shuffle=False, verbose=0, callbacks=[history])
     losses = list(np.array(history.losses, start[0].dtype))
     return losses, model.get_weights(), model.optimizer.iterations.numpy()
 
