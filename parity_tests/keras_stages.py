@@ -1,0 +1,255 @@
+"""What Keras 2 and Keras 3 answer to the left pages of the Keras topics.
+
+`python -m parity_tests.keras_stages` makes keras_stages.tsv: for every false friend and
+every error of these topics, the left page's own lines on today's TensorFlow, beside
+what 1.15.5 answered. `--check` asks anew, and says what differs. Without tf_keras
+neither runs.
+"""
+
+import contextlib
+import csv
+import importlib
+import importlib.util
+import io
+import itertools
+import json
+import os
+import pathlib
+import pickle
+import subprocess
+import sys
+import types
+
+import numpy as np
+
+from tf1to2 import output
+from tf1to2.errors import CommandError
+
+TABLE = pathlib.Path(__file__).with_suffix(".tsv")
+HEADER = """\
+# What each stage answers to the lines of TensorFlow 1, beside 1.15.5: made by
+# `python -m parity_tests.keras_stages`. "same", how far apart, or the error.
+"""
+STAGES = {
+    "compat.v1": ("`tf.compat.v1.keras` of tf_keras", True, False),
+    "Keras 2": ("`tf.keras` of tf_keras", True, True),
+    "Keras 3": ("`tf.keras` of Keras 3", False, True),
+}
+"""{column: (its name, whether with TF_USE_LEGACY_KERAS, whether without graphs)}"""
+SAME = 1e-5
+"""Relative to the largest value of an array: two kernels are less apart."""
+
+
+def cases():
+    """[(proof, case)] of all false friends and errors of the Keras topics."""
+    from parity_tests import PROVIDER
+    from tf1to2.parity import FalseFriend, Raises
+
+    return [
+        (proof, case)
+        for name in PROVIDER.names()
+        if name.startswith("keras_")
+        for proof in [PROVIDER.load(name)]
+        for case in proof.cases
+        if isinstance(case, FalseFriend | Raises)
+    ]
+
+
+class Nothing(contextlib.nullcontext):
+    """Stands for a graph or a session, and is neither."""
+
+    def __init__(self, *_, **__):
+        super().__init__()
+
+    def as_default(self):
+        return self
+
+
+def of_today(page):
+    """A left page with today's `tf.keras`, no graphs, and `lr=` renamed."""
+    import tensorflow as tf
+
+    old = types.ModuleType("tf")
+    vars(old).update({name: getattr(tf.compat.v1, name) for name in dir(tf.compat.v1)})
+    old.keras, old.distribute = tf.keras, tf.distribute
+    old.Graph = old.Session = Nothing
+    path = pathlib.Path(importlib.util.find_spec(page).origin)
+    made = types.ModuleType(page)
+    made.tf = old
+    code = path.read_text("utf-8").replace("import tensorflow.compat.v1 as tf", "")
+    # Keras 3 refuses lr=, and tf_keras trains at 0.01: nothing else would be seen.
+    exec(compile(code.replace("(lr=", "(learning_rate="), path, "exec"), vars(made))
+    return made
+
+
+def eagerly(page, request):
+    """The outputs of a left page that has no graph, as `v1.run` answers."""
+    import tensorflow as tf
+
+    from tf1to2.parity import structure, v1, widening
+
+    args = request["args"]
+    with widening.keras_in(request.get("floatx")), v1.numpy_seeded():
+        made = getattr(page, request["name"])
+        if request["kind"] != "program":
+            args = structure.map_arrays(lambda _, a: tf.constant(a), args)
+        if request["kind"] == "layer":
+            made = made(**request["factory"])
+            made(*args, **request["kwargs"])
+            _set_distinct(made, request["weights"])
+        outputs = made(*args, **request["kwargs"])
+    tensors = tf.nest.map_structure(
+        lambda x: x.numpy() if hasattr(x, "numpy") else x, outputs
+    )
+    return structure.answer({"outputs": tensors})
+
+
+def _set_distinct(layer, weights):
+    """Gives the weights of a layer the numbers that 1.15.5's had.
+
+    Args:
+        layer: any.
+        weights: {name in 1.15.5: shape}.
+
+    Raises:
+        ValueError: the layer has others.
+    """
+    from tf1to2.parity import structure
+
+    def named(texts):  # what a layer wraps is called by one name more, or one less
+        return sorted(texts, key=lambda text: text.split(":")[0].split("/")[::-1])
+
+    found = {getattr(v, "path", v.name): v for v in layer.weights}
+    for new, old in itertools.zip_longest(named(found), named(weights)):
+        if not new or not old or tuple(found[new].shape) != weights[old]:
+            raise ValueError(f"it has {new} where it had {old}, or another shape")
+        found[new].assign(structure.distinct(old, weights[old]))
+
+
+def answer(stage, asked):
+    """What a stage answers, in this process, which has its Keras.
+
+    Args:
+        stage: one of `STAGES`.
+        asked: [(name of the left page, request, what 1.15.5 answered)].
+
+    Returns:
+        [how it compares with 1.15.5].
+    """
+    from tf1to2.parity import structure, v1
+
+    pages, told = {}, []
+    for page, request, recorded in asked:
+        try:
+            if STAGES[stage][2]:
+                pages[page] = pages.get(page) or of_today(page)
+                wanted = {**request, "weights": _weights(recorded)}
+                found = eagerly(pages[page], wanted)
+            else:
+                found = v1.run(importlib.import_module(page), request)
+            found = structure.narrow(found)
+        except Exception as error:
+            found = error
+        told.append(judged(recorded, found))
+    return told
+
+
+def _weights(recorded):
+    """{name: shape} of the variables that an answer of a layer tells."""
+    told = {p.partition("/")[2]: x for p, x in recorded.items()}
+    return {p: x.shape for p, x in told.items() if f"state/{p}" in recorded}
+
+
+def judged(recorded, found):
+    """How an answer compares with 1.15.5's: "same", "0.13 apart", "ValueError: …"."""
+    from tf1to2.parity.expected import outputs_of
+
+    if isinstance(found, Exception):
+        told = f"{type(found).__name__}: {str(found).strip() or '?'}"
+        told = " ".join(told.split("\n")[0].split())
+        if "raised" in recorded:
+            return "an error, too"
+        return told if len(told) < 120 else told[:119] + "…"
+    if "raised" in recorded:
+        return "no error"
+    left, right = outputs_of(recorded), outputs_of(found)
+    left.pop("structure", None), right.pop("structure", None)
+    if set(left) != set(right):
+        return "other names or numbers of arrays"
+    if any(left[path].shape != right[path].shape for path in left):
+        return "other shapes"
+    apart = max(_apart(left[path], right[path]) for path in left)
+    return "same" if apart <= SAME else f"{apart:.1g} apart"
+
+
+def _apart(a, b):
+    """The largest difference, relative to the largest value; inf where text differs."""
+    if a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
+        return 0.0 if np.array_equal(a, b) else np.inf
+    if not a.size or np.array_equal(a, b):
+        return 0.0
+    a, b = a.astype("d"), b.astype("d")
+    return float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-30))
+
+
+def measured():
+    """The text of the table: each stage in a process of its own.
+
+    Raises:
+        CommandError: tf_keras is not installed, or a process failed.
+    """
+    if importlib.util.find_spec("tf_keras") is None:
+        raise CommandError("tf_keras is not installed: pip install tf_keras")
+    asked = []
+    for proof, case in cases():
+        sizes = case.bindings()[0]
+        request = proof.widened(case, case.request(sizes))
+        asked.append((proof.left.name, request, proof.recorded_answer(case, sizes)))
+    columns = []
+    for stage, (_, legacy, _) in STAGES.items():
+        wanted = {"TF_USE_LEGACY_KERAS": str(int(legacy)), "TF1TO2_SETTINGS": "strict"}
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", "-m", "parity_tests.keras_stages", stage],
+            env={**os.environ, **wanted},
+            input=pickle.dumps(asked),
+            capture_output=True,
+        )
+        if run.returncode:
+            raise CommandError(f"{stage}: {run.stderr.decode().strip()[-500:]}")
+        columns.append(json.loads(run.stdout.splitlines()[-1]))
+    names = [(f"{p.name}.{c.name}", c.slug) for p, c in cases()]
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter="\t", lineterminator="\n")
+    writer.writerow(["pair", "case", *STAGES])
+    writer.writerows((*name, *row) for name, *row in zip(names, *columns, strict=True))
+    return HEADER + text.getvalue()
+
+
+def rows():
+    """[{column: text}] of the table."""
+    with TABLE.open(encoding="utf-8", newline="") as lines:
+        lines = (line for line in lines if not line.startswith("#"))
+        return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def main(argv):
+    if argv and argv[0] in STAGES:
+        print(json.dumps(answer(argv[0], pickle.load(sys.stdin.buffer))))
+        return 0
+    text = measured()
+    if argv == ["--check"]:
+        old, new = TABLE.read_text(encoding="utf-8").splitlines(), text.splitlines()
+        apart = [line for line in new if line not in old]
+        apart += [f"not any more: {line}" for line in old if line not in new]
+        print("\n".join(apart) or f"{TABLE.name} is as measured")
+        return 1 if apart else 0
+    output.save(TABLE, text)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except CommandError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,201 @@
+import unittest
+from unittest import mock
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import proof
+from tf1to2.parity import FalseFriend, Program, Raises
+from v1_graph import keras_multiple as v1
+from v2_eager import keras_multiple as v2
+
+# `fit` batches arrays by tf.data, whose functions are traced in every way; a dataset of
+# so many epochs of rows may end before the steps do.
+pytestmark = [
+    pytest.mark.filterwarnings(
+        "ignore:Even though the `tf.config.experimental_run_functions_eagerly`"
+    ),
+    pytest.mark.filterwarnings("ignore:Your input ran out of data:UserWarning"),
+]
+RANDOM = np.random.RandomState(18)
+
+
+def drawn(*shape):
+    return RANDOM.standard_normal(shape).astype("f")
+
+
+def labelled(rows):
+    """Rows of four numbers, and a class of three that depends on them."""
+    x = drawn(rows, 4)
+    return x, np.argmax(x[:, :3] + drawn(rows, 3) / 2, axis=1).astype("i")
+
+
+def first(rows):
+    return tuple(array[:rows] for array in DATA)
+
+
+DATA, OTHERS = labelled(70), labelled(40)
+START = [drawn(4, 5), drawn(5), drawn(5, 3), drawn(3)]
+ZEROS = [np.zeros_like(array) for array in START]
+MEASURED = 2 * drawn(64, 4) + 1, drawn(64, 1)
+NORMAL = [
+    *(drawn(4) ** 2, drawn(4), drawn(4), drawn(4) ** 2),
+    *(drawn(4, 1), drawn(1)),
+]
+INVALID = tf.errors.InvalidArgumentError
+OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
+GONE = {"graph": "there are no estimators; the recording stands for the left page"}
+EMPTY = {**OLD, "eager": "eagerly Keras 3 does not reduce the losses of no rows: NaN"}
+TRACES = 4  # a part of other sizes, and what is left
+
+
+def old(name, slug, args, skip=OLD, **others):
+    options = {"float32": True, "traces": TRACES, **others}
+    return Program(name, slug, args, skip=skip, **options)
+
+
+def friend(name, slug, args, naive, because, skip=OLD):
+    return FalseFriend(
+        *(name, slug, args),
+        of="program",
+        float32=True,
+        naive=naive,
+        because=because,
+        skip=skip,
+        traces=TRACES,
+    )
+
+
+def by_the_mean_of_means(data, start, epochs, batch_size):
+    with v2.mirrored().scope():
+        model = v2.compiled(v2.network(start))
+    options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+    history = model.fit(*data, shuffle=False, **options)
+    return v2.told(history), model.get_weights()
+
+
+def by_epochs_of_rows(data, start, epochs, batch_size):
+    with v2.mirrored().scope():
+        model = v2.compiled(v2.network(start), metrics=["acc"])
+    options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+    history = model.fit(*data, shuffle=False, **options)
+    return v2.told(history), model.get_weights()
+
+
+def as_if_it_were_a_copy(data, start, batch_size, runs):
+    model = v2.compiled(v2.network(start))
+    for run in runs:
+        v2.trained(model, data, batch_size, run["steps"])
+    steps = np.cumsum([run["steps"] for run in runs]).tolist()
+    return model.get_weights(), model.get_weights(), steps
+
+
+def by_its_loss(data, eval_data, start, batch_size, steps, eval_steps=None):
+    model = v2.compiled(v2.network(start), metrics=["acc"])
+    v2.trained(model, data, batch_size, steps)
+    dataset = v2.batches(eval_data, batch_size)
+    found = model.evaluate(dataset, steps=eval_steps, verbose=0, return_dict=True)
+    return {**{k: np.float32(v) for k, v in found.items()}, "global_step": steps}
+
+
+CASES = [
+    old("fit_on_towers", "three epochs", [first(64), START, 3, 16]),
+    friend(
+        "fit_on_towers",
+        "a last batch of five rows",
+        [first(69), START, 3, 16],
+        by_the_mean_of_means,
+        "the loss is the mean of the devices' means, and was the mean over rows",
+    ),
+    old("fit_on_towers", "a last batch of one row", [first(65), START, 3, 16], EMPTY),
+    old("predict_on_towers", "batches of 23, and a row", [DATA[0], START, 23]),
+    old("save_the_template", "an epoch", [first(69), START, 1, 16]),
+    old("normalize_on_towers", "three steps", [MEASURED, NORMAL, 3]),
+    old("fit_mirrored", "three epochs", [first(64), START, 3, 16]),
+    friend(
+        "fit_mirrored",
+        "what is left over",
+        [DATA, START, 3, 16],
+        by_epochs_of_rows,
+        "an epoch ends with the rows that are left, and went on with the first ones",
+    ),
+    Raises(
+        "fit_mirrored",
+        "batches of an odd size",
+        [first(60), START, 1, 15],
+        of="program",
+        eager=INVALID,
+        function=INVALID,
+        match="must have the same size and shape",
+        skip=OLD,
+    ),
+    old("evaluate_mirrored", "four batches", [first(64), START, 16]),
+    Raises(
+        "evaluate_mirrored",
+        "what is left over",
+        [(DATA[0][:3], np.zeros(3, "i")), ZEROS, 2],
+        of="program",
+        graph=ValueError,
+        match="not divisible by batch size 2",
+        expect=([1.0986123, 1], [[1 / 3] * 3] * 3),
+        skip=EMPTY,
+    ),
+    old("own_loop", "by the sum", [first(64), START, 16]),
+    old("own_loop", "by no reduction", [first(64), START, 16, "none"]),
+    Raises.alike(
+        "own_loop",
+        "another reduction",
+        [first(64), START, 16, "sum_over_batch_size"],
+        ValueError,
+        "reduction",
+        of="program",
+        skip=OLD,
+    ),
+    friend(
+        "normalize_mirrored",
+        "six steps",
+        [MEASURED, NORMAL, 3, 32],
+        mock.patch.object(v2, "share_statistics", lambda *_: None)(
+            v2.normalize_mirrored
+        ),
+        "the moving averages are those of the first device, and were means over both",
+    ),
+    old("normalize_in_sync", "six steps", [MEASURED, NORMAL, 3, 32]),
+    friend(
+        "train_estimator",
+        "two runs",
+        [DATA, START, 16, [{"steps": 3}, {"steps": 7}]],
+        as_if_it_were_a_copy,
+        "the model is trained itself; an estimator trained a copy",
+        GONE,
+    ),
+    old(
+        "train_estimator",
+        "up to a step",
+        [DATA, START, 16, [{"max_steps": 6}, {"max_steps": 4}, {"steps": 1}]],
+        GONE,
+    ),
+    friend(
+        "evaluate_estimator",
+        "a last batch of eight rows",
+        [DATA, OTHERS, START, 16, 3],
+        by_its_loss,
+        "the loss is the mean over rows, and was one over batches",
+        GONE,
+    ),
+    old("evaluate_estimator", "a batch", [DATA, OTHERS, START, 16, 3, 1], GONE),
+    old("predict_by_estimator", "rows", [DATA, OTHERS[0], START, 16, 3], GONE),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class KerasMultipleTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+if __name__ == "__main__":
+    unittest.main()
