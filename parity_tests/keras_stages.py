@@ -16,9 +16,11 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import types
+from unittest import mock
 
 import numpy as np
 
@@ -31,11 +33,12 @@ HEADER = """\
 # `python -m parity_tests.keras_stages`. "same", how far apart, or the error.
 """
 STAGES = {
-    "compat.v1": ("`tf.compat.v1.keras` of tf_keras", True, False),
-    "Keras 2": ("`tf.keras` of tf_keras", True, True),
-    "Keras 3": ("`tf.keras` of Keras 3", False, True),
+    "compat.v1": ("`tf.compat.v1`, tf_keras", True, False),
+    "Keras 2": ("Keras 2: tf_keras", True, True),
+    "Keras 3": ("Keras 3", False, True),
 }
 """{column: (its name, whether with TF_USE_LEGACY_KERAS, whether without graphs)}"""
+WELL = ("same", "an error, too")
 SAME = 1e-5
 """Relative to the largest value of an array: two kernels are less apart."""
 
@@ -69,6 +72,8 @@ def of_today(page):
     """A left page with today's `tf.keras`, no graphs, and `lr=` renamed."""
     import tensorflow as tf
 
+    from v2_eager import parallel
+
     old = types.ModuleType("tf")
     vars(old).update({name: getattr(tf.compat.v1, name) for name in dir(tf.compat.v1)})
     old.keras, old.distribute = tf.keras, tf.distribute
@@ -78,7 +83,11 @@ def of_today(page):
     made.tf = old
     code = path.read_text("utf-8").replace("import tensorflow.compat.v1 as tf", "")
     # Keras 3 refuses lr=, and tf_keras trains at 0.01: nothing else would be seen.
-    exec(compile(code.replace("(lr=", "(learning_rate="), path, "exec"), vars(made))
+    code = code.replace("(lr=", "(learning_rate=")
+    code = code.replace("weight.op.name", 'weight.name.split(":")[0]')  # of a graph
+    exec(compile(code, path, "exec"), vars(made))
+    if hasattr(made, "mirrored"):  # devices are nothing to ask a Keras for
+        made.mirrored = parallel.mirrored
     return made
 
 
@@ -89,6 +98,7 @@ def eagerly(page, request):
     from tf1to2.parity import structure, v1, widening
 
     args = request["args"]
+    tf.keras.utils.set_random_seed(v1.SEED)
     with widening.keras_in(request.get("floatx")), v1.numpy_seeded():
         made = getattr(page, request["name"])
         if request["kind"] != "program":
@@ -138,6 +148,8 @@ def answer(stage, asked):
     """
     from tf1to2.parity import structure, v1
 
+    if not STAGES[stage][2]:
+        v1.tf.disable_v2_behavior()
     pages, told = {}, []
     for page, request, recorded in asked:
         try:
@@ -146,12 +158,30 @@ def answer(stage, asked):
                 wanted = {**request, "weights": _weights(recorded)}
                 found = eagerly(pages[page], wanted)
             else:
-                found = v1.run(importlib.import_module(page), request)
+                with _called_as(recorded):
+                    found = v1.run(importlib.import_module(page), request)
             found = structure.narrow(found)
         except Exception as error:
             found = error
         told.append(judged(recorded, found))
     return told
+
+
+@contextlib.contextmanager
+def _called_as(recorded):
+    """Has the weights of a layer begin at the numbers that go with their old names.
+
+    Keras 2 calls `lstm/kernel` `lstm/lstm_cell/kernel`.
+    """
+    from tf1to2.parity import structure
+
+    names = {name.split("/")[-1]: name for name in _weights(recorded)}
+
+    def distinct(name, shape, distinct=structure.distinct):
+        return distinct(names.get(name.split("/")[-1], name), shape)
+
+    with mock.patch.object(structure, "distinct", distinct):
+        yield
 
 
 def _weights(recorded):
@@ -165,10 +195,12 @@ def judged(recorded, found):
     from tf1to2.parity.expected import outputs_of
 
     if isinstance(found, Exception):
-        told = f"{type(found).__name__}: {str(found).strip() or '?'}"
-        told = " ".join(told.split("\n")[0].split())
         if "raised" in recorded:
             return "an error, too"
+        lines = [line.strip() for line in str(found).split("\n") if line.strip()]
+        told = lines[-1] if lines[0] == "in user code:" else lines[0]
+        told = f"{type(found).__name__}: {told.rpartition('Error: ')[2]}"
+        told = re.sub(r" at 0x\w+|\{\{.*?\}\} ", "", told)
         return told if len(told) < 120 else told[:119] + "…"
     if "raised" in recorded:
         return "no error"
@@ -230,6 +262,36 @@ def rows():
     with TABLE.open(encoding="utf-8", newline="") as lines:
         lines = (line for line in lines if not line.startswith("#"))
         return list(csv.DictReader(lines, delimiter="\t"))
+
+
+def table():
+    """What breaks, and with which stage first, in Markdown."""
+    lines = ["| pair | case | breaks with | "]
+    lines[0] += " | ".join(name for name, _, _ in STAGES.values()) + " |"
+    lines.append("|---" * (3 + len(STAGES)) + "|")
+    broken = []
+    for row in rows():
+        answers = [row[stage] for stage in STAGES]
+        first = [i for i, told in enumerate(answers) if told not in WELL]
+        if first:
+            topic, _, name = row["pair"].partition(".")
+            link = f"[{row['pair']}](guide/{topic}.md#{name})"
+            broken.append((-first[0], link, row["case"], *map(_shown, answers)))
+    broken.sort(key=lambda line: line[0])
+    names = list(STAGES)
+    for first, link, case, *answers in broken:
+        lines.append("| " + " | ".join([link, case, names[-first], *answers]) + " |")
+    return "\n".join(lines)
+
+
+def _shown(told):
+    """An answer for a table: an error's class, and the beginning of what it says."""
+    kind, colon, message = told.partition(": ")
+    if not colon:
+        return told
+    message = re.sub(r".*has no attribute", "no attribute", message)
+    message = message.replace("`", "").replace("|", "\\|")
+    return f"`{kind}`: " + (message if len(message) < 60 else message[:59] + "…")
 
 
 def main(argv):

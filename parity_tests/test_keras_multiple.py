@@ -7,7 +7,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity import FalseFriend, Program, Raises, false_friends
 from v1_graph import keras_multiple as v1
 from v2_eager import keras_multiple as v2
 
@@ -195,6 +195,70 @@ class KerasMultipleTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+def sides(name):
+    """What 1.15.5 answered to the false friend of a pair, and what is taken for it."""
+    (case,) = [c for c in CASES if isinstance(c, FalseFriend) and c.name == name]
+    return false_friends.both(PROOF, case, {})
+
+
+class DistancesTest(unittest.TestCase):
+    """What the chapter says of Keras 3 as it is."""
+
+    @parameterized.expand(
+        [
+            ("normalize_mirrored", "outputs/1/2", "0.25"),
+            ("fit_on_towers", "outputs/1/0", "0.021"),
+        ]
+    )
+    def test_weights_at_the_end(self, name, leaf, told):
+        left, naive = (side[leaf] for side in sides(name))
+        self.assertEqual(f"{np.abs(left - naive).max():.2g}", told)
+
+    @parameterized.expand(
+        [
+            ("fit_mirrored", "outputs/0/loss", "0.7139 0.7078"),
+            ("evaluate_estimator", "outputs/loss", "0.9465 1.0161"),
+        ]
+    )
+    def test_losses(self, name, leaf, told):
+        left, naive = (np.ravel(side[leaf])[-1] for side in sides(name))
+        self.assertEqual(f"{left:.4f} {naive:.4f}", told)
+
+    def test_in_sync_is_another_model(self):
+        answers = [
+            PROOF.recorded_answer(case, {})["outputs/0"][0]
+            for case in CASES
+            if case.name in ("normalize_mirrored", "normalize_in_sync")
+        ]
+        self.assertEqual([f"{loss:.4f}" for loss in answers], ["10.5904", "10.5868"])
+
+    def test_the_copies_drift_apart(self):
+        strategy = v2.mirrored()
+        with strategy.scope():
+            model = v2.compiled(v2.normalizer(NORMAL), 0.0625, "mse")
+        model.fit(*MEASURED, batch_size=64, shuffle=False, verbose=0)
+        mean = model.layers[0].moving_mean.value
+        copies = [v.numpy() for v in strategy.experimental_local_results(mean)]
+        halves = MEASURED[0][:32], MEASURED[0][32:]
+        for copy, half in zip(copies, halves, strict=True):
+            expected = 0.9 * NORMAL[2] + 0.1 * half.mean(axis=0)
+            np.testing.assert_array_almost_equal_nulp(copy, expected, 64)
+        v2.share_statistics(model, strategy)
+        for copy in strategy.experimental_local_results(mean):
+            np.testing.assert_array_equal(copy, np.mean(copies, axis=0))
+
+    def test_eagerly_a_part_without_rows_has_a_loss_of_nan(self):
+        with v2.mirrored().scope():
+            model = v2.network(START)
+        data, losses = (DATA[0][:3], DATA[1][:3]), []
+        for eagerly in (False, True):
+            loss = "sparse_categorical_crossentropy"
+            with model.distribute_strategy.scope():
+                model.compile("sgd", loss, run_eagerly=eagerly)
+            losses.append(model.evaluate(*data, batch_size=2, verbose=0))
+        self.assertEqual(np.isnan(losses).tolist(), [False, True])
 
 
 if __name__ == "__main__":
