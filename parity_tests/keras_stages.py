@@ -11,7 +11,6 @@ import csv
 import importlib
 import importlib.util
 import io
-import itertools
 import json
 import os
 import pathlib
@@ -130,9 +129,12 @@ def _set_distinct(layer, weights):
         return sorted(texts, key=lambda text: text.split(":")[0].split("/")[::-1])
 
     found = {getattr(v, "path", v.name): v for v in layer.weights}
-    for new, old in itertools.zip_longest(named(found), named(weights)):
-        if not new or not old or tuple(found[new].shape) != weights[old]:
-            raise ValueError(f"it has {new} where it had {old}, or another shape")
+    if len(found) != len(weights):
+        raise ValueError(f"other weights: {sorted(found)}, not {sorted(weights)}")
+    for new, old in zip(named(found), named(weights), strict=True):
+        if tuple(found[new].shape) != weights[old]:
+            shape = tuple(found[new].shape)
+            raise ValueError(f"{old} is {new}, {shape}, and was {weights[old]}")
         found[new].assign(structure.distinct(old, weights[old]))
 
 
@@ -274,8 +276,8 @@ def table():
         answers = [row[stage] for stage in STAGES]
         first = [i for i, told in enumerate(answers) if told not in WELL]
         if first:
-            topic, _, name = row["pair"].partition(".")
-            link = f"[{row['pair']}](guide/{topic}.md#{name})"
+            topic = row["pair"].partition(".")[0]
+            link = f"[{row['pair']}](guide/{topic}.md)"
             broken.append((-first[0], link, row["case"], *map(_shown, answers)))
     broken.sort(key=lambda line: line[0])
     names = list(STAGES)

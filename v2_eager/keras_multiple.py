@@ -271,9 +271,9 @@ def trained(model, data, batch_size, steps):
 
 
 def train_estimator(data, start, batch_size, runs):
-    """Trains in one run or in several, each of which goes on with weights and slots.
+    """Trains in one run or in several, each of which resumes from the last checkpoint.
 
-    An estimator trained a copy of the model. Here it is the model that is trained.
+    Here the model has weights, slots and step, and is trained itself, not a copy.
     """
     # --- build
     model = compiled(network(start))
