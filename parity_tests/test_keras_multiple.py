@@ -210,6 +210,7 @@ class DistancesTest(unittest.TestCase):
         [
             ("normalize_mirrored", "outputs/1/2", "0.25"),
             ("fit_on_towers", "outputs/1/0", "0.021"),
+            ("train_estimator", "outputs/1/0", "0.49"),
         ]
     )
     def test_weights_at_the_end(self, name, leaf, told):
