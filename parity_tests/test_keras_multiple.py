@@ -44,6 +44,7 @@ NORMAL = [
     *(drawn(4) ** 2, drawn(4), drawn(4), drawn(4) ** 2),
     *(drawn(4, 1), drawn(1)),
 ]
+keras = tf.keras
 INVALID = tf.errors.InvalidArgumentError
 OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
 GONE = {"graph": "there are no estimators; the recording stands for the left page"}
@@ -249,6 +250,15 @@ class DistancesTest(unittest.TestCase):
         v2.share_statistics(model, strategy)
         for copy in strategy.experimental_local_results(mean):
             np.testing.assert_array_equal(copy, np.mean(copies, axis=0))
+
+    @parameterized.expand([("sum_over_batch_size", 0.5), ("sum", 2), ("none", 1)])
+    def test_what_a_reduction_divides_by(self, reduction, expected):
+        """Two rows of a device, of which there are two, each with a loss of 1."""
+        loss_of = keras.losses.MeanSquaredError(reduction=reduction)
+        strategy = v2.mirrored()
+        found = strategy.run(lambda: loss_of(tf.ones([2, 1]), tf.zeros([2, 1])))
+        for value in strategy.experimental_local_results(found):
+            np.testing.assert_array_equal(value, np.full(value.shape, expected))
 
     def test_eagerly_a_part_without_rows_has_a_loss_of_nan(self):
         with v2.mirrored().scope():
