@@ -88,14 +88,14 @@ def by_epochs_of_rows(data, start, epochs, batch_size):
 def as_if_it_were_a_copy(data, start, batch_size, runs):
     model = v2.compiled(v2.network(start))
     for run in runs:
-        v2.trained(model, data, batch_size, run["steps"])
+        v2.train(model, data, batch_size, run["steps"])
     steps = np.cumsum([run["steps"] for run in runs]).tolist()
     return model.get_weights(), model.get_weights(), steps
 
 
 def by_its_loss(data, eval_data, start, batch_size, steps, eval_steps=None):
     model = v2.compiled(v2.network(start), metrics=["acc"])
-    v2.trained(model, data, batch_size, steps)
+    v2.train(model, data, batch_size, steps)
     dataset = v2.batches(eval_data, batch_size)
     found = model.evaluate(dataset, steps=eval_steps, verbose=0, return_dict=True)
     return {**{k: np.float32(v) for k, v in found.items()}, "global_step": steps}

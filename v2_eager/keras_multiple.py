@@ -214,11 +214,11 @@ def own_loop(data, start, batch_size, reduction="sum"):
         return loss
 
     @tf.function
-    def train(x, y):
+    def train_batch(x, y):
         return strategy.reduce("SUM", strategy.run(step, (x, y)), axis=None)
 
     # --- train
-    found = [train(*batch) for batch in batches]
+    found = [train_batch(*batch) for batch in batches]
     return np.float32(found), model.get_weights()
 
 
@@ -263,11 +263,10 @@ def batches(data, batch_size, repeat=False):
     return dataset.repeat() if repeat else dataset
 
 
-def trained(model, data, batch_size, steps):
+def train(model, data, batch_size, steps):
     """Takes so many steps, from the first row on; the slots go on."""
     dataset = batches(data, batch_size, repeat=True)
     model.fit(dataset, steps_per_epoch=steps, shuffle=False, verbose=0)
-    return model
 
 
 def train_estimator(data, start, batch_size, runs):
@@ -282,7 +281,7 @@ def train_estimator(data, start, batch_size, runs):
     for run in runs:
         more = run["steps"] if "steps" in run else run["max_steps"] - steps[-1]
         if more > 0:
-            trained(model, data, batch_size, more)
+            train(model, data, batch_size, more)
         steps.append(int(model.optimizer.iterations))
     return model.get_weights(), untrained, steps[1:]
 
@@ -292,7 +291,7 @@ def evaluate_estimator(data, eval_data, start, batch_size, steps, eval_steps=Non
     # --- build
     model = compiled(network(start, TellsMean), metrics=["acc"])
     # --- train
-    trained(model, data, batch_size, steps)
+    train(model, data, batch_size, steps)
     # --- evaluate
     dataset = batches(eval_data, batch_size)
     found = model.evaluate(dataset, steps=eval_steps, verbose=0, return_dict=True)
@@ -308,6 +307,6 @@ def predict_by_estimator(data, x, start, batch_size, steps):
     # --- build
     model = compiled(network(start))
     # --- train
-    trained(model, data, batch_size, steps)
+    train(model, data, batch_size, steps)
     # --- predict
     return model.predict(x, batch_size=batch_size, verbose=0)
