@@ -563,6 +563,7 @@ def look(files):
             group = file["model_weights"]
             names = [name.decode("utf8") for name in group.attrs["layer_names"]]
             training = json.loads(file.attrs["training_config"].decode("utf8"))
+            optimizer = training["optimizer_config"]["config"]
             return {
                 "version": file.attrs["keras_version"],
                 "layers": {
@@ -573,5 +574,5 @@ def look(files):
                     for name in names
                 },
                 "loss": training["loss"],
-                "rate": np.float32(training["optimizer_config"]["config"]["learning_rate"]),
+                "rate": np.float32(optimizer["learning_rate"]),
             }

@@ -369,7 +369,7 @@ def save_whole(data, start, kind, before, after):
 def save_weights(start, kind, checkpoint=False, data=None, steps=0):
     """Saves the weights of a model alone, and loads them into another one.
 
-    The optimizer's state is in `.weights.h5` as well, if the model is compiled.
+    The optimizer's state is in `.weights.h5` as well, for one whose slots are there.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.weights.h5")
@@ -380,6 +380,8 @@ def save_weights(start, kind, checkpoint=False, data=None, steps=0):
         model.save_weights(path)
         # --- load
         model = compiled(kind, [np.zeros_like(array) for array in start])
+        if steps:
+            model.optimizer.build(model.trainable_variables)
         model.load_weights(path)
         return model.get_weights()
 
@@ -393,7 +395,7 @@ def export(data, start, steps, by_export=False):
         model.export(folder, verbose=False)
         # --- load
         loaded = keras.layers.TFSMLayer(folder, call_endpoint="serve")
-        return loaded(data[0])
+        return loaded(data[0]).numpy()
 
 
 def load_whole(files, x):
@@ -409,7 +411,7 @@ def load_whole(files, x):
 def resume(files, data, steps):
     """Loads a whole model and trains on: loss, rate and Adam's state are in the file.
 
-    `load_model` drops the decay, and the state, whose order is another one.
+    `load_model` drops the decay, and builds the optimizer for no weights at all.
     """
     with tempfile.TemporaryDirectory() as folder:
         model = read_compiled(os.path.join(unpack(files, folder), "model.h5"))
@@ -480,9 +482,7 @@ def load_cudnn(files, x):
         units = len(recurrent_kernels)
         gates = np.split(kernels, 4, axis=1)
         gates = [gate.T.reshape(gate.shape, order="F") for gate in gates]
-        recurrent_gates = [
-            gate.T for gate in np.split(recurrent_kernels, 4, axis=1)
-        ]
+        recurrent_gates = [gate.T for gate in np.split(recurrent_kernels, 4, axis=1)]
         bias = bias[: 4 * units] + bias[4 * units :]
         lstm = [np.hstack(gates), np.hstack(recurrent_gates), bias]
         # --- build
@@ -516,7 +516,7 @@ def serve(files, x):
         path = unpack(files, folder)
         layer = keras.layers.TFSMLayer(path, call_endpoint="serving_default")
         (outputs,) = layer(x).values()
-        return outputs
+        return outputs.numpy()
 
 
 def fine_tune(files, data, steps):
