@@ -117,7 +117,7 @@ def genuine(key):
     """
     path = pathlib.Path(__file__).parent / "golden" / "keras_files.npz"
     number = Recording(path, v1).about["entries"][key]["number"]
-    prefix = f"{number}:outputs/{2 if key.startswith('save_whole') else 1}/"
+    prefix = f"{number}:outputs/{1 if key.startswith('export') else 2}/"
     with np.load(path) as store:
         return {n[len(prefix) :]: store[n] for n in store.files if n.startswith(prefix)}
 

@@ -297,7 +297,8 @@ def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False)
         files: whether to return what was written, too.
 
     Returns:
-        List of the weights that were loaded; and the `files` if asked for.
+        (list of the weights that were loaded, the step count, which a checkpoint has),
+        and the `files` if asked for.
     """
     # A session that places what it runs alone: no kernel here has CuDNN's layers.
     options = tf.GraphOptions(place_pruned_graph=True)
@@ -314,8 +315,8 @@ def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False)
         with tf.Graph().as_default(), tf.Session(config=config):
             model = compiled(kind, [np.zeros_like(array) for array in start])
             model.load_weights(path)
-            answer = model.get_weights()
-        return (answer, pack(folder)) if files else answer
+            answer = model.get_weights(), K.get_value(model.optimizer.iterations)
+        return answer + (pack(folder),) if files else answer
 
 
 def export(data, start, steps, by_export=False, files=False):

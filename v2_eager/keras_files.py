@@ -11,7 +11,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
 from v2_eager.keras_optimizers import legacy, slots
-from v2_eager.saved_models import unpack
+from v2_eager.saved_models import pack, unpack
 
 __all__ = [
     "save_whole",
@@ -348,7 +348,7 @@ def fit(model, data, steps):
     return np.float32(history.get("loss", []))
 
 
-def save_whole(data, start, kind, before, after):
+def save_whole(data, start, kind, before, after, files=False):
     """Saves a whole model while it is trained, loads it and goes on.
 
     A `.keras` file has the optimizer's state, as `.h5` had; registered classes are
@@ -361,15 +361,17 @@ def save_whole(data, start, kind, before, after):
         losses = fit(model, data, before)
         model.save(path)
         # --- load
-        model = keras.models.load_model(path)
-        losses = np.append(losses, fit(model, data, after))
-        return losses, model.get_weights()
+        loaded = keras.models.load_model(path)
+        losses = np.append(losses, fit(loaded, data, after))
+        answer = losses, loaded.get_weights()
+        return (*answer, pack(folder)) if files else answer
 
 
-def save_weights(start, kind, checkpoint=False, data=None, steps=0):
+def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False):
     """Saves the weights of a model alone, and loads them into another one.
 
-    The optimizer's state is in `.weights.h5` as well, for one whose slots are there.
+    The optimizer's state is in `.weights.h5` as well. One whose slots are not there yet
+    passes over it, with a warning.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.weights.h5")
@@ -383,10 +385,11 @@ def save_weights(start, kind, checkpoint=False, data=None, steps=0):
         if steps:
             model.optimizer.build(model.trainable_variables)
         model.load_weights(path)
-        return model.get_weights()
+        answer = model.get_weights(), model.optimizer.iterations.numpy()
+        return (*answer, pack(folder)) if files else answer
 
 
-def export(data, start, steps, by_export=False):
+def export(data, start, steps, by_export=False, files=False):
     """Saves a dense network as a SavedModel, and asks it."""
     with tempfile.TemporaryDirectory() as folder:
         # --- save
@@ -395,7 +398,8 @@ def export(data, start, steps, by_export=False):
         model.export(folder, verbose=False)
         # --- load
         loaded = keras.layers.TFSMLayer(folder, call_endpoint="serve")
-        return loaded(data[0]).numpy()
+        found = loaded(data[0]).numpy()
+        return (found, pack(folder)) if files else found
 
 
 def load_whole(files, x):
@@ -477,7 +481,6 @@ def load_cudnn(files, x):
                 [file[name][weight][()] for weight in file[name].attrs["weight_names"]]
                 for name in file.attrs["layer_names"]
             ]
-        # --- convert
         kernels, recurrent_kernels, bias = lstm
         units = len(recurrent_kernels)
         gates = np.split(kernels, 4, axis=1)
@@ -485,7 +488,6 @@ def load_cudnn(files, x):
         recurrent_gates = [gate.T for gate in np.split(recurrent_kernels, 4, axis=1)]
         bias = bias[: 4 * units] + bias[4 * units :]
         lstm = [np.hstack(gates), np.hstack(recurrent_gates), bias]
-        # --- build
         model = keras.Sequential(
             [
                 keras.Input([6, 4]),
