@@ -3,6 +3,7 @@
 import os
 import tempfile
 
+import h5py
 import numpy as np
 import tensorflow as tf
 
@@ -116,6 +117,24 @@ def old_layer(_):
     tf.keras.layers.Dense.from_config({"units": 1, "kernel_initializer": initializer})
 
 
+def decode(path):
+    keras().save(path + ".h5")
+    with h5py.File(path + ".h5") as file:
+        file.attrs["model_config"].decode("utf8")
+
+
+def load_by_name(path):
+    keras().save_weights(path + ".weights.h5")
+    keras().load_weights(path + ".weights.h5", by_name=True)
+
+
+def load_short_names(path):
+    model = keras()
+    model.compile("sgd", "mse")
+    model.save(path + ".h5")
+    tf.keras.models.load_model(path + ".h5")
+
+
 def reload(path, layer):
     path += ".keras"
     keras(layer).save(path)
@@ -162,6 +181,9 @@ ERRORS = {
     "Error parsing": parse,
     "to `tags`": lambda p: tf.saved_model.load(exported(p), tags=["train"]),
     "File format": lambda p: tf.keras.models.load_model(exported(p)),
+    "attribute 'decode'": decode,
+    "`by_name`": load_by_name,
+    "KerasSaveable": load_short_names,
     "Invalid filepath": lambda p: keras().save(p),
     "The filename": lambda p: keras().save_weights(p),
     "`save_format`": lambda p: keras().save(p, save_format="tf"),
