@@ -266,9 +266,13 @@ def by_the_old_ending(data, start, kind, before, after):
     def renamed(path):
         return path.replace(".keras", ".h5")
 
-    with mock.patch.object(keras.Sequential, "save", lambda m, p: save(m, renamed(p))):
-        with mock.patch.object(keras.models, "load_model", lambda p: load(renamed(p))):
-            return v2.save_whole(data, start, kind, before, after)
+    with (
+        mock.patch.object(keras.Sequential, "save", lambda m, p: save(m, renamed(p))),
+        mock.patch.object(keras.models, "load_model", lambda p: load(renamed(p))),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # how Keras reads arrays for HDF5
+        return v2.save_whole(data, start, kind, before, after)
 
 
 def by_decoding(files):
