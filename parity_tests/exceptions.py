@@ -43,6 +43,7 @@ BOUNDS: list[Bound] = [
             ulps=1,
             measured=1,
             reason=PENALTY,
+            where="keras>=3.14",
         )
         for kind, leaf in [
             *((k, "gradients/inputs/0") for k in ("l2", "given", "l1_l2", "by name")),
@@ -56,6 +57,7 @@ BOUNDS: list[Bound] = [
             ulps=2 * worst,  # 5661 in the default settings
             measured=worst,
             reason=VANISHED,
+            where="" if way == "xla" else "tensorflow>=2.20",
         )
         for case, way, worst in [
             *(("any size", way, 5558) for way in ("eager", "function", "dynamic")),

@@ -2,6 +2,7 @@ import os
 import tempfile
 import unittest
 
+import keras
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
@@ -12,6 +13,7 @@ from tf1to2.parity.v1 import legacy
 from v1_graph import averages as v1
 from v2_eager import averages as v2
 from v2_eager.numerics.averages import ExponentialMovingAverage, TensorAverage
+from v2_keras import averages as v3
 
 ZERO, VALUES = np.float32(0), np.float32([5, 10, 10])
 NAME = "loss/ExponentialMovingAverage"
@@ -243,6 +245,48 @@ class FalseFriendsTest(unittest.TestCase):
         averages = tf.train.ExponentialMovingAverage(0.5)
         with self.assertRaisesRegex(TypeError, "non-Variable tensors"):
             averages.apply([tf.constant(1.0)])
+
+
+class KerasTest(unittest.TestCase):
+    """The callback on weights that it has to take as they are."""
+
+    DATA = np.random.RandomState(0).standard_normal([2, 4, 3])
+
+    def fit(self, dtype, *fits):
+        dense = keras.layers.Dense(3, kernel_initializer="ones", dtype=dtype)
+        norm = keras.layers.BatchNormalization(dtype=dtype)
+        model = keras.Sequential([keras.Input([3], dtype=dtype), dense, norm])
+        model.compile(keras.optimizers.SGD(0.125), "mse")
+        averages = v3.Averages(0.75)
+        for steps in fits:
+            model.fit(
+                *self.DATA, 4, steps, shuffle=False, verbose=0, callbacks=[averages]
+            )
+        return model, averages
+
+    @parameterized.expand(["float64", "float32", "float16", "bfloat16"])
+    def test_averages_have_the_dtype_of_the_weights(self, dtype):
+        model, averages = self.fit(dtype, 2)
+        self.assertEqual({shadow.dtype for shadow in averages.shadows}, {dtype})
+        means = [w.numpy() for w in model.non_trainable_weights]
+        averages.put()
+        for weight, shadow in zip(model.trainable_weights, averages.shadows):
+            np.testing.assert_array_equal(weight, shadow)
+        for weight, before in zip(model.non_trainable_weights, means):
+            np.testing.assert_array_equal(weight, before)
+
+    def test_float64_is_trained_in_float64(self):
+        line = [self.DATA[0], self.DATA[1, :, :2], self.DATA[0, :3, :2], np.ones(2)]
+        pair, page = v2.train(*line, 3), v3.train(*line, 3)
+        for name in ("weights", "averaged"):
+            for left, right in zip(pair[name], page[name]):
+                self.assertLess(np.abs(right - left).max(), 1e-14)
+
+    def test_a_second_fit_goes_on(self):
+        _, whole = self.fit("float32", 4)
+        _, parts = self.fit("float32", 2, 2)
+        for one, other in zip(whole.shadows, parts.shadows):
+            np.testing.assert_array_equal(one, other)
 
 
 class CheckpointTest(unittest.TestCase):

@@ -306,6 +306,24 @@ class DataTest(unittest.TestCase):
         check()
 
 
+class KerasTest(unittest.TestCase):
+    @parameterized.expand([("longer", [[1, 2, 3]]), ("shorter", [[1, 2], [1]])])
+    def test_a_row_of_another_length_raises(self, _, rows):
+        with self.assertRaisesRegex(ValueError, "every row must have 2 numbers"):
+            v3.from_generator(rows, 1, 2)
+
+    def test_float64_is_trained_in_float64(self):
+        rng = np.random.RandomState(0)
+        data = rng.standard_normal([5, 3]), rng.standard_normal(5)
+        pair, page = (side.pipeline(*data, 2, 2, 7)["weights"] for side in (v2, v3))
+        np.testing.assert_array_equal(page, pair)
+
+    def test_errors_are_weighted(self):
+        errors = v3.SquaredErrors()
+        errors.update_state(np.float32([1, 2]), np.float32([3, 5]), np.float32([0, 2]))
+        self.assertEqual(float(errors.result()), 18)
+
+
 class ConstantTest(unittest.TestCase):
     def test_it_is_a_part_of_the_graph_where_it_is_made(self):
         x = np.zeros([1000], np.float64)

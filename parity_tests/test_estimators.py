@@ -346,6 +346,30 @@ class KerasTest(unittest.TestCase):
             apart = np.abs(variable.numpy() - old[name].numpy()).max()
             self.assertLess(apart, 1e-7, name)
 
+    def test_slots_are_found_by_name(self):
+        schedule = keras.optimizers.schedules.CosineDecay(0.1, 9)
+        for optimizer in (keras.optimizers.Adam(schedule), keras.optimizers.Adam(0.1)):
+            model = v3.make_model(ROWS, FLAT)
+            model.compile(optimizer)
+            optimizer.build(model.trainable_variables)
+            names, slots = v3.old_names(model), optimizer.variables
+            self.assertIs(names["scores/kernel/Adam"], slots[-4])
+            self.assertIs(names["scores/bias/Adam_1"], slots[-1])
+
+    def test_a_run_beyond_the_last_step_stops(self):
+        model = v3.make_model(ROWS, FLAT)
+        model.optimizer.iterations.assign(5)
+        rows, stop = v3.train_batches(DATA, FLAT), v3.StopAtStep(3)
+        model.fit(
+            rows,
+            epochs=3,
+            steps_per_epoch=1,
+            shuffle=False,
+            verbose=0,
+            callbacks=[stop],
+        )
+        self.assertEqual(int(model.optimizer.iterations), 6)
+
     def test_a_nan_is_an_error_before_it_is_saved(self):
         with self.assertRaisesRegex(FloatingPointError, "NaN loss"):
             v3.train((ROWS * NAN_ROW, LABELS), [{"steps": 6}], "hidden=[]")

@@ -266,7 +266,7 @@ CASES = [
         "patches",
         "with holes",
         [BYTES, (2, 2), 3, 2, "SAME"],
-        skip={**ONCE, "keras": "Keras has strides or holes, not both"},
+        skip=ONCE,
     ),
     Op(
         "recolor",
@@ -540,6 +540,24 @@ class KerasTest(unittest.TestCase):
         layer = tf.keras.layers.Resizing(3, 7)
         new = v2.resize_half_pixel(BYTES, (3, 7))
         np.testing.assert_array_equal(layer(BYTES), tf.cast(tf.round(new), tf.uint8))
+
+    @parameterized.expand(["bilinear", "nearest", "bicubic"])
+    def test_the_page_resizes_bytes_as_the_pair(self, method):
+        pair, page = (
+            side.resize_half_pixel(BYTES, (3, 7), method).numpy() for side in (v2, v3)
+        )
+        self.assertEqual(page.dtype, pair.dtype)
+        np.testing.assert_array_equal(page, pair)
+
+    def test_patches_by_keras_are_a_convolution(self):
+        extract, image = keras.ops.image.extract_patches, RAMP.copy()
+        with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "uint8"):
+            extract(BYTES, (2, 2), 1)
+        image[0, 0, 3] = np.inf
+        patches = v2.patches(image, (1, 2))[0, 0]
+        np.testing.assert_array_equal(patches, [[0, 1], [1, 2], [2, np.inf]])
+        found = extract(image, (1, 2), 1)[0, 0]
+        np.testing.assert_array_equal(np.isnan(found), [[0, 0], [0, 0], [1, 0]])
 
 
 class DrawTest(unittest.TestCase):

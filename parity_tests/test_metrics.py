@@ -774,6 +774,15 @@ class KerasTest(unittest.TestCase):
         self.assertFalse(hasattr(keras, "MeanTensor"))
         self.assertFalse(hasattr(keras, "MeanRelativeError"))
 
+    @parameterized.expand([("MeanTensor", [2, 3]), ("MeanF1", 3)])
+    def test_metrics_of_the_page_are_made_again_from_their_config(self, name, given):
+        metric = getattr(v3, name)(given, dtype="float64")
+        again = type(metric).from_config(metric.get_config())
+        self.assertEqual(again.get_config(), metric.get_config())
+        size = 2 if name == "MeanTensor" else 3
+        for variable in metric.variables + again.variables:
+            self.assertEqual((*variable.shape, variable.dtype), (size, 3, "float64"))
+
     def test_accuracy_by_name_asks_whether_a_logit_exceeds_one_half(self):
         model = tf.keras.Sequential([tf.keras.layers.Identity()])
         model.compile(

@@ -285,6 +285,13 @@ class ParallelTest(unittest.TestCase):
         check()
 
 
+class KerasTest(unittest.TestCase):
+    def test_float64_is_trained_in_float64(self):
+        rng = np.random.RandomState(0)
+        line = [rng.standard_normal(shape) for shape in ([4, 6], [4, 6], [3, 1])]
+        np.testing.assert_array_equal(v3.fit_towers(*line)[0], v2.fit_towers(*line)[0])
+
+
 def classic(seed, n=100, dtype="f"):
     rng = np.random.RandomState(seed)
     x = rng.uniform(-10, 10, n)

@@ -2,6 +2,7 @@ import tempfile
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -65,12 +66,7 @@ def mismatch(name, slug, args, graph=ValueError):
 CASES = [
     Program("feed_loop", "past the end of the batches", [BATCHES, START, 6]),
     Program("feed_loop", "another interval", [*DOUBLE, 5], {"print_every": 3}),
-    Program(
-        "feed_loop",
-        "no steps",
-        [BATCHES, START, 0],
-        skip={"function": PLAIN, "keras": "Keras warns of data without a batch"},
-    ),
+    Program("feed_loop", "no steps", [BATCHES, START, 0], skip={"function": PLAIN}),
     Raises(
         "feed_loop",
         "rows that do not match",
@@ -431,6 +427,26 @@ class ResumeTest(unittest.TestCase):
         self.assertEqual(seen, [8, 4])
         again = v2.warm_start(BATCHES, START, START[0] + 1, [3])[2]
         np.testing.assert_array_equal(weights[0], again[0])
+
+
+class KerasTest(unittest.TestCase):
+    def test_a_callback_for_every_few_steps_needs_no_other(self):
+        seen, alone = [], v3.Losses()
+        model = v3.line(START, keras.optimizers.SGD(0.125))
+        act = v3.EveryFewSteps(lambda step, loss: seen.append((step, loss)), 2)
+        batches = tf.data.Dataset.from_tensor_slices(BATCHES)
+        model.fit(batches, shuffle=False, verbose=0, callbacks=[act])
+        model.optimizer.iterations.assign(0)
+        model.set_weights(START)
+        model.fit(batches, shuffle=False, verbose=0, callbacks=[alone])
+        self.assertEqual(seen, [(0, alone.losses[0]), (2, alone.losses[2])])
+
+    def test_epochs_of_float64_are_in_float64(self):
+        given = tuple(DOUBLE_ROWS), DOUBLE[1], 3
+        _, pair, _ = v2.epoch_loop(*given)
+        _, page, _ = v3.epoch_loop(*given)
+        for left, right in zip(pair, page):
+            np.testing.assert_array_equal(left, right)
 
 
 class EventsTest(unittest.TestCase):

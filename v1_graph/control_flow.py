@@ -291,7 +291,7 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
     """Square roots by Newton's method until the steps are small; without a gradient.
 
     Args:
-        x: tensor of non-negative floats.
+        x: tensor of positive floats.
         tolerance: float, the step that is small enough.
         maximum_iterations: int, an end for what does not converge.
 

@@ -402,7 +402,7 @@ def read_events(files):
     """
     with tempfile.TemporaryDirectory() as directory:
         for i, content in enumerate(files):
-            content.tofile(os.path.join(directory, "events.%d" % i))
+            content.tofile(os.path.join(directory, "events.%06d" % i))
         return _read(directory)
 
 

@@ -22,6 +22,7 @@ __all__ = [
 ]
 
 
+@tf.function
 def add_or_multiply(p, a, b):
     """Adds or multiplies: one scalar decides for the whole tensors.
 
@@ -85,9 +86,9 @@ def choose(p, a, b):
     Raises:
         ValueError, tf.errors.InvalidArgumentError: the shapes do not fit.
     """
-    # In TensorFlow 2 where broadcasts, so that a vector would choose columns.
-    p = p[(..., *[tf.newaxis] * (a.shape.rank - p.shape.rank))]
-    return tf.where(p, a, b)
+    # tf.where broadcasts now, so that a vector would choose columns: new code says
+    # tf.where(p[:, tf.newaxis], a, b). This is the op that tf.where was.
+    return tf.raw_ops.Select(condition=p, x=a, y=b)
 
 
 def log_or_zero_trap(x):
@@ -117,6 +118,7 @@ def log_or_zero(x):
     return tf.where(x > 0, tf.math.log(positive), tf.zeros_like(x))
 
 
+@tf.function
 def rate_of_step(step, rate):
     """Learning rate in three stages: the first condition that holds decides.
 
@@ -164,7 +166,7 @@ def fibonacci(n):
         Scalar int32 tensor, 1 for n < 3; it wraps around from n = 47 on.
     """
     a = b = tf.constant(1)
-    for _ in tf.range(2, n):
+    for _ in tf.range(2, tf.maximum(n, 2)):
         a, b = b, a + b
     return b
 
@@ -184,7 +186,7 @@ def fibonacci_grown(n, length=None):
         ValueError: the tensor does not keep its `length`.
     """
     numbers = tf.constant([1, 1])
-    for _ in tf.range(2, n):
+    for _ in tf.range(2, tf.maximum(n, 2)):
         tf.autograph.experimental.set_loop_options(
             shape_invariants=[(numbers, tf.TensorShape([length]))]
         )
@@ -229,6 +231,7 @@ def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False
     Returns:
         Tensor like `x`, 1 where `n` is not positive.
     """
+    n = tf.convert_to_tensor(n)  # Python would run the loop of a number, unlimited
     product = tf.ones_like(x)
     while n > 0:
         # These count in graphs only: Python runs an eager loop and knows no limit.
@@ -259,7 +262,7 @@ def sum_positive_until(values, limit):
     limit = tf.stop_gradient(limit)
     total = tf.zeros([], values.dtype)
     for i in tf.range(tf.size(values)):  # `for value in values` would split it first
-        if values[i] <= 0:
+        if not values[i] > 0:  # nor NaN
             continue
         total += values[i]
         if total > limit:
@@ -272,7 +275,7 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
     """Square roots by Newton's method until the steps are small; without a gradient.
 
     Args:
-        x: tensor of non-negative floats.
+        x: tensor of positive floats.
         tolerance: float, the step that is small enough.
         maximum_iterations: int, an end for what does not converge.
 

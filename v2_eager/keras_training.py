@@ -237,13 +237,18 @@ def plain_loop(data, start, epochs, batch_size):
 
 
 def train_on_batches(data, start, batch_size, steps):
-    """Trains batch by batch, in a loop of its own, and tests every second one."""
+    """Trains batch by batch, in a loop of its own, and tests every second one.
+
+    Before Keras 3.15 the numbers are means of all batches since the last reset.
+    """
     model = network(start, metrics=["acc"])
     trained, tested = [], []
     for i in range(steps):
         x, y = [a[i * batch_size : (i + 1) * batch_size] for a in data]
+        model.reset_metrics()
         trained.append(model.train_on_batch(x, y))
         if i % 2:
+            model.reset_metrics()
             tested.append(model.test_on_batch(*data))
     return np.float32(trained), np.float32(tested), model.get_weights()
 

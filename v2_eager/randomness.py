@@ -156,9 +156,9 @@ def replay(graph, runs):
     """Draws what the random ops of a saved graph draw.
 
     Args:
-        graph: text of a GraphDef, as `tf.train.write_graph` and a `.meta` file have it,
-            with nodes of the types RandomStandardNormal, RandomUniform and
-            TruncatedNormal, whose shapes are constants.
+        graph: text of a GraphDef, as `tf.train.write_graph` writes it (a `.meta` file
+            holds one, in a MetaGraphDef), with nodes of the types RandomStandardNormal,
+            RandomUniform and TruncatedNormal, whose shapes are constants.
         runs: how often to draw.
 
     Returns:
@@ -166,6 +166,7 @@ def replay(graph, runs):
 
     Raises:
         text_format.ParseError: no GraphDef.
+        KeyError: another random op, such as RandomShuffle.
     """
     # --- read
     parsed = text_format.Parse(graph, tf.Graph().as_graph_def())

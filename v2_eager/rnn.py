@@ -33,8 +33,12 @@ class Reader(tf.Module):
         super().__init__()
         self.cell = cell
         # Traced, for who calls it eagerly: the faster, and gradients add up as in v1.
-        loop = functools.partial(loop, cell, **options)
-        self.loop = tf.function(loop, autograph=False)  # no Python to convert
+        # Once for all sizes, unless Python unrolls, which needs to know the time.
+        self.loop = tf.function(
+            functools.partial(loop, cell, **options),
+            autograph=False,  # no Python to convert
+            reduce_retracing=loop is rnn.unroll,
+        )
 
     def __call__(self, x, lengths=None, state=None):
         return self.loop(x, lengths=lengths, state=state)
@@ -256,7 +260,9 @@ class Bidirectional(tf.Module):
     def __init__(self, units, path):
         super().__init__()
         self.cells = [gru(units, f"{path}/{way}") for way in ("fw", "bw")]
-        self.loop = tf.function(rnn.unroll_both_ways, autograph=False)
+        self.loop = tf.function(
+            rnn.unroll_both_ways, autograph=False, reduce_retracing=True
+        )
 
     def __call__(self, x, lengths):
         outputs, states = self.loop(*self.cells, x, lengths)

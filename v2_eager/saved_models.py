@@ -147,7 +147,7 @@ def fetch(files, feed, fetches):
         # --- ask
         # What TensorFlow 1 saved has `prune`: the function from these tensors to those.
         function = loaded.prune(list(feed), fetches)
-        return [y.numpy() for y in function(*map(tf.constant, feed.values()))]
+        return ask(function, feed)
 
 
 def serve_words(words, vocabulary, vectors, files=False):
@@ -167,7 +167,7 @@ def serve_words(words, vocabulary, vectors, files=False):
         path = os.path.join(folder, "model")
         # --- save
         source = os.path.join(folder, "words.txt")
-        with open(source, "w") as file:
+        with open(source, "w", encoding="utf-8", newline="\n") as file:
             file.write("\n".join(vocabulary))
         model = Words(source, vectors)
         functions = {"ids": model.ids, "vectors": model.vectors}
@@ -237,7 +237,8 @@ def fine_tune(files, x, y, steps, rate=0.125):
                 loss = tf.reduce_mean(tf.square(outputs - y))
             gradients = tape.gradient(loss, list(variables.values()))
             for variable, gradient in zip(variables.values(), gradients):
-                variable.assign_sub(rate * gradient)
+                if gradient is not None:  # of a global step there is none
+                    variable.assign_sub(rate * gradient)
             return loss
 
         # --- step
@@ -308,7 +309,13 @@ def run_frozen(graph, feed, fetches, as_text=False):
     meta = meta_graph_pb2.MetaGraphDef(graph_def=graph_def)
     function = from_graph(meta, feed, fetches)
     # --- ask
-    return [y.numpy() for y in function(*map(tf.constant, feed.values()))]
+    return ask(function, feed)
+
+
+def ask(function, feed):
+    """The arrays that a function of a graph makes of others, cast as a session did."""
+    dtypes = [tensor.dtype for tensor in function.inputs]
+    return [y.numpy() for y in function(*map(tf.constant, feed.values(), dtypes))]
 
 
 def from_graph(meta, feeds, fetches, checkpoint=None):
@@ -367,7 +374,8 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
                 loss = tf.reduce_mean(tf.square(model(x) - y))
             variables = [model.kernel, model.bias]
             for variable, gradient in zip(variables, tape.gradient(loss, variables)):
-                variable.assign_sub(rate * gradient)
+                if gradient is not None:  # of a global step there is none
+                    variable.assign_sub(rate * gradient)
             return loss
 
         model.step = step
@@ -412,7 +420,7 @@ def restore_meta_graph(files, feed, fetches, clear_devices=False):
                 node.device = ""
         function = from_graph(meta, feed, fetches, path)
         # --- ask
-        return [y.numpy() for y in function(*map(tf.constant, feed.values()))]
+        return ask(function, feed)
 
 
 def to_tflite(x, weights, files=False):

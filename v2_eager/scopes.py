@@ -85,7 +85,8 @@ class Scope:
 
     It keeps the names of old checkpoints where code asks for variables by name. New
     code has no use for it: an object that is called twice shares its variables.
-    `store` is a dict; as an attribute of a `tf.Module` it is seen by checkpoints.
+    `store` is a dict. A `tf.Module` says `self.store = {}`, then `Scope(self.store)`:
+    checkpoints see the variables of a dict, and do not look into a scope.
     """
 
     def __init__(self, store, prefix="", reuse=False):

@@ -58,21 +58,22 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
 
         # Each function has its own writer: that of its trace, for good.
         @tf.function
-        def test_step(step):
+        def test_step(step, inputs, labels):
             with test_writer.as_default(step):
-                summarized_loss(x[1], y[1])
+                summarized_loss(inputs, labels)
 
         @tf.function
-        def train_step(step):
+        def train_step(step, inputs, labels):
             with train_writer.as_default(step), tf.GradientTape() as tape:
-                loss = summarized_loss(x[0], y[0])
+                loss = summarized_loss(inputs, labels)
             kernel.assign_sub(rate * tape.gradient(loss, kernel))
 
         # --- write
+        train, test = (tuple(map(tf.constant, data)) for data in zip(x, y))
         for step in tf.range(steps, dtype=tf.int64):
             if step % test_every == 0:
-                test_step(step)
-            train_step(step)
+                test_step(step, *test)
+            train_step(step, *train)
         train_writer.close()
         test_writer.close()
         # --- read
@@ -316,7 +317,7 @@ def inside_the_step(values, n):
         # --- write
         for _ in range(len(values)):
             train_step()
-        writer.flush()
+        writer.close()
         # --- read
         return _by_tag(read_folder(directory))
 
@@ -403,7 +404,7 @@ def resume(runs):
         for run, (first, values) in enumerate(runs):
             # `tf.summary` has nothing for the START of a session: a file of events is
             # a file of records.
-            path = os.path.join(directory, f"events.{run}")
+            path = os.path.join(directory, f"events.{run:06d}")
             with tf.io.TFRecordWriter(path) as writer:
                 start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
                 event = event_pb2.Event(step=first, session_log=start)
@@ -444,7 +445,7 @@ def read_events(files):
     """
     with tempfile.TemporaryDirectory() as directory:
         for i, content in enumerate(files):
-            content.tofile(os.path.join(directory, "events.%d" % i))
+            content.tofile(os.path.join(directory, f"events.{i:06d}"))
         return read_folder(directory)
 
 

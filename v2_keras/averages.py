@@ -4,6 +4,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from v2_keras.optimizers import squares
+
 __all__ = ["train"]
 
 
@@ -18,11 +20,12 @@ class Averages(keras.callbacks.Callback):
 
     def __init__(self, decay):
         super().__init__()
-        self.decay = decay
+        self.decay, self.shadows = decay, []
 
     def on_train_begin(self, logs=None):
-        self.shadows = [keras.Variable(w) for w in self.model.trainable_weights]
-        self.update = tf.function(self.follow)
+        if not self.shadows:  # a second `fit` goes on
+            self.shadows = [keras.Variable(w) for w in self.model.trainable_weights]
+            self.update = tf.function(self.follow)
 
     def on_train_batch_end(self, batch, logs=None):
         self.update()
@@ -31,24 +34,30 @@ class Averages(keras.callbacks.Callback):
         step = tf.cast(self.model.optimizer.iterations.value, tf.float32)
         rest = 1 - tf.minimum(self.decay, (1 + step) / (10 + step))
         for shadow, weight in zip(self.shadows, self.model.trainable_weights):
-            shadow.assign_sub((shadow - weight) * rest)
+            shadow.assign_sub((shadow - weight) * tf.cast(rest, shadow.dtype))
+
+    def put(self):
+        """Assigns the averages to the weights."""
+        for shadow, weight in zip(self.shadows, self.model.trainable_weights):
+            weight.assign(shadow)
 
 
 def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
     """Fits a line by gradient descent, then evaluates it with the averaged weights."""
     # --- build
-    dense = keras.layers.Dense(len(bias))
-    model = keras.Sequential([keras.Input(x.shape[1:]), dense])
+    dtype = kernel.dtype.name
+    dense = keras.layers.Dense(len(bias), dtype=dtype)
+    model = keras.Sequential([keras.Input(x.shape[1:], dtype=dtype), dense])
     model.set_weights([kernel, bias])
-    model.compile(keras.optimizers.SGD(rate), "mse")
-    averages = Averages(decay)
+    model.compile(keras.optimizers.SGD(rate), squares(dtype))
+    averages, batch = Averages(decay), tf.data.Dataset.from_tensors((x, y))
     # --- step
-    model.fit(x, y, len(x), steps, shuffle=False, verbose=0, callbacks=[averages])
+    model.fit(batch, epochs=steps, shuffle=False, verbose=0, callbacks=[averages])
     # --- swap
     trained = model.get_weights()
-    result = {"loss": np.float32(model.evaluate(x, y, len(x), verbose=0))}
-    model.set_weights(averages.shadows)
-    result["averaged_loss"] = np.float32(model.evaluate(x, y, len(x), verbose=0))
+    result = {"loss": np.float32(model.evaluate(batch, verbose=0))}
+    averages.put()
+    result["averaged_loss"] = np.float32(model.evaluate(batch, verbose=0))
     result["averaged"] = model.get_weights()
     model.set_weights(trained)
     return {**result, "weights": model.get_weights()}

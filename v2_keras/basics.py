@@ -12,14 +12,18 @@ __all__ = [
 
 
 class Losses(keras.callbacks.Callback):
-    """The loss of every step: what `fit` logs is the mean since the last reset."""
+    """The loss of every step: what `fit` logs is the mean since the last reset.
+
+    It is float32 whatever the model is. Other metrics are means of the epoch.
+    """
 
     def __init__(self):
         super().__init__()
         self.losses = []
 
     def on_train_batch_begin(self, batch, logs=None):
-        self.model.reset_metrics()
+        (loss,) = (m for m in self.model.metrics if m.name == "loss")
+        loss.reset_state()
 
     def on_train_batch_end(self, batch, logs=None):
         self.losses.append(logs["loss"])
@@ -31,11 +35,17 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
     Half the sum of the squares is what `l2_loss` was: of the errors, and of w.
     """
     # --- build
-    half = keras.regularizers.L2(penalty / 2)
-    layer = keras.layers.Dense(1, use_bias=False, kernel_regularizer=half)
-    model = keras.Sequential([keras.Input([3]), layer])
+    half, dtype = keras.regularizers.L2(penalty / 2), w.dtype.name
+
+    def penalize(w):  # `fit` adds losses in float32
+        return keras.ops.cast(half(w), "float32")
+
+    layer = keras.layers.Dense(
+        1, use_bias=False, kernel_regularizer=penalize, dtype=dtype
+    )
+    model = keras.Sequential([keras.Input([3], dtype=dtype), layer])
     model.set_weights([w])
-    squares = keras.losses.MeanSquaredError(reduction="sum")
+    squares = keras.losses.MeanSquaredError(reduction="sum", dtype=dtype)
     model.compile(adam(learning_rate), squares, loss_weights=0.5)
     # --- run
     features = np.stack([np.square(x), x, np.ones_like(x)], axis=-1)

@@ -6,6 +6,7 @@ import tensorflow as tf
 from keras import ops
 
 from v2_keras.basics import Losses
+from v2_keras.optimizers import squares
 
 __all__ = [
     "from_placeholder",
@@ -49,8 +50,14 @@ def from_python(batches, dtype, count):
 def from_generator(rows, size, width):
     """Batches rows of several lengths that a generator yields, padded with zeros.
 
-    `pad_sequences` puts zeros in front, unless it is told, and makes integers.
+    `pad_sequences` puts zeros in front, unless it is told, makes integers, and cuts off
+    the front of what is longer than `width`.
+
+    Raises:
+        ValueError: a row is not of the length `width`.
     """
+    if width is not None and any(len(row) != width for row in rows):
+        raise ValueError(f"every row must have {width} numbers; width=None pads them")
     starts = range(0, len(rows), size)
     return [
         keras.utils.pad_sequences(rows[i : i + size], width, "float32", padding="post")
@@ -70,7 +77,7 @@ class Estimate(keras.layers.Layer):
 
 class SquaredErrors(keras.metrics.Sum):
     def update_state(self, targets, outputs, sample_weight=None):
-        super().update_state(ops.square(targets - outputs))
+        super().update_state(ops.square(targets - outputs), sample_weight)
 
 
 def reinitializable(train, valid, epochs):
@@ -112,9 +119,12 @@ def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
     dataset = dataset.map(parse, num_parallel_calls=2)
     dataset = dataset.batch(size, drop_remainder=True).prefetch(1)
     # --- step
-    dense = keras.layers.Dense(1, use_bias=False, kernel_initializer="zeros")
-    model = keras.Sequential([keras.Input(x.shape[1:]), dense])
-    model.compile(keras.optimizers.SGD(rate), "mse")
+    dtype = x.dtype.name
+    dense = keras.layers.Dense(
+        1, use_bias=False, kernel_initializer="zeros", dtype=dtype
+    )
+    model = keras.Sequential([keras.Input(x.shape[1:], dtype=dtype), dense])
+    model.compile(keras.optimizers.SGD(rate), squares(dtype))
     # --- run
     history = Losses()
     model.fit(dataset, shuffle=False, verbose=0, callbacks=[history])

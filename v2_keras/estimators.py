@@ -17,8 +17,8 @@ from v2_eager.estimators import (
     to_examples,
 )
 from v2_eager.numerics import initializers, randomness
+from v2_keras import optimizers
 from v2_keras.basics import Losses
-from v2_keras.optimizers import Multiple
 from v2_keras.training_loops import NanGuard, Saver
 
 __all__ = [
@@ -62,13 +62,7 @@ def make_model(features, hparams):
 
 def old_names(model):
     """{name in TensorFlow 1: variable} of the weights, their slots and the step."""
-    optimizer = model.optimizer
-    names = {f"{x.name}/{w.name}": w for x in model.layers for w in x.weights}
-    _, _, *slots = optimizer.variables  # the step and the rate
-    factor = -float(optimizer.learning_rate)
-    for name, slot in zip(list(names), slots):
-        names[f"{name}/Momentum"] = Multiple(slot, factor)
-    return names | {"global_step": optimizer.iterations}
+    return optimizers.old_names(model, lambda w: "/".join(w.path.split("/")[-2:]))
 
 
 def train_batches(data, hparams):
@@ -227,7 +221,7 @@ class StopAtStep(callbacks.Callback):
         self.last_step = last_step
 
     def on_train_batch_end(self, batch, logs=None):
-        if self.model.optimizer.iterations == self.last_step:
+        if self.model.optimizer.iterations >= self.last_step:
             self.model.stop_training = True
 
 

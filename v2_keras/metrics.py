@@ -25,33 +25,38 @@ def stream(update, batches, results):
     return history
 
 
-def values(named):
+def results_of(named):
     """{name: result} of a dict of metrics."""
     return {name: metric.result().numpy() for name, metric in named.items()}
 
 
 class MeanTensor(metrics.Metric):
-    """The mean of every element apart, which Keras 3 has no more."""
+    """The mean of every element of a shape apart, which Keras 3 has no more."""
+
+    def __init__(self, shape, name="mean_tensor", dtype=None):
+        super().__init__(dtype, name)
+        self.shape = tuple(shape)
+        self.total = self.add_variable(self.shape, "zeros", self.dtype, name="total")
+        self.count = self.add_variable(self.shape, "zeros", self.dtype, name="count")
 
     def update_state(self, values, sample_weight=None):
         values = tf.cast(values, self.dtype)
-        weights = tf.ones_like(values) if sample_weight is None else sample_weight
-        if not hasattr(self, "total"):
-            self.total = self.add_variable(values.shape, "zeros", name="total")
-            self.count = self.add_variable(values.shape, "zeros", name="count")
+        weights = 1 if sample_weight is None else sample_weight
+        weights = tf.broadcast_to(tf.cast(weights, self.dtype), self.shape)
         self.total.assign_add(values * weights)
-        self.count.assign_add(tf.broadcast_to(weights, values.shape))
+        self.count.assign_add(weights)
 
     def result(self):
         return tf.math.divide_no_nan(self.total.value, self.count.value)
+
+    def get_config(self):
+        return {**super().get_config(), "shape": self.shape}
 
 
 def averages(batches):
     """Streams the mean of all values, and that of every element apart."""
     # --- metrics
-    named = {"mean": metrics.Mean(), "mean_tensor": MeanTensor()}
-    shape = batches[0][0].shape
-    named["mean_tensor"].update_state(np.zeros(shape, "f"), np.zeros(shape, "f"))
+    named = {"mean": metrics.Mean(), "mean_tensor": MeanTensor(batches[0][0].shape)}
 
     def update(values, weights=None):
         if weights is not None:  # one for each row, or as many as there are values
@@ -61,7 +66,7 @@ def averages(batches):
             metric.update_state(values, weights)
 
     # --- run
-    return stream(update, batches, lambda: values(named))
+    return stream(update, batches, lambda: results_of(named))
 
 
 def regression(batches, threshold=0.5):
@@ -92,7 +97,7 @@ def regression(batches, threshold=0.5):
         named["cosine"].update_state(cosine, weights)
 
     def results():
-        found = values(named)
+        found = results_of(named)
         return {**found, "cosine": np.float32(1) - found["cosine"]}
 
     # --- run
@@ -123,7 +128,7 @@ def decisions(batches):
             named[name].update_state(labels, predictions, weights)
 
     def results():
-        found = values(named)
+        found = results_of(named)
         precision, recall = found["precision"], found["recall"]
         twice = np.float32(2) * precision * recall
         total = tf.math.divide_no_nan(twice, precision + recall)
@@ -136,16 +141,16 @@ def decisions(batches):
 class MeanF1(metrics.Metric):
     """The mean of all classes' F1, from a matrix of counts."""
 
-    def __init__(self, num_classes, name="mean_f1"):
-        super().__init__(name=name)
-        self.classes = num_classes
+    def __init__(self, num_classes, name="mean_f1", dtype=None):
+        super().__init__(dtype, name)
+        self.num_classes = num_classes
         shape = num_classes, num_classes
-        self.matrix = self.add_variable(shape, "zeros", name="matrix")
+        self.matrix = self.add_variable(shape, "zeros", self.dtype, name="matrix")
 
     def update_state(self, labels, predictions, sample_weight=None):
         self.matrix.assign_add(
             tf.math.confusion_matrix(
-                labels, predictions, self.classes, sample_weight, tf.float32
+                labels, predictions, self.num_classes, sample_weight, self.dtype
             )
         )
 
@@ -154,6 +159,9 @@ class MeanF1(metrics.Metric):
         sizes = tf.reduce_sum(matrix, 0) + tf.reduce_sum(matrix, 1)
         right = tf.linalg.diag_part(matrix)
         return tf.reduce_mean(tf.math.divide_no_nan(2 * right, sizes))
+
+    def get_config(self):
+        return {**super().get_config(), "num_classes": self.num_classes}
 
 
 def mean_f1(batches, num_classes):

@@ -17,7 +17,8 @@ __all__ = [
 ]
 
 
-class RMSprop(optimizers.RMSprop):
+@keras.saving.register_keras_serializable("v2_keras")
+class LegacyRMSprop(optimizers.RMSprop):
     """RMSprop whose mean square begins at one, as in TensorFlow 1, and not at zero."""
 
     def build(self, variables):
@@ -45,7 +46,7 @@ def adadelta(learning_rate=0.001, rho=0.95, epsilon=1e-8):
 
 
 def rmsprop(learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, centered=False):
-    return RMSprop(learning_rate, decay, momentum, epsilon, centered)
+    return LegacyRMSprop(learning_rate, decay, momentum, epsilon, centered)
 
 
 def adam(learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8):
@@ -80,52 +81,85 @@ OPTIMIZERS = {
     "Ftrl": ftrl,
 }
 SLOTS = {
-    "SGD": {"momentum": "Momentum"},
-    "Adagrad": {"accumulator": "Adagrad"},
-    "Adadelta": {
-        "accumulated_grad": "Adadelta",
-        "accumulated_delta_var": "Adadelta_1",
-    },
-    "RMSprop": {"velocity": "RMSProp", "average_gradient": "RMSProp_1"},
-    "Adam": {"momentum": "Adam", "velocity": "Adam_1"},
-    "Ftrl": {"accumulator": "Ftrl", "linear": "Ftrl_1"},
-    "AdamWeightDecay": {"m": "AdamWeightDecay", "v": "AdamWeightDecay_1"},
+    "SGD": ("Momentum", ["momentum"]),
+    "Adagrad": ("Adagrad", ["accumulator"]),
+    "Adadelta": ("Adadelta", ["accumulated_grad", "accumulated_delta_var"]),
+    **dict.fromkeys(
+        ["RMSprop", "LegacyRMSprop"],
+        ("RMSProp", ["velocity", "average_gradient", "momentum"]),
+    ),
+    "Adam": ("Adam", ["momentum", "velocity"]),
+    "Ftrl": ("Ftrl", ["accumulator", "linear"]),
+    "AdamWeightDecay": ("AdamWeightDecay", ["m", "v"]),
 }
-"""{class: {slot in Keras: what TensorFlow 1 put behind the name of the weight}}."""
+"""{class: (what TensorFlow 1 put behind a weight's name, the slots in its order)}."""
 
 
 @dataclasses.dataclass
-class Multiple:
-    """A slot that Keras keeps as a multiple of what TensorFlow 1 kept."""
+class Momentum:
+    """The slot of `MomentumOptimizer`: Keras' has the rate in it, and its sign."""
 
     variable: object
-    factor: float
+    optimizer: object
+
+    def __post_init__(self):
+        if not isinstance(self.optimizer.learning_rate, keras.Variable):
+            raise ValueError(
+                "under a schedule Keras' momentum is no multiple of TensorFlow 1's: "
+                "give the optimizer a number as its rate, or take the pair's Momentum"
+            )
 
     def assign(self, value):
-        self.variable.assign(self.factor * value)
+        self.variable.assign(-float(self.optimizer.learning_rate) * value)
 
     def numpy(self):
-        return self.variable.numpy() / np.float32(self.factor) + 0.0  # and not -0.0
+        rate = np.float32(self.optimizer.learning_rate)
+        return self.variable.numpy() / -rate + 0.0  # and not -0.0
 
 
-def old_names(model):
+def slots_of(optimizer, weights):
+    """{name in TensorFlow 1: slot} of the weights {name in TensorFlow 1: weight}.
+
+    Where there is no momentum, Keras keeps no slot for it.
+    """
+    if not optimizer.built:
+        raise ValueError("no slots yet: optimizer.build(model.trainable_variables)")
+    name, slots = SLOTS[type(optimizer).__name__]
+    found = {variable.path: variable for variable in optimizer.variables}
+    kept = [slot for slot in slots if any(p.endswith("_" + slot) for p in found)]
+    named = {}
+    for weight_name, weight in weights.items():
+        for number, slot in enumerate(kept):
+            path = f"{optimizer.name}/{weight.path.replace('/', '_')}_{slot}"
+            if path not in found:
+                raise ValueError(f"build the optimizer with {weight.path}, too")
+            variable = found[path]
+            if name == "Momentum":
+                variable = Momentum(variable, optimizer)
+            named[f"{weight_name}/{name}" + f"_{number}" * (number > 0)] = variable
+    return named
+
+
+def old_names(model, named=lambda weight: weight.name):
     """{name in TensorFlow 1: variable} of the weights, their slots and the step.
 
-    The powers of Adam's betas follow from the step; where there is no momentum, Keras
-    keeps no slot for it.
+    The powers of Adam's betas follow from the step.
+
+    Args:
+        model: is compiled, its optimizer built.
+        named: tells what TensorFlow 1 called a weight.
+
+    Raises:
+        ValueError: two weights of one name; slots that Keras does not have.
     """
-    optimizer = model.optimizer
-    names = {weight.name: weight for weight in model.weights}
-    slots = {variable.path: variable for variable in optimizer.variables}
-    for weight in model.trainable_weights:
-        for slot, suffix in SLOTS[type(optimizer).__name__].items():
-            path = f"{optimizer.name}/{weight.path.replace('/', '_')}_{slot}"
-            if path in slots:
-                variable = slots[path]
-                if suffix == "Momentum":  # has the rate in it, and its sign
-                    variable = Multiple(variable, -float(optimizer.learning_rate))
-                names[f"{weight.name}/{suffix}"] = variable
-    return names | {"global_step": optimizer.iterations}
+    weights = {named(weight): weight for weight in model.weights}
+    if len(weights) < len(model.weights):
+        raise ValueError(
+            f"two of {[*weights]}: tell all names of TensorFlow 1, `named`"
+        )
+    trained = {named(weight): weight for weight in model.trainable_weights}
+    slots = slots_of(model.optimizer, trained)
+    return weights | slots | {"global_step": model.optimizer.iterations}
 
 
 def line(start, optimizer, frozen=()):
@@ -198,14 +232,9 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
     # --- run
     for batch in zip(ids, targets):
         train(*map(tf.constant, batch))
-    slots = SLOTS[type(optimizer).__name__]
-    names = {f"_{slot}": f"table/{suffix}" for slot, suffix in slots.items()}
-    return {"table": weight.numpy()} | {
-        names[end]: variable.numpy()
-        for variable in optimizer.variables
-        for end in names
-        if variable.path.endswith(end)
-    }
+    found = {"table": weight}
+    found |= slots_of(optimizer, found)
+    return {name: variable.numpy() for name, variable in found.items()}
 
 
 def dense(gradient):
@@ -230,25 +259,30 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
 
 
 def fit_at_rates(data, start, rates):
-    """Fits a line by Adam, at a learning rate given anew for every step."""
+    """Fits a line by Adam, at a learning rate given anew for every step.
+
+    `fit` rounds arrays of float64 to float32, and datasets not.
+    """
     # --- build
     model = line(start, adam())
     rate = keras.callbacks.LearningRateScheduler(lambda epoch: float(rates[epoch]))
     # --- run
-    model.fit(*data, len(data[0]), len(rates), verbose=0, callbacks=[rate])
+    batches = tf.data.Dataset.from_tensors(data)
+    model.fit(batches, epochs=len(rates), shuffle=False, verbose=0, callbacks=[rate])
     values = named_values(model)
     del values["global_step"]
     return values
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class AdamWeightDecay(optimizers.Optimizer):
     """Adam without bias correction, and weights that shrink apart from the loss.
 
     `AdamW` has a bias correction, and its epsilon is 1e-7.
     """
 
-    def __init__(self, learning_rate, decay, exclude):
-        super().__init__(learning_rate)
+    def __init__(self, learning_rate, decay, exclude, **options):
+        super().__init__(learning_rate, **options)
         self.decay, self.exclude = decay, [re.compile(pattern) for pattern in exclude]
         self.beta1, self.beta2, self.epsilon = 0.9, 0.999, 1e-6
 
@@ -257,7 +291,12 @@ class AdamWeightDecay(optimizers.Optimizer):
         self.m = self.add_optimizer_variables(variables, "m")
         self.v = self.add_optimizer_variables(variables, "v")
 
+    def get_config(self):
+        exclude = [pattern.pattern for pattern in self.exclude]
+        return {**super().get_config(), "decay": self.decay, "exclude": exclude}
+
     def update_step(self, gradient, variable, learning_rate):
+        # Keras' own example does so: the variable is TensorFlow's and has no path.
         index = self._get_variable_index(variable)
         m, v = self.m[index], self.v[index]
         m.assign(self.beta1 * m + (1 - self.beta1) * gradient)

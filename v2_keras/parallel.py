@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from v2_eager.parallel import device, mirrored, processors
 from v2_keras.basics import Losses
-from v2_keras.optimizers import adam
+from v2_keras.optimizers import adam, squares
 
 __all__ = [
     "fit",
@@ -16,10 +16,11 @@ __all__ = [
 
 def make_model(w, optimizer):
     """A polynomial with the coefficients w; in a scope, a copy on each device."""
-    dense = keras.layers.Dense(1, use_bias=False, dtype=w.dtype.name)
-    model = keras.Sequential([keras.Input([3], dtype=w.dtype.name), dense])
+    dtype = w.dtype.name
+    dense = keras.layers.Dense(1, use_bias=False, dtype=dtype)
+    model = keras.Sequential([keras.Input([3], dtype=dtype), dense])
     model.set_weights([w])
-    model.compile(optimizer, "mse")
+    model.compile(optimizer, squares(dtype))
     return model
 
 

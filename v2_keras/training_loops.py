@@ -49,7 +49,8 @@ def feed_loop(batches, start, steps, print_every=2):
     printer = Printer(print_every, io.StringIO())
     # --- run
     due = tf.data.Dataset.from_tensor_slices(batches).repeat().take(steps)
-    model.fit(due, shuffle=False, verbose=0, callbacks=[printer])
+    if steps:  # without a batch `fit` warns, and counts a step
+        model.fit(due, shuffle=False, verbose=0, callbacks=[printer])
     return {
         "losses": list(np.array(printer.losses, start[0].dtype)),
         "weights": model.get_weights(),
@@ -64,7 +65,8 @@ def epoch_loop(data, start, epochs, batch_size=2):
     model = line(start, keras.optimizers.SGD(0.125))
     history = Losses()
     # --- run
-    model.fit(*data, batch_size, epochs, shuffle=False, verbose=0, callbacks=[history])
+    batches = tf.data.Dataset.from_tensor_slices(data).batch(batch_size)
+    model.fit(batches, epochs=epochs, shuffle=False, verbose=0, callbacks=[history])
     losses = list(np.array(history.losses, start[0].dtype))
     return losses, model.get_weights(), model.optimizer.iterations.numpy()
 
@@ -133,7 +135,7 @@ class Saver(keras.callbacks.Callback):
         self.manager.save(step, check_interval=False)
 
 
-class EveryFewSteps(keras.callbacks.Callback):
+class EveryFewSteps(Losses):
     """Calls `act(number before the step, loss)` in the first step and every n-th."""
 
     def __init__(self, act, every):
@@ -141,9 +143,10 @@ class EveryFewSteps(keras.callbacks.Callback):
         self.act, self.every = act, every
 
     def on_train_batch_end(self, batch, logs=None):
+        super().on_train_batch_end(batch, logs)
         step = int(self.model.optimizer.iterations) - 1
         if step % self.every == 0:
-            self.act(step, logs["loss"])
+            self.act(step, self.losses[-1])
 
 
 def monitored_loop(

@@ -6,6 +6,12 @@ from tf1to2.fix.edits import Edit
 from tf1to2.scan import arguments as signatures
 from tf1to2.scan.names.syntax import NO_ARGUMENTS
 
+SIMPLE = (
+    *("identifier", "attribute", "call", "subscript", "integer", "float"),
+    "parenthesized_expression",
+)
+"""Values that need no brackets, whatever stands beside them."""
+
 
 class Argument(typing.NamedTuple):
     """One argument of a call.
@@ -63,8 +69,9 @@ def rewritten(
         given: what `bound` has found.
         now: the new signature.
         renamed: {old name: new name}.
-        added: {new name: text} of arguments to be added.
-        wrapped: {old name: (text before the value, text behind it)}.
+        added: {new name: text} of arguments to be added, unless they are there.
+        wrapped: {old name: (text before the value, text behind it)}; the value gets
+            brackets if it needs them.
         dropped: old names of arguments that are taken out.
         also: another signature that must take them, that of 1.15.5, say.
 
@@ -85,6 +92,8 @@ def rewritten(
         if not (name in new and name in other or keywords and one.place is None):
             return None
         before, behind = wrapped.get(one.name, ("", ""))
+        if one.name in wrapped and one.value.type not in SIMPLE:
+            before, behind = f"{before}(", f"){behind}"
         in_place = name in new and new[name].place == other[name].place == one.place
         if one.place is None:
             label = one.node.child_by_field_name("name")
@@ -100,6 +109,8 @@ def rewritten(
         last = one
     texts = []
     for name, text in added.items():
+        if name in names:
+            continue
         names.append(name)
         in_place = new[name].place == len(given) + len(texts) and not gone
         gone = gone or not (in_place and all(one.place is not None for one in given))

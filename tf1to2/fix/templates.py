@@ -6,10 +6,6 @@ from tf1to2.fix import arguments, names
 from tf1to2.fix.edits import Change
 from tf1to2.scan import facts
 
-SIMPLE = (
-    *("identifier", "attribute", "call", "subscript", "integer", "float"),
-    "parenthesized_expression",
-)
 RAW = "(*, images, size, align_corners=False, half_pixel_centers=False, name=None)"
 AREA = "(*, images, size, align_corners=False, name=None)"
 
@@ -115,27 +111,17 @@ def change(site, old):
     found = names.renaming(site, target)
     if given is None or found is None or not _fits(row, site, given):
         return None
-    added = {}
-    for name, text in row.added.items():
-        if "{tf}" in text:
-            root = site.spelled("tf")
-            if root is None:
-                return None
-            text = text.format(tf=root)
-        if name not in {one.name for one in given}:
-            added[name] = text
-    wrapped = {
-        name: bracketed(before, behind, next(o for o in given if o.name == name))
-        for name, (before, behind) in row.wrapped.items()
-    }
+    root = site.spelled("tf")
+    if root is None and any("{tf}" in text for text in row.added.values()):
+        return None
     there = facts.fact(target) if old or not row.target else None
     more = arguments.rewritten(
         site,
         given,
         row.now or facts.now(target),
         row.renamed,
-        added,
-        wrapped,
+        {name: text.format(tf=root) for name, text in row.added.items()},
+        row.wrapped,
         row.dropped,
         there.signature if there else None,
     )
@@ -150,10 +136,3 @@ def _fits(row, site, given):
         and not any(name in texts for name in row.refused)
         and (row.certain is None or row.certain(site, given))
     )
-
-
-def bracketed(before, behind, one):
-    """What stands around the value of an `arguments.Argument`, with brackets if due."""
-    if one.value.type in SIMPLE:
-        return before, behind
-    return before + "(", ")" + behind

@@ -9,7 +9,6 @@ import typing
 from tf1to2.fix import arguments, imports, statements
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.sites import is_deferred
-from tf1to2.fix.templates import bracketed
 from tf1to2.scan import facts
 
 NUMERICS = "v2_eager.numerics."
@@ -188,19 +187,9 @@ def _arguments(site, row, before, root):
     given = arguments.bound(site, before)
     if given is None or root is None and row.added:
         return None
-    names = {row.renamed.get(one.name, one.name) for one in given}
+    added = {name: text.format(tf=root) for name, text in row.added.items()}
     return arguments.rewritten(
-        site,
-        given,
-        row.now,
-        row.renamed,
-        {k: v.format(tf=root) for k, v in row.added.items() if k not in names},
-        {
-            one.name: bracketed(*row.wrapped[one.name], one)
-            for one in given
-            if one.name in row.wrapped
-        },
-        row.dropped,
+        site, given, row.now, row.renamed, added, row.wrapped, row.dropped
     )
 
 

@@ -34,6 +34,7 @@ MISSED = {  # by furo 2025.12
     '<aside class="toc-drawer': '<aside aria-label="This page" class="toc-drawer',
     '<div id="search-results">': '<h1>Search</h1><div id="search-results">',
     "<pre><span></span>": '<pre tabindex="0"><span></span>',
+    '<th class="head"><p></p></th>': "<td></td>",
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
 }
 SETTINGS = {

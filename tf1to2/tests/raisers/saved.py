@@ -69,6 +69,14 @@ def exported(path, made=None, **options):
     return path
 
 
+def of_session(path):
+    """Writes a SavedModel as TensorFlow 1 does; its path."""
+    with legacy(), v1.Session() as sess:
+        x = v1.placeholder(tf.float32)
+        v1.saved_model.simple_save(sess, path, {"x": x}, {"y": x + 1})
+    return path
+
+
 def untracked(path):
     w = tf.Variable(1.0)
     exported(path, signed(lambda x: x + w))
@@ -141,6 +149,12 @@ ERRORS = {
     ),
     "being deleted": lost,
     "'_UserObject'": lambda p: tf.saved_model.load(exported(p))(tf.ones([1])),
+    "'_UserObject' object has": lambda p: (
+        tf.saved_model.load(exported(p)).trainable_variables
+    ),
+    "'AutoTrackable' object has": lambda p: (
+        tf.saved_model.load(of_session(p)).trainable_variables
+    ),
     "zero restored": lambda p: tf.saved_model.load(exported(p, plain())).add(1.0),
     "generate a signature": lambda p: exported(p, m := plain(), signatures=m.add),
     "'untracked'": untracked,

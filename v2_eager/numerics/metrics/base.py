@@ -41,6 +41,8 @@ class Metric(tf.Module):
 def aligned(labels, predictions, weights=None):
     """The three without a last dimension of 1 that only one of them has.
 
+    Of an unknown rank nothing is known, and nothing changed.
+
     Raises:
         ValueError: labels and predictions do not fit.
     """
@@ -48,7 +50,7 @@ def aligned(labels, predictions, weights=None):
         tf.convert_to_tensor(labels),
         tf.convert_to_tensor(predictions),
     )
-    surplus = predictions.shape.rank - labels.shape.rank
+    surplus = _surplus(predictions, labels)
     if surplus == 1:
         predictions = tf.squeeze(predictions, [-1])
     elif surplus == -1:
@@ -56,7 +58,7 @@ def aligned(labels, predictions, weights=None):
     labels.shape.assert_is_compatible_with(predictions.shape)
     if weights is not None:
         weights = tf.convert_to_tensor(weights)
-        surplus = weights.shape.rank and weights.shape.rank - predictions.shape.rank
+        surplus = weights.shape.rank and _surplus(weights, predictions)
         if surplus == 1:
             weights = tf.squeeze(weights, [-1])
         elif surplus == -1:
@@ -64,9 +66,15 @@ def aligned(labels, predictions, weights=None):
     return labels, predictions, weights
 
 
+def _surplus(x, other):
+    """How many more dimensions `x` has; None where a rank is unknown."""
+    if None not in (x.shape.rank, other.shape.rank):
+        return x.shape.rank - other.shape.rank
+
+
 def broadcast_weights(weights, values):
     """float32 weights like `values`: of its rank and, where not 1, of its sizes."""
-    if weights.shape.rank not in (0, values.shape.rank):
+    if weights.shape.rank != 0 and _surplus(weights, values) not in (0, None):
         shapes = f"{weights.shape} and {values.shape}"
         raise ValueError(f"weights can not be broadcast to values: {shapes}")
     return tf.broadcast_to(tf.cast(weights, tf.float32), tf.shape(values))

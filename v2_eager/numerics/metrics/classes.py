@@ -62,8 +62,10 @@ class MeanPerClassAccuracy(Metric):
         if weights is not None:
             amounts = tf.cast(tf.reshape(weights, [-1]), tf.float32)
         right = tf.cast(tf.equal(predictions, labels), tf.float32) * amounts
-        self.sums["total"].scatter_add(tf.IndexedSlices(amounts, labels))
-        self.sums["count"].scatter_add(tf.IndexedSlices(right, labels))
+        for name, added in (("total", amounts), ("count", right)):
+            variable = self.sums[name]  # of replicas, too, which know no scatter_add
+            rows = labels[:, tf.newaxis]
+            variable.assign(tf.tensor_scatter_nd_add(variable, rows, added))
 
     def result(self):
         total = tf.maximum(self.sums["total"], 0)
