@@ -622,6 +622,17 @@ class MissingSeedTest(DrawTest):
         self.assertEqual(seeds, [3, 9, 15])
 
 
+class GraphSeedTest(unittest.TestCase):
+    def test_it_belongs_to_one_graph(self):
+        graph, v1 = tf.Graph(), tf.compat.v1
+        with tf.Graph().as_default():
+            v1.set_random_seed(3)
+            with graph.as_default():
+                self.assertIsNone(graph.seed)
+                v1.set_random_seed(4)
+        self.assertEqual(graph.seed, 4)
+
+
 class EndOfStreamTest(DrawTest):
     """What begins a stream anew, and what does not."""
 

@@ -212,6 +212,25 @@ class ScopesTest(unittest.TestCase):
         check()
 
 
+class Leaf(tf.Module):
+    @tf.Module.with_name_scope
+    def __call__(self):
+        return tf.Variable(1.0, name="v")
+
+
+class ModuleNamesTest(unittest.TestCase):
+    """The name scope of a module is absolute, as of where it was made."""
+
+    def test_names(self):
+        alpha = tf.Module("alpha")
+        with alpha.name_scope:
+            inside = Leaf("leaf")
+        outside = Leaf("leaf")
+        with alpha.name_scope:
+            names = [leaf().name for leaf in (inside, outside)]
+        self.assertEqual(names, ["alpha/leaf/v:0", "leaf/v:0"])
+
+
 class NamesTest(unittest.TestCase):
     """What the left page has no word for, and what goes wrong without the right."""
 

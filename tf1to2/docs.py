@@ -125,6 +125,8 @@ def _by_keras(proof, name):
 
 def tables(found):
     """{name: the text of the table}, from what `proofs` found."""
+    from parity_tests import keras_stages
+
     return {
         "topics": _topics(found),
         **{
@@ -133,6 +135,7 @@ def tables(found):
         },
         **friends.tables(found),
         "keras": _keras(found),
+        "keras stages": keras_stages.table(),
         "kernels": _kernels(),
         "float32": _float32(found),
         "mutations": _mutations(),

@@ -147,12 +147,14 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, **hyper):
     if epsilon:
         hyper["epsilon"] = epsilon
     made = OPTIMIZERS[optimizer](**hyper)
+    if decay and optimizer != "Nadam":
+        rate = float(made.learning_rate)
+        schedule = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
+        # Not set on the one that is there: its model could not be exported.
+        made = OPTIMIZERS[optimizer](**{**hyper, "learning_rate": schedule})
     for name in ROUNDED:
         if isinstance(getattr(made, name, None), float):
             setattr(made, name, float(np.float32(getattr(made, name))))
-    if decay and optimizer != "Nadam":
-        rate = float(made.learning_rate)
-        made.learning_rate = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
     return made
 
 

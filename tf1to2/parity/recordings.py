@@ -332,6 +332,7 @@ def ask(python, page, requests, settings="default"):
         **inherited,
         "PYTHONWARNINGS": "ignore",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # a SavedModel of Keras has sets in their order
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "TF_NUM_INTRAOP_THREADS": "1",
         "TF_NUM_INTEROP_THREADS": "8" if settings == "watched" else "1",

@@ -244,17 +244,20 @@ def _several(symbols, width, colour):
     return "\n".join(lines) + "\n\n" + first
 
 
+LIKE = "Nothing has these very words. In words like these:\n"
+
+
 def _of_error(text, width, colour):
-    symbols, known = pasted.names(text), pasted.advice(text)
-    if not symbols:
-        known = known or pasted.likely(text)
+    symbols, known, lead = pasted.names(text), pasted.advice(text), ""
+    if not (symbols or known):
+        known, lead = pasted.likely(text), LIKE
     if not (symbols or known):
         raise CommandError(
             f"nothing is known of this error: {pasted.last(text)[:200]}; "
             "try the name that it is about: tf1to2 explain tf.NAME"
         )
     several = _several(symbols, width, colour) if symbols else ""
-    return "\n".join(filter(None, [_of_advice(known[:SEVERAL], width), several]))
+    return "\n".join(filter(None, [lead, _of_advice(known[:SEVERAL], width), several]))
 
 
 def _of_advice(known, width):

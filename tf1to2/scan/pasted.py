@@ -24,6 +24,7 @@ MODULES = (
     (re.compile(r"^(tensorflow(_core)?|tf)\b"), "tf"),
 )
 ENOUGH = 20  # characters of a message that tell which it is
+GIVEN = r"\b(?:Received|Got|Found)\b"
 QUOTED = r"['‘`\"]([\w.]+)['’`\"]"
 
 
@@ -215,7 +216,8 @@ def _highest(scored):
 def _likeness(message, line):
     """How many letters of a line a message accounts for; 0 for too few.
 
-    Not word by word, one word in four may be another, but none that is quoted.
+    Not word by word, one word in four may be another, but none that is quoted; and of
+    what the line says, before what it was given, it has three letters in five.
     """
     quoted, words = set(re.findall(QUOTED, message)), re.findall(r"\w{2,}", message)
     there = [word for word in words if re.search(rf"\b{word}\b", line, re.I)]
@@ -224,7 +226,9 @@ def _likeness(message, line):
         others = quoted - set(re.findall(QUOTED, line))
         if others or len(words) < 4 or missing * 4 > len(words):
             return 0
-    return letters if letters >= 10 else 0
+    said = re.sub(QUOTED, " ", re.split(GIVEN, TYPE.sub("", line))[0])
+    whole = sum(map(len, re.findall(r"\b[A-Za-z_]{2,}\b", said)))
+    return letters if letters >= 10 and letters * 5 >= whole * 3 else 0
 
 
 @functools.cache

@@ -140,6 +140,36 @@ class FalseFriendTest(ScanCase):
         self.assertEqual(self.symbols(select=["changed"]), ["tf.where"] * 2)
 
 
+class BackendTest(ScanCase):
+    PROGRAM = """
+import tensorflow as tf
+from tensorflow.keras import backend as K
+from tensorflow.keras.models import load_model
+K.set_learning_phase(0)
+model = load_model("model.h5")
+model._make_predict_function()
+seen = model.layers[2].get_output_at(0)
+heat = K.function([model.input], K.gradients(K.max(model.output), seen))
+K.get_session().run(model.layers[0].kernel.initializer)
+"""
+
+    def test_functions_of_the_backend_lead_to_pairs(self):
+        self.write(cam=self.PROGRAM)
+        found = [f.entry for f in findings.scan(["."]).findings]
+        pairs = {e.symbol.rpartition(".")[2]: e.pair for e in found}
+        topic = "keras_functions."
+        leads = {n: p.removeprefix(topic) for n, p in pairs.items() if topic in p}
+        wanted = {
+            "set_learning_phase": "fit_in_phase",
+            "_make_predict_function": "serve",
+            "get_output_at": "layer_outputs",
+            "function": "layer_outputs",
+            "gradients": "saliency",
+            "get_session": "run_in_session",
+        }
+        self.assertEqual(leads, wanted)
+
+
 class ValueTest(ScanCase):
     def test_what_nobody_knows_of_an_object_of_the_project_is_no_finding(self):
         self.write(

@@ -21,6 +21,8 @@ UNMISTAKABLE = {
     "fit_generator": ROOT + "keras.Model",
     "predict_generator": ROOT + "keras.Model",
     "evaluate_generator": ROOT + "keras.Model",
+    "_make_predict_function": ROOT + "keras.Model",
+    "get_output_at": ROOT + "keras.layers.Layer",
 }
 ANYTHING = r"\w*"
 OPTIMIZERS = r"(opt(im)?|optimi[sz]er|trainer|solver)s?\d*"

@@ -251,5 +251,7 @@ ERRORS = {
     "device specification": nowhere_else,
     "Python-style iteration in": in_graph(lambda: list(tf.data.Dataset.range(2))),
     "is not in graph": in_graph(freeze_nothing),
+    "Exporting/importing": lambda: v1.train.import_meta_graph("model.meta"),
+    "tf.metrics.": lambda: v1.metrics.mean([1.0]),
     "numpy() is only": in_graph(lambda: tf.Variable(1.0).numpy()),
 }

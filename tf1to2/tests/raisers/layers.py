@@ -20,7 +20,43 @@ class Penalized(layers.Layer):
         self.add_loss(tf.reduce_mean(x), inputs=x)
 
 
+K = tf.keras.backend
+
+
+def session_of_backend():
+    from tensorflow.keras.backend import get_session
+
+    return get_session()
+
+
+def function_of_keras():
+    import keras
+
+    return keras.backend.function
+
+
+def dense():
+    layer = layers.Dense(2)
+    layer.build([None, 2])
+    return layer
+
+
+def watch_input():
+    with tf.GradientTape() as tape:
+        tape.watch(tf.keras.Input([2]))
+
+
 ERRORS = {
+    "_tf_keras.keras.backend' has": lambda: K.learning_phase(),
+    "module 'keras.backend'": function_of_keras,
+    "from 'tensorflow.keras.backend'": session_of_backend,
+    "attribute 'name'": lambda: K.set_value(dense().bias, [1.0, 2.0]),
+    "attribute '_is_ref_dtype'": lambda: K.update_add(dense().bias, tf.ones([2])),
+    "attribute 'base_dtype'": lambda: K.mean(tf.keras.Input([2])),
+    "'_make_predict_function'": lambda: tf.keras.Sequential()._make_predict_function(),
+    "'total_loss'": lambda: tf.keras.Sequential().total_loss,
+    "of type 'KerasTensor'": watch_input,
+    "attribute 'initializer'": lambda: dense().kernel.initializer,
     "`name` must be passed": lambda: Named()(tf.ones([1, 2])),
     "attribute 'add_update'": lambda: Updated()(tf.ones([1, 2])),
     "attribute 'updates'": lambda: layers.BatchNormalization().updates,

@@ -37,5 +37,6 @@ ERRORS = {
     "'SymbolicTensor' object has no attribute 'assign'": tf.function(
         lambda: tf.ones([]).assign(2.0)
     ),
+    "attribute 'assign_add'": lambda: tf.ones([2]).assign_add([1.0, 1.0]),
     "attribute 'run'": lambda: tf.Variable(1.0).initializer.run(),
 }

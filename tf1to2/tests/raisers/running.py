@@ -120,6 +120,12 @@ def defined_twice():
     exec("flags.DEFINE_integer('steps', 1, '', flag_values=values)", other)
 
 
+def divide_unevenly():
+    with mirrored().scope():
+        made = compiled("sgd", "mse")
+    made.fit(np.ones([3, 2]), np.ones([3, 1]), batch_size=3, verbose=0)
+
+
 ERRORS = {
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
@@ -157,6 +163,10 @@ ERRORS = {
     "cross-replica context, use": reduce_inside,
     "_distributed_apply": apply_outside,
     "Mixing": mix,
+    "attribute 'multi_gpu_model'": lambda: tf.keras.utils.multi_gpu_model,
+    "keras' has no attribute 'estimator'": lambda: tf.keras.estimator,
+    "AddN of type AddN": divide_unevenly,
+    "argument `reduction`": lambda: tf.keras.losses.MeanSquaredError(reduction="auto"),
     "Visible devices": lambda: tf.config.set_visible_devices([], "CPU"),
     "Virtual devices": virtual_devices,
     "Inter op": lambda: tf.config.threading.set_inter_op_parallelism_threads(7),

@@ -3,6 +3,7 @@
 import os
 import tempfile
 
+import h5py
 import numpy as np
 import tensorflow as tf
 
@@ -69,6 +70,14 @@ def exported(path, made=None, **options):
     return path
 
 
+def of_session(path):
+    """Writes a SavedModel as TensorFlow 1 does; its path."""
+    with legacy(), v1.Session() as sess:
+        x = v1.placeholder(tf.float32)
+        v1.saved_model.simple_save(sess, path, {"x": x}, {"y": x + 1})
+    return path
+
+
 def untracked(path):
     w = tf.Variable(1.0)
     exported(path, signed(lambda x: x + w))
@@ -108,6 +117,24 @@ def old_layer(_):
     tf.keras.layers.Dense.from_config({"units": 1, "kernel_initializer": initializer})
 
 
+def decode(path):
+    keras().save(path + ".h5")
+    with h5py.File(path + ".h5") as file:
+        file.attrs["model_config"].decode("utf8")
+
+
+def load_by_name(path):
+    keras().save_weights(path + ".weights.h5")
+    keras().load_weights(path + ".weights.h5", by_name=True)
+
+
+def load_short_names(path):
+    model = keras()
+    model.compile("sgd", "mse")
+    model.save(path + ".h5")
+    tf.keras.models.load_model(path + ".h5")
+
+
 def reload(path, layer):
     path += ".keras"
     keras(layer).save(path)
@@ -141,6 +168,12 @@ ERRORS = {
     ),
     "being deleted": lost,
     "'_UserObject'": lambda p: tf.saved_model.load(exported(p))(tf.ones([1])),
+    "'_UserObject' object has": lambda p: (
+        tf.saved_model.load(exported(p)).trainable_variables
+    ),
+    "'AutoTrackable' object has": lambda p: (
+        tf.saved_model.load(of_session(p)).trainable_variables
+    ),
     "zero restored": lambda p: tf.saved_model.load(exported(p, plain())).add(1.0),
     "generate a signature": lambda p: exported(p, m := plain(), signatures=m.add),
     "'untracked'": untracked,
@@ -148,6 +181,9 @@ ERRORS = {
     "Error parsing": parse,
     "to `tags`": lambda p: tf.saved_model.load(exported(p), tags=["train"]),
     "File format": lambda p: tf.keras.models.load_model(exported(p)),
+    "attribute 'decode'": decode,
+    "`by_name`": load_by_name,
+    "KerasSaveable": load_short_names,
     "Invalid filepath": lambda p: keras().save(p),
     "The filename": lambda p: keras().save_weights(p),
     "`save_format`": lambda p: keras().save(p, save_format="tf"),

@@ -43,6 +43,7 @@ def run_out():
 
 
 ERRORS = {
+    "iterable of at least one": lambda: tf.add_n([]),
     "cannot compute": lambda: tf.constant(1) + tf.constant(1.0),
     "of argument 'x'": in_graph(lambda: tf.constant(1) + tf.constant(1.0)),
     "same dtype, got": lambda: tf.constant(1) / tf.constant(2.0),

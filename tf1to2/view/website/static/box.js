@@ -159,7 +159,7 @@
       .filter((line) => line && !/^[~^ ]+$/.test(line)).reverse();
     const names = ofNames(lines), known = sections(lines, letters);
     if (names.length || known.length) return { names, errors: known };
-    return { names, errors: likely(lines) };
+    return { names, errors: likely(lines), like: true };
   }
 
   function ofNames(lines) {
@@ -230,7 +230,9 @@
       const others = quotes(message).some((quote) => !quotes(line).includes(quote));
       if (others || words.length < 4 || missing * 4 > words.length) return 0;
     }
-    return letters >= 10 ? letters : 0;
+    const said = line.replace(TYPE, "").split(/\b(?:Received|Got|Found)\b/)[0];
+    const plain = said.replace(new RegExp(QUOTED, "g"), " ").match(/\b[A-Za-z_]{2,}\b/g) ?? [];
+    return letters >= 10 && letters * 5 >= plain.join("").length * 3 ? letters : 0;
   }
 
   // --- What is shown.
@@ -284,6 +286,9 @@
     if (!text || !index) return;
     const isError = /\s/.test(text);
     const found = isError ? ofError(text) : { names: find(text), errors: [] };
+    if (found.like && found.errors.length) {
+      answer.append(element("p", "Nothing has these very words. In words like these:"));
+    }
     answer.append(...found.errors.slice(0, SHOWN).map(shownError));
     const more = found.names.length - SHOWN;
     found.names.slice(0, SHOWN).forEach((name, i) => answer.append(shownName(name, i === 0)));

@@ -1,0 +1,338 @@
+"""Proves the pair `keras_functions`: K.function, sessions and phases, without them."""
+
+import unittest
+from unittest import mock
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import proof
+from tf1to2.parity import FalseFriend, Program, Raises, false_friends
+from v1_graph import keras_functions as v1
+from v2_eager import keras_functions as v2
+
+# `fit` and `predict` batch arrays by tf.data, whose functions are traced in every way.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
+)
+RANDOM = np.random.RandomState(20)
+keras = tf.keras
+
+
+def drawn(*shape):
+    return RANDOM.standard_normal(shape).astype("f")
+
+
+def weights(features=4, hidden=5, classes=3):
+    norm = [1 + drawn(hidden) / 4, drawn(hidden), drawn(hidden), drawn(hidden) ** 2 + 1]
+    first, last = [drawn(features, hidden), drawn(hidden)], [drawn(hidden, classes)]
+    return [*first, *norm, *last, drawn(classes)]
+
+
+START, OTHER, THIRD = weights(), weights(), weights()
+X = drawn(70, 4)
+CLASSES = X, np.argmax(X[:, :3] + drawn(70, 3) / 2, axis=1).astype("i")
+NUMBERS = X, RANDOM.uniform(size=(70, 3)).astype("f")
+IMAGES = drawn(3, 14, 11, 3)
+FILTERS = [drawn(3, 3, 3, 4) / 2, drawn(4), drawn(3, 3, 4, 5) / 2, drawn(5)]
+FILTERS += [drawn(5, 3), drawn(3)]
+AGAINST = [*FILTERS[:4], -np.abs(FILTERS[4]) * [1, 0, 0], drawn(3)]
+AGAINST[4] = AGAINST[4].astype("f")
+SHARES = {"edges": 0.5, "shapes": 2.0}
+SIZES = [[2, 3], [4]]
+OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
+ONCE = {**OLD, "function": "no tf.function: names are Python's"}
+
+
+# What is compiled reduces its losses in float32, in 1.15, whatever comes in.
+COMPILED = {"float32": True}
+
+
+def old(name, slug, args, kwargs=(), skip=OLD, **others):
+    return Program(name, slug, args, dict(kwargs), skip=skip, **others)
+
+
+def friend(name, slug, args, naive, because, skip=OLD, **others):
+    return FalseFriend(
+        *(name, slug, args),
+        of="program",
+        naive=naive,
+        because=because,
+        skip=skip,
+        **others,
+    )
+
+
+def by_a_call_in_training(x, start, phase):
+    model = v2.network(start)
+    outputs = [layer.output for layer in model.layers[1:]]
+    found = keras.Model(model.input, outputs)(x, training=bool(phase))
+    return [y.numpy() for y in found], model.get_weights()
+
+
+def by_predict(x, start, rate, seed, passes):
+    inputs = keras.Input(x.shape[1:])
+    hidden = keras.layers.Dense(len(start[1]), activation="relu")(inputs)
+    hidden = keras.layers.Dropout(rate, seed=seed)(hidden, training=True)
+    outputs = keras.layers.Dense(len(start[-1]), activation="softmax")(hidden)
+    model = keras.Model(inputs, outputs)
+    model.set_weights(start)
+    found = np.array([model.predict(x, verbose=0) for _ in range(passes)])
+    return found.mean(axis=0), found.std(axis=0)
+
+
+def by_todays_update(batches, momentum):
+    mean, centred = tf.Variable(tf.zeros_like(batches[0][0])), []
+    for batch in batches:
+        centred.append(batch - mean.numpy())
+        moved = tf.reduce_mean(batch, axis=0)
+        keras.backend.moving_average_update(mean, moved, momentum)
+    seen = np.asarray(len(batches), batches[0].dtype)
+    return centred, [mean.numpy(), seen]
+
+
+def by_an_override_map(images, start, label):
+    graph = tf.compat.v1.get_default_graph()
+    relu = mock.patch.object(v2, "guided_relu", tf.nn.relu)
+    with relu, graph.gradient_override_map({"Relu": "KerasGuidedRelu"}):
+        return v2.guided_saliency(images, start, label)
+
+
+def by_todays_values(x, snapshots):
+    model = v2.network(snapshots[0])
+    keras.backend.batch_set_value(list(zip(model.weights, snapshots[1])))
+
+
+def with_its_updates(data, start, penalty, rate, batch_size, updates):
+    return v2.train_in_session(data, start, penalty, rate, batch_size)
+
+
+def by_an_input_of_the_model(data, start, epochs, batch_size):
+    model = v2.network(start)
+
+    def loss(y_true, y_pred):
+        importance = tf.exp(-tf.reduce_mean(tf.square(model.input), axis=-1))
+        return importance * tf.reduce_mean(tf.square(y_true - y_pred), axis=-1)
+
+    model.compile("sgd", loss)
+    model.fit(*data, batch_size=batch_size, epochs=epochs, verbose=0)
+
+
+def by_an_argument(data, start, phase, epochs, batch_size):
+    def norm(**options):
+        layer = keras.layers.BatchNormalization(**options)
+        return lambda x: layer(x, training=bool(phase))
+
+    norms = {name: norm for name in ("TrainingNorm", "InferenceNorm")}
+    with mock.patch.multiple(v2, **norms):
+        return v2.fit_in_phase(data, start, phase, epochs, batch_size)
+
+
+def in_a_new_graph(sizes, clear):
+    keras.utils.clear_session()
+    keras.layers.Dense(1)  # of another model
+    with tf.Graph().as_default():
+        return [[keras.layers.Dense(n).name for n in units] for units in sizes]
+
+
+CASES = [
+    old("layer_outputs", "not in training", [X, START, 0]),
+    friend(
+        "layer_outputs",
+        "in training",
+        [X, START, 1],
+        by_a_call_in_training,
+        "a call in training moves the averages, which K.function left alone",
+    ),
+    friend(
+        "monte_carlo",
+        "thirty passes",
+        [X, START[:2] + START[6:], 0.5, 3, 30],
+        by_predict,
+        "training=False of predict overrides the argument of the layer's call",
+    ),
+    friend(
+        "running_mean",
+        "three batches",
+        [[X[:20], X[20:55], X[55:]], 0.9],
+        by_todays_update,
+        "it divides no more by 1 - momentum ** n",
+    ),
+    old("saliency", "three images", [IMAGES, FILTERS]),
+    friend(
+        "guided_saliency",
+        "three images",
+        [IMAGES, FILTERS, 1],
+        by_an_override_map,
+        "eager calls and their traces are in no graph that has the map",
+    ),
+    old("grad_cam", "an image", [IMAGES[0], FILTERS, 2]),
+    old("grad_cam", "nothing speaks for it", [IMAGES[0], AGAINST, 0]),
+    old("deep_dream", "ten steps", [IMAGES[:1], FILTERS, SHARES, 0.1, 10]),
+    old("deep_dream", "a limit", [IMAGES[:1], FILTERS, SHARES, 0.1, 30, 9.0]),
+    old("loss_gradients", "with a penalty", [CLASSES, START, 0.125], **COMPILED),
+    friend(
+        "average_weights",
+        "three sets",
+        [X, [START, OTHER, THIRD]],
+        by_todays_values,
+        "the function of that name takes no weight of Keras 3",
+        differs="raises",
+    ),
+    old("reset_weights", "twice", [NUMBERS, drawn(4, 3), 5, 0.25], **COMPILED),
+    old("run_in_session", "both at once", [X, START]),
+    old("train_in_session", "an epoch", [CLASSES, START, 0.125, 0.25, 16], traces=2),
+    friend(
+        "train_in_session",
+        "the updates forgotten",
+        [CLASSES, START, 0.125, 0.25, 16, False],
+        with_its_updates,
+        "a call in training moves the averages, whoever forgot the updates",
+        traces=2,
+    ),
+    friend(
+        "loss_of_inputs",
+        "three epochs",
+        [NUMBERS, START, 3, 16],
+        by_an_input_of_the_model,
+        "compile takes no loss that closes over an input of the model",
+        differs="raises",
+        **COMPILED,
+    ),
+    old("two_graphs", "two sets of weights", [X, [START, OTHER]]),
+    old("serve", "five requests", [np.array_split(X, 5), START, 3]),
+    old("fit_in_phase", "as in training", [CLASSES, START, 1, 3, 16], **COMPILED),
+    friend(
+        "fit_in_phase",
+        "as not in training",
+        [CLASSES, START, 0, 3, 16],
+        by_an_argument,
+        "training=True of fit overrides the argument of the layer's call",
+        **COMPILED,
+    ),
+    friend(
+        "name_layers",
+        "counted on",
+        [SIZES, False],
+        in_a_new_graph,
+        "a new graph does not begin to count anew",
+        ONCE,
+    ),
+    old("name_layers", "cleared", [SIZES, True], skip=ONCE),
+    Raises(
+        "layer_outputs",
+        "too few features",
+        [X[:, 1:], START, 0],
+        of="program",
+        graph=tf.errors.InvalidArgumentError,
+        eager=ValueError,
+        function=ValueError,
+        match="Matrix size-incompatible|is incompatible with",
+        skip=OLD,
+    ),
+    Raises.alike(
+        "deep_dream",
+        "a layer that there is not",
+        [IMAGES[:1], FILTERS, {"fc1": 1.0}, 0.1, 1],
+        ValueError,
+        "No such layer: fc1",
+        of="program",
+        skip=OLD,
+    ),
+    Raises(
+        "grad_cam",
+        "a class that there is not",
+        [IMAGES[0], FILTERS, 3],
+        of="program",
+        graph=ValueError,
+        eager=tf.errors.InvalidArgumentError,
+        function=ValueError,
+        match="slice index 3 of dimension 1 out of bounds",
+        skip=OLD,
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class KerasFunctionsTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+class DistancesTest(unittest.TestCase):
+    """What the chapter says of Keras 3 as it is."""
+
+    @parameterized.expand(
+        [
+            ("monte_carlo", "outputs/1", "0.48"),
+            ("fit_in_phase", "outputs/1/4", "2.8"),
+            ("layer_outputs", "outputs/1/4", "0.76"),
+            ("train_in_session", "outputs/1/4", "2.1"),
+            ("guided_saliency", "outputs", "0.0061"),
+        ]
+    )
+    def test_how_far_apart(self, name, leaf, told):
+        left, naive = both(name)
+        self.assertEqual(f"{np.abs(left[leaf] - naive[leaf]).max():.2g}", told)
+
+    @parameterized.expand(
+        [
+            ("fit_in_phase", "outputs/0", 0, "4.0 2.0"),
+            ("running_mean", "outputs/1/0", 1, "-0.32 -0.086"),
+        ]
+    )
+    def test_numbers(self, name, leaf, index, told):
+        left, naive = (side[leaf][index] for side in both(name))
+        self.assertEqual(f"{left:#.2g} {naive:#.2g}", told)
+
+    def test_predict_drops_nothing(self):
+        self.assertLess(both("monte_carlo")[1]["outputs/1"].max(), 1e-6)
+
+    def test_pixels_are_small(self):
+        left, _ = both("guided_saliency")
+        self.assertEqual(f"{np.abs(left['outputs']).max():.4f}", "0.0023")
+
+    def test_a_base_that_is_not_in_training_is_told_that_it_is(self):
+        base = keras.Sequential([keras.Input([4]), keras.layers.BatchNormalization()])
+        inputs = keras.Input([4])
+        outputs = keras.layers.Dense(4)(base(inputs, training=False))
+        model = keras.Model(inputs, outputs)
+        for trainable, moves in [(True, True), (False, False)]:
+            base.trainable = trainable
+            model.compile("sgd", "mse")
+            before = base.get_weights()[2]
+            model.fit(X, X, verbose=0)
+            moved = (base.get_weights()[2] != before).any()
+            self.assertEqual(moved, moves)
+
+    def test_outputs_of_a_sequential(self):
+        model = keras.Sequential([keras.Input([4]), keras.layers.Dense(1)])
+        with self.assertRaisesRegex(AttributeError, "has never been called"):
+            _ = model.output
+        self.assertEqual(model.layers[-1].output.shape, (None, 1))
+        self.assertEqual(len(model.outputs), 1)
+
+    def test_a_placeholder(self):
+        model = v2.network(START)
+        with tf.Graph().as_default():
+            x = tf.compat.v1.placeholder(tf.float32, [None, 4])
+            with self.assertRaisesRegex(RuntimeError, "capture an EagerTensor"):
+                model(x)
+            with self.assertRaisesRegex(RuntimeError, "only supports Python-style"):
+                model.predict(X, verbose=0)
+
+    def test_backend_of_what_has_no_value(self):
+        output = v2.network(START).output
+        self.assertIs(keras.backend.eval(output), output)
+
+
+def both(name):
+    (case,) = [c for c in CASES if isinstance(c, FalseFriend) and c.name == name]
+    return list(false_friends.both(PROOF, case, {}))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+"""parity_tests/keras_stages.tsv: whole, in the guide, and as measured."""
+
+import importlib.util
+import unittest
+
+import numpy as np
+import pytest
+from parameterized import parameterized
+
+from parity_tests import keras_stages
+from tf1to2.tests.test_structure import ROOT
+
+
+class TableTest(unittest.TestCase):
+    def test_every_false_friend_and_every_error_of_keras_has_a_row(self):
+        told = [(row["pair"], row["case"]) for row in keras_stages.rows()]
+        cases = [
+            (f"{p.name}.{case.name}", case.slug) for p, case in keras_stages.cases()
+        ]
+        self.assertEqual(told, cases)
+
+    def test_the_guide_has_the_table(self):
+        guide = (ROOT / "guide" / "keras.md").read_text("utf-8")
+        made = keras_stages.table().replace("](guide/", "](")
+        self.assertIn(f"<!-- table keras stages -->\n{made}\n<!-- end -->", guide)
+
+    def test_what_the_guide_says_of_the_stages(self):
+        """Each breaks more than the one before it."""
+        well = [
+            sum(row[stage] in keras_stages.WELL for row in keras_stages.rows())
+            for stage in keras_stages.STAGES
+        ]
+        self.assertEqual(well, sorted(well, reverse=True))
+
+    @pytest.mark.slow
+    @unittest.skipUnless(importlib.util.find_spec("tf_keras"), "it needs tf_keras")
+    def test_it_is_as_measured(self):
+        self.assertEqual(keras_stages.TABLE.read_text("utf-8"), keras_stages.measured())
+
+
+class JudgedTest(unittest.TestCase):
+    ONE = {"outputs": np.float32([1, 2])}
+
+    @parameterized.expand(
+        [
+            ("same", ONE, {"outputs": np.float32([1, 2.00001])}, "same"),
+            ("apart", ONE, {"outputs": np.float32([1, 1])}, "0.5 apart"),
+            ("shape", ONE, {"outputs": np.float32([1])}, "other shapes"),
+            ("nan", ONE, {"outputs": np.float32([1, np.nan])}, "nan apart"),
+            ("leaves", ONE, {}, "other names or numbers of arrays"),
+            ("raises", ONE, ValueError("no\nmore"), "ValueError: no"),
+            ("raises, too", {"raised": np.array("E")}, KeyError(), "an error, too"),
+            ("no error", {"raised": np.array("E")}, ONE, "no error"),
+        ]
+    )
+    def test_judged(self, _, recorded, found, expected):
+        self.assertEqual(keras_stages.judged(recorded, found), expected)
+
+    def test_of_today_has_no_graphs_and_the_keras_of_today(self):
+        import tensorflow as tf
+
+        page = keras_stages.of_today("v1_graph.keras_training")
+        self.assertIs(page.tf.keras, tf.keras)
+        with page.tf.Graph().as_default():
+            self.assertTrue(tf.executing_eagerly())
+
+
+if __name__ == "__main__":
+    unittest.main()

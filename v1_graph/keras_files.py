@@ -1,0 +1,579 @@
+"""Files of tf.keras: `.h5`, checkpoints, SavedModels, JSON → Keras 3 and `.keras`."""
+
+import json
+import os
+import re
+import tempfile
+
+import h5py
+import numpy as np
+import tensorflow.compat.v1 as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+__all__ = [
+    "save_whole",
+    "save_weights",
+    "export",
+    "load_whole",
+    "resume",
+    "load_custom",
+    "from_json",
+    "load_weights",
+    "load_by_name",
+    "load_cudnn",
+    "load_checkpoint",
+    "serve",
+    "fine_tune",
+    "load_exported",
+    "look",
+]
+
+K = tf.keras.backend
+layers = tf.keras.layers
+
+
+class Scale(layers.Layer):
+    """A number for each feature, which multiplies it."""
+
+    def __init__(self, most=1.0, **kwargs):
+        super(Scale, self).__init__(**kwargs)
+        self.most = most
+
+    def build(self, shape):
+        self.scale = self.add_weight("scale", [int(shape[-1])], initializer="ones")
+        super(Scale, self).build(shape)
+
+    def call(self, inputs):
+        return inputs * K.minimum(self.scale, self.most)
+
+    def get_config(self):
+        config = super(Scale, self).get_config()
+        config["most"] = self.most
+        return config
+
+
+# A Lambda is saved as bytecode, with the path of the file it is from: this has none.
+CENTER = "lambda x: x - K.mean(x, axis=-1, keepdims=True)"
+center = eval(compile(CENTER, "model.py", "eval"))
+
+
+def quartic(y_true, y_pred):
+    """A loss: the mean of the fourth powers."""
+    return K.mean(K.square(K.square(y_pred - y_true)), axis=-1)
+
+
+OWN = {"Scale": Scale, "quartic": quartic}
+
+
+class Network(tf.keras.Model):
+    """The dense network as a class."""
+
+    def __init__(self):
+        super(Network, self).__init__()
+        self.hidden = layers.Dense(5, activation="relu", name="hidden")
+        self.norm = layers.BatchNormalization(name="norm")
+        self.out = layers.Dense(3, activation="softmax", name="out")
+
+    def call(self, inputs):
+        return self.out(self.norm(self.hidden(inputs)))
+
+
+def dense():
+    """Layers with a penalty and a batch norm, four numbers a row."""
+    penalty = tf.keras.regularizers.l2(0.01)
+    return tf.keras.Sequential(
+        [
+            layers.Dense(
+                5,
+                activation="relu",
+                kernel_regularizer=penalty,
+                input_shape=(4,),
+                name="hidden",
+            ),
+            layers.BatchNormalization(name="norm"),
+            layers.Dense(3, activation="softmax", name="out"),
+        ],
+        name="dense",
+    )
+
+
+def nested():
+    """A functional model that has another one, and calls a layer twice."""
+    inputs = tf.keras.Input((4,), name="rows")
+    hidden = layers.Dense(4, activation="tanh", name="hidden")(inputs)
+    encoder = tf.keras.Model(inputs, hidden, name="encoder")
+    rows = tf.keras.Input((4,), name="x")
+    shared = layers.Dense(4, activation="sigmoid", name="shared")
+    both = layers.add([encoder(rows), shared(shared(rows))], name="both")
+    outputs = layers.Dense(3, activation="softmax", name="out")(both)
+    return tf.keras.Model(rows, outputs, name="nested")
+
+
+def recurrent():
+    """Words, read both ways and then once more, by the old gates."""
+    return tf.keras.Sequential(
+        [
+            layers.Embedding(7, 4, input_length=6, name="words"),
+            layers.Bidirectional(layers.LSTM(3, return_sequences=True), name="both"),
+            layers.GRU(4, name="gru"),
+            layers.Dense(3, activation="softmax", name="out"),
+        ],
+        name="recurrent",
+    )
+
+
+def images():
+    """Convolutions whose first layer says a batch's size and format."""
+    return tf.keras.Sequential(
+        [
+            layers.Conv2D(4, 3, activation="relu", input_shape=(8, 8, 2), name="conv"),
+            layers.SeparableConv2D(4, 3, name="separable"),
+            layers.SpatialDropout2D(0.5, name="dropout"),
+            layers.MaxPooling2D(name="pool"),
+            layers.Flatten(name="flat"),
+            layers.Dense(3, activation="softmax", name="out"),
+        ],
+        name="images",
+    )
+
+
+def own():
+    """A layer and a function that no Keras has."""
+    return tf.keras.Sequential(
+        [
+            layers.Dense(5, input_shape=(4,), name="hidden"),
+            layers.Lambda(center, name="center"),
+            Scale(2.0, name="scale"),
+            layers.Dense(3, name="out"),
+        ],
+        name="own",
+    )
+
+
+def cudnn():
+    """The layer that only a GPU runs; any machine saves it."""
+    return tf.keras.Sequential(
+        [
+            layers.CuDNNLSTM(3, input_shape=(6, 4), name="lstm"),
+            layers.Dense(3, name="out"),
+        ],
+        name="cudnn",
+    )
+
+
+def subclass():
+    """The dense network as a class, built."""
+    model = Network()
+    model.build((None, 4))
+    return model
+
+
+NETWORKS = {
+    "dense": dense,
+    "nested": nested,
+    "recurrent": recurrent,
+    "images": images,
+    "own": own,
+    "cudnn": cudnn,
+    "subclass": subclass,
+}
+
+
+def compiled(kind, start):
+    """A compiled network, whose weights are `start`."""
+    model = NETWORKS[kind]()
+    loss = quartic if kind == "own" else "sparse_categorical_crossentropy"
+    model.compile(tf.keras.optimizers.Adam(lr=0.1, decay=0.5), loss, ["accuracy"])
+    model.set_weights(start)
+    return model
+
+
+def fit(model, data, steps):
+    """Fits a model, all rows in a batch: the losses, [steps] float32."""
+    options = {"batch_size": len(data[0]), "epochs": steps, "shuffle": False}
+    history = model.fit(*data, verbose=0, **options).history
+    return np.float32(history.get("loss", []))
+
+
+def described(model, x):
+    """{name: value} of the weights, and the predictions."""
+    names = [weight.name for weight in model.weights]
+    return dict(zip(names, model.get_weights())), model.predict(x)
+
+
+def pack(folder):
+    """{path: bytes as a uint8 array} of the files in a directory."""
+    packed = {}
+    for root, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(root, name)
+            with open(path, "rb") as file:
+                content = file.read()
+            # The same bytes every time: HDF5 writes the time, and a SavedModel its maps
+            # and sets in any order, and names of temporary files.
+            if name.endswith(".h5"):
+                time = b"(\x12\x00\x08\x00.\x00\x00\x00\x01\x00\x00\x00)...."
+                content = re.sub(time, rb"\1" + bytes(4), content, flags=re.DOTALL)
+            if name == "saved_model.pb":
+                content = in_order(saved_model_pb2.SavedModel.FromString(content))
+                content = content.SerializeToString(deterministic=True)
+                content = re.sub(b"_temp_[0-9a-f]{32}", b"_temp_" + b"0" * 32, content)
+            if name != "checkpoint":  # it has the path of the directory
+                packed[os.path.relpath(path, folder)] = np.frombuffer(content, "B")
+    return {path: packed[path] for path in sorted(packed)}
+
+
+def in_order(saved_model):
+    """A SavedModel whose functions, and what is asked of variables, are sorted."""
+    for meta_graph in saved_model.meta_graphs:
+        graph = meta_graph.graph_def
+        functions = sorted(graph.library.function, key=lambda f: f.signature.name)
+        del graph.library.function[:]
+        graph.library.function.extend(functions)
+        for nodes in [graph.node] + [f.node_def for f in graph.library.function]:
+            for node in nodes:
+                if "config_proto" in node.attr:  # the numbers of devices
+                    node.attr["config_proto"].s = b""
+        asked = [node for node in graph.node if node.op == "VarIsInitializedOp"]
+        for node, name in zip(asked, sorted(node.input[0] for node in asked)):
+            node.input[0] = name
+        for node in meta_graph.object_graph_def.nodes:
+            node.function.concrete_functions.sort()
+    return saved_model
+
+
+def unpack(files, folder):
+    """Writes what `pack` made; the folder."""
+    for name, content in files.items():
+        path = os.path.join(folder, name)
+        if not os.path.isdir(os.path.dirname(path)):
+            os.makedirs(os.path.dirname(path))
+        content.tofile(path)
+    return folder
+
+
+def save_whole(data, start, kind, before, after, files=False):
+    """Saves a whole model while it is trained, loads it and goes on.
+
+    Args:
+        data: (x, y), float32 array [n, features] and labels [n].
+        start: list of the initial weights.
+        kind: the network: "dense", "nested", "recurrent", "images" or "own".
+        before, after: how many steps are taken before it is saved, and after.
+        files: whether to return what was written, too: the model, and its
+            configuration alone.
+
+    Returns:
+        ([before + after] float32 array of the losses, list of the weights), and the
+        `files` as {path: bytes as a uint8 array} if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.h5")
+        # --- save
+        with tf.Graph().as_default():
+            model = compiled(kind, start)
+            losses = fit(model, data, before)
+            model.save(path)
+            with open(os.path.join(folder, "model.json"), "w") as file:
+                file.write(model.to_json())
+        # --- load
+        with tf.Graph().as_default():
+            model = tf.keras.models.load_model(path, custom_objects=OWN)
+            losses = np.append(losses, fit(model, data, after))
+            answer = losses, model.get_weights()
+        return answer + (pack(folder),) if files else answer
+
+
+def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False):
+    """Saves the weights of a model alone, and loads them into another one.
+
+    Args:
+        start: list of the initial weights.
+        kind: the network, as for `save_whole`, or "cudnn" or "subclass".
+        checkpoint: whether to save them in TensorFlow's format, with the optimizer's
+            state.
+        data: (x, y), as for `save_whole`.
+        steps: how many are taken before.
+        files: whether to return what was written, too.
+
+    Returns:
+        (list of the weights that were loaded, the step count, which a checkpoint has),
+        and the `files` if asked for.
+    """
+    # A session that places what it runs alone: no kernel here has CuDNN's layers.
+    options = tf.GraphOptions(place_pruned_graph=True)
+    config = tf.ConfigProto(graph_options=options)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "weights" if checkpoint else "weights.h5")
+        # --- save
+        with tf.Graph().as_default(), tf.Session(config=config):
+            model = compiled(kind, start)
+            if steps:
+                fit(model, data, steps)
+            model.save_weights(path)
+        # --- load
+        with tf.Graph().as_default(), tf.Session(config=config):
+            model = compiled(kind, [np.zeros_like(array) for array in start])
+            model.load_weights(path)
+            answer = model.get_weights(), K.get_value(model.optimizer.iterations)
+        return answer + (pack(folder),) if files else answer
+
+
+def export(data, start, steps, by_export=False, files=False):
+    """Saves a dense network as a SavedModel, and asks it.
+
+    Args:
+        data, start, steps: as for `save_weights`.
+        by_export: whether by `export_saved_model`, which came before
+            `model.save(…, save_format="tf")`.
+        files: whether to return what was written, too.
+
+    Returns:
+        The predictions of what was loaded, [n, 3]; and the `files` if asked for.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- save
+        with tf.Graph().as_default():
+            model = compiled("dense", start)
+            fit(model, data, steps)
+            if by_export:
+                tf.keras.experimental.export_saved_model(model, folder)
+            else:
+                model.save(folder, save_format="tf")
+        # --- load
+        with tf.Graph().as_default(), tf.Session() as sess:
+            loaded = tf.saved_model.loader.load(sess, ["serve"], folder)
+            definition = loaded.signature_def["serving_default"]
+            (x,), (outputs,) = definition.inputs.values(), definition.outputs.values()
+            found = sess.run(outputs.name, {x.name: data[0]})
+        return (found, pack(folder)) if files else found
+
+
+def load_whole(files, x):
+    """Loads a whole model from an `.h5` file.
+
+    Args:
+        files: {path: bytes as a uint8 array}, of which "model.h5" is read.
+        x: what to predict from.
+
+    Returns:
+        (list of the weights, [n, 3] predictions, number of parameters).
+
+    Raises:
+        ValueError: the file has weights alone.
+        OSError: it is no HDF5 file.
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        path = os.path.join(unpack(files, folder), "model.h5")
+        model = tf.keras.models.load_model(path)
+        return model.get_weights(), model.predict(x), model.count_params()
+
+
+def resume(files, data, steps):
+    """Loads a whole model and trains on: loss, rate and Adam's state are in the file.
+
+    Args:
+        files, data: as for `load_whole` and `save_whole`.
+        steps: how many to take.
+
+    Returns:
+        ([steps] float32 array of the losses, list of the weights, the step count).
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        path = os.path.join(unpack(files, folder), "model.h5")
+        model = tf.keras.models.load_model(path)
+        losses = fit(model, data, steps)
+        return losses, model.get_weights(), K.get_value(model.optimizer.iterations)
+
+
+def load_custom(files, data, steps):
+    """Loads a model with a layer, a function and a loss of one's own, and trains on.
+
+    Args:
+        files, data, steps: as for `resume`.
+
+    Returns:
+        ([n, 3] predictions before, [steps] float32 array of the losses).
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        path = os.path.join(unpack(files, folder), "model.h5")
+        with tf.keras.utils.custom_object_scope(OWN):
+            model = tf.keras.models.load_model(path)
+        return model.predict(data[0]), fit(model, data, steps)
+
+
+def from_json(files, weights, x):
+    """Makes a model of its JSON configuration, and gives it weights.
+
+    Args:
+        files: as for `load_whole`; "model.json" is read.
+        weights: list of arrays.
+        x: as for `load_whole`.
+
+    Returns:
+        ([n, 3] predictions, the layers' names, the weights' shapes).
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        with open(os.path.join(unpack(files, folder), "model.json")) as file:
+            model = tf.keras.models.model_from_json(file.read())
+        model.set_weights(weights)
+        names = [layer.name for layer in model.layers if layer.weights]
+        return model.predict(x), names, [list(w.shape) for w in model.get_weights()]
+
+
+def load_weights(files, kind, x):
+    """Loads weights from an `.h5` file into a model that the code builds.
+
+    Args:
+        files: as for `load_whole`; "weights.h5" is read.
+        kind: the network, as for `save_weights`.
+        x: as for `load_whole`.
+
+    Returns:
+        (list of the weights, [n, 3] predictions).
+
+    Raises:
+        ValueError: the network has other layers, or other sizes.
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        model = NETWORKS[kind]()
+        model.load_weights(os.path.join(unpack(files, folder), "weights.h5"))
+        return model.get_weights(), model.predict(x)
+
+
+def load_by_name(files, start, x):
+    """Loads the layers whose names are in the file, for a task with other classes.
+
+    Args:
+        files: as for `load_weights`.
+        start: list of the weights before.
+        x: as for `load_whole`.
+
+    Returns:
+        (list of the weights, [n, 2] predictions).
+
+    Raises:
+        ValueError: a layer of that name has another size.
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        model = tf.keras.Sequential()
+        model.add(layers.Dense(5, activation="relu", input_shape=(4,), name="hidden"))
+        model.add(layers.Dense(2, name="head"))
+        model.set_weights(start)
+        path = os.path.join(unpack(files, folder), "weights.h5")
+        model.load_weights(path, by_name=True)
+        return model.get_weights(), model.predict(x)
+
+
+def load_cudnn(files, x):
+    """Loads the weights of a CuDNNLSTM into an LSTM, which any machine runs.
+
+    Args:
+        files: as for `load_weights`.
+        x: [n, 6, 4] float32 array.
+
+    Returns:
+        (list of the weights, [n, 3] predictions).
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        model = tf.keras.Sequential()
+        lstm = {"recurrent_activation": "sigmoid", "input_shape": (6, 4)}
+        model.add(layers.LSTM(3, name="lstm", **lstm))
+        model.add(layers.Dense(3, name="out"))
+        model.load_weights(os.path.join(unpack(files, folder), "weights.h5"))
+        return model.get_weights(), model.predict(x)
+
+
+def load_checkpoint(files, kind, start, data, steps):
+    """Loads weights in TensorFlow's format, with Adam's state, and trains on.
+
+    Args:
+        files: as for `load_whole`; "weights.index" and its data are read.
+        kind: "dense" or "subclass".
+        start: list of the weights before.
+        data, steps: as for `resume`.
+
+    Returns:
+        ([steps] float32 array of the losses, list of the weights, the step count).
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        model = compiled(kind, start)
+        model.load_weights(os.path.join(unpack(files, folder), "weights"))
+        losses = fit(model, data, steps)
+        return losses, model.get_weights(), K.get_value(model.optimizer.iterations)
+
+
+def serve(files, x):
+    """Loads a SavedModel of Keras to predict.
+
+    Args:
+        files: the directory that `model.save(…, save_format="tf")` wrote.
+        x: as for `load_whole`.
+
+    Returns:
+        [n, 3] predictions.
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        return tf.keras.models.load_model(unpack(files, folder)).predict(x)
+
+
+def fine_tune(files, data, steps):
+    """Loads a SavedModel of Keras and trains on.
+
+    Args:
+        files: as for `serve`.
+        data, steps: as for `resume`.
+
+    Returns:
+        ([steps] float32 array of the losses, list of the weights).
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        model = tf.keras.models.load_model(unpack(files, folder))
+        return fit(model, data, steps), model.get_weights()
+
+
+def load_exported(files, x):
+    """Loads what `export_saved_model` wrote, as a model.
+
+    Args:
+        files: its directory.
+        x: as for `load_whole`.
+
+    Returns:
+        (list of the weights, [n, 3] predictions).
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        path = unpack(files, folder)
+        model = tf.keras.experimental.load_from_saved_model(path)
+        return model.get_weights(), model.predict(x)
+
+
+def look(files):
+    """Reads what an `.h5` file says of its model, without making it.
+
+    Args:
+        files: as for `load_whole`.
+
+    Returns:
+        dict: `version` of Keras, `layers` as {name: {weight: shape}}, and the `loss`
+        and `rate` it was trained with.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(unpack(files, folder), "model.h5")
+        with h5py.File(path, "r") as file:
+            group = file["model_weights"]
+            names = [name.decode("utf8") for name in group.attrs["layer_names"]]
+            training = json.loads(file.attrs["training_config"].decode("utf8"))
+            optimizer = training["optimizer_config"]["config"]
+            return {
+                "version": file.attrs["keras_version"],
+                "layers": {
+                    name: {
+                        weight.decode("utf8"): list(group[name][weight].shape)
+                        for weight in group[name].attrs["weight_names"]
+                    }
+                    for name in names
+                },
+                "loss": training["loss"],
+                "rate": np.float32(optimizer["learning_rate"]),
+            }

@@ -1,0 +1,510 @@
+"""`K.function`, `K.gradients`, sessions, phases → models that are called, and tapes."""
+
+from multiprocessing.pool import ThreadPool
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "layer_outputs",
+    "monte_carlo",
+    "running_mean",
+    "saliency",
+    "guided_saliency",
+    "grad_cam",
+    "deep_dream",
+    "loss_gradients",
+    "average_weights",
+    "reset_weights",
+    "run_in_session",
+    "train_in_session",
+    "loss_of_inputs",
+    "two_graphs",
+    "serve",
+    "fit_in_phase",
+    "name_layers",
+]
+
+K = tf.keras.backend
+layers = tf.keras.layers
+
+
+def network(start, penalty=None, tensor=None):
+    """A model of two layers and a batch norm, whose weights are `start`."""
+    (features, hidden), classes = start[0].shape, len(start[-1])
+    regularizer = None if penalty is None else tf.keras.regularizers.l2(penalty)
+    inputs = layers.Input((features,), tensor=tensor)
+    x = layers.Dense(
+        hidden, activation="relu", kernel_regularizer=regularizer, name="hidden"
+    )(inputs)
+    x = layers.BatchNormalization(momentum=0.75, name="norm")(x)
+    outputs = layers.Dense(classes, activation="softmax", name="classes")(x)
+    model = tf.keras.Model(inputs, outputs)
+    model.set_weights(start)
+    return model
+
+
+def images_network(start, channels):
+    """A model of two convolutions and a layer, whose weights are `start`."""
+    inputs = layers.Input((None, None, channels))
+    x = inputs
+    for name, kernel in [("edges", start[0]), ("shapes", start[2])]:
+        convolution = layers.Conv2D(
+            kernel.shape[-1], 3, padding="same", activation="relu", name=name
+        )
+        x = convolution(x)
+    x = layers.GlobalAveragePooling2D()(x)
+    outputs = layers.Dense(len(start[-1]), activation="softmax", name="classes")(x)
+    model = tf.keras.Model(inputs, outputs)
+    model.set_weights(start)
+    return model
+
+
+def one_layer(kernel):
+    """A model of a layer that begins with a kernel, whenever it begins."""
+    initializer = tf.keras.initializers.Constant(kernel)
+    layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
+    return tf.keras.Sequential([layers.Input(kernel.shape[:1]), layer])
+
+
+def layer_outputs(x, start, phase):
+    """What each layer of a model answers, in training or not.
+
+    Args:
+        x: [n, features] float array.
+        start: [kernel, bias, gamma, beta, mean, variance, kernel, bias], of a layer, of
+            a batch norm and of a last layer.
+        phase: 1 as in training, 0 as not.
+
+    Returns:
+        (list of the outputs of the layers, list of the weights after that).
+    """
+    with tf.Graph().as_default():
+        model = network(start)
+        outputs = [layer.output for layer in model.layers[1:]]
+        run = K.function([model.input, K.learning_phase()], outputs)
+        return run([x, phase]), model.get_weights()
+
+
+def monte_carlo(x, start, rate, seed, passes):
+    """Predicts with dropout, again and again: the mean and how uncertain it is.
+
+    Args:
+        x: [n, features] float array.
+        start: [kernel, bias] of a layer and of a last one.
+        rate: the share of the hidden units that is dropped.
+        seed: of the dropout; that of the graph is 7.
+        passes: how often to predict.
+
+    Returns:
+        ([n, classes] means, [n, classes] standard deviations).
+    """
+    with tf.Graph().as_default():
+        # --- build
+        tf.set_random_seed(7)
+        inputs = layers.Input(x.shape[1:])
+        hidden = layers.Dense(len(start[1]), activation="relu")(inputs)
+        hidden = layers.Dropout(rate, seed=seed)(hidden)
+        outputs = layers.Dense(len(start[-1]), activation="softmax")(hidden)
+        model = tf.keras.Model(inputs, outputs)
+        model.set_weights(start)
+        # --- run
+        run = K.function([model.input, K.learning_phase()], [model.output])
+        found = np.array([run([x, 1])[0] for _ in range(passes)])
+        return found.mean(axis=0), found.std(axis=0)
+
+
+def running_mean(batches, momentum):
+    """Centres batches by a running mean, which each of them moves.
+
+    Args:
+        batches: list of [n, features] float arrays.
+        momentum: share of the old mean that stays.
+
+    Returns:
+        (list of the batches, each less the mean before it; [mean, how many batches]).
+    """
+    with tf.Graph().as_default():
+        # --- variables
+        x = K.placeholder(shape=(None, batches[0].shape[1]))
+        mean, seen = K.zeros(batches[0].shape[1]), K.variable(0)
+        # --- step
+        centred = x - mean
+        with tf.control_dependencies([centred]):
+            moved = K.moving_average_update(mean, K.mean(x, axis=0), momentum)
+            updates = [moved, K.update_add(seen, 1)]
+        step = K.function([x], [centred], updates=updates)
+        # --- run
+        K.get_session().run(tf.global_variables_initializer())
+        centred = [step([batch])[0] for batch in batches]
+        return centred, K.batch_get_value([mean, seen])
+
+
+def saliency(images, start):
+    """How much each pixel counts for the class that is found.
+
+    Args:
+        images: [n, height, width, channels] float array.
+        start: [kernel, bias] of two convolutions and of a layer.
+
+    Returns:
+        ([n, height, width] maps, [n] classes).
+    """
+    with tf.Graph().as_default():
+        model = images_network(start, images.shape[-1])
+        score = K.max(model.output, axis=-1)
+        gradients = K.gradients(score, model.input)[0]
+        found = K.max(K.abs(gradients), axis=-1)
+        run = K.function([model.input], [found, K.argmax(model.output)])
+        return run([images])
+
+
+@tf.RegisterGradient("KerasGuidedRelu")
+def _guided_relu(op, dy):
+    return tf.where(dy > 0, dy, tf.zeros_like(dy)) * tf.cast(
+        op.outputs[0] > 0, dy.dtype
+    )
+
+
+def guided_saliency(images, start, label):
+    """The gradient of a class for the pixels, of which only positive parts go back.
+
+    Args:
+        images, start: as for `saliency`.
+        label: the class.
+
+    Returns:
+        Array like `images`.
+    """
+    graph = tf.Graph()
+    with graph.as_default(), graph.gradient_override_map({"Relu": "KerasGuidedRelu"}):
+        model = images_network(start, images.shape[-1])
+        gradients = K.gradients(model.output[:, label], model.input)
+        return K.function([model.input], gradients)([images])[0]
+
+
+def grad_cam(image, start, label):
+    """Where in an image the last convolution sees a class.
+
+    Args:
+        image: [height, width, channels] float array.
+        start: as for `saliency`.
+        label: the class.
+
+    Returns:
+        [height, width] float array, at most 1; NaN if nothing speaks for the class.
+    """
+    with tf.Graph().as_default():
+        # --- build
+        model = images_network(start, image.shape[-1])
+        seen = model.get_layer("shapes").output
+        # --- gradients
+        gradients = K.gradients(model.output[:, label], seen)[0]
+        weights = K.mean(gradients, axis=(0, 1, 2))
+        run = K.function([model.input], [weights, seen[0]])
+        # --- map
+        weights, maps = run([image[np.newaxis]])
+        for i in range(len(weights)):
+            maps[:, :, i] *= weights[i]
+        heat = np.maximum(np.mean(maps, axis=-1), 0)
+        return heat / np.max(heat)
+
+
+def deep_dream(image, start, shares, rate, steps, limit=None):
+    """Changes an image until layers answer more to it, by gradient ascent.
+
+    Args:
+        image: [1, height, width, channels] float array.
+        start: as for `saliency`.
+        shares: {name of a layer: its share of the loss}.
+        rate: of the ascent, whose gradients have a mean size of one.
+        steps: how many there are at most.
+        limit: a loss that is more ends the ascent, or None.
+
+    Returns:
+        (the image, list of the losses).
+    """
+    with tf.Graph().as_default():
+        # --- build
+        model = images_network(start, image.shape[-1])
+        loss = K.variable(0.0)
+        for name, share in sorted(shares.items()):
+            answer = model.get_layer(name).output
+            scaling = K.prod(K.cast(K.shape(answer), K.floatx()))
+            loss = loss + share * K.sum(K.square(answer[:, 2:-2, 2:-2, :])) / scaling
+        # --- step
+        gradients = K.gradients(loss, model.input)[0]
+        gradients /= K.maximum(K.mean(K.abs(gradients)), 1e-7)
+        step = K.function([model.input], [loss, gradients])
+        # --- run
+        losses = []
+        for _ in range(steps):
+            value, upwards = step([image])
+            losses.append(value)
+            if limit is not None and value > limit:
+                break
+            image = image + rate * upwards
+        return image, losses
+
+
+def loss_gradients(data, start, penalty):
+    """The gradients of a compiled loss for the weights that are trained.
+
+    Args:
+        data: (x, y), float array [n, features] and int array [n] of classes.
+        start: as for `layer_outputs`.
+        penalty: of the squares of the first kernel.
+
+    Returns:
+        List of arrays like the trainable weights.
+    """
+    with tf.Graph().as_default():
+        model = network(start, penalty)
+        model.compile("sgd", "sparse_categorical_crossentropy")
+        gradients = model.optimizer.get_gradients(
+            model.total_loss, model.trainable_weights
+        )
+        inputs = model._feed_inputs + model._feed_targets + model._feed_sample_weights
+        run = K.function(inputs + [K.learning_phase()], gradients)
+        return run(list(data) + [0])
+
+
+def average_weights(x, snapshots):
+    """Predicts by the mean of several sets of weights.
+
+    Args:
+        x: [n, features] float array.
+        snapshots: list of sets of weights, each as `start` of `layer_outputs`.
+
+    Returns:
+        ([n, classes] probabilities, list of the mean weights, length of the first
+        kernel, which is a number).
+    """
+    with tf.Graph().as_default():
+        model = network(snapshots[0])
+        # --- average
+        sums = [K.zeros(K.int_shape(weight)) for weight in model.weights]
+        for snapshot in snapshots:
+            pairs = zip(sums, K.batch_get_value(sums), snapshot)
+            K.batch_set_value([(s, value + new) for s, value, new in pairs])
+        means = [K.eval(s / len(snapshots)) for s in sums]
+        # --- predict
+        K.batch_set_value(list(zip(model.weights, means)))
+        length = K.eval(K.sqrt(K.sum(K.square(model.weights[0]))))
+        return model.predict(x), K.batch_get_value(model.weights), length
+
+
+def reset_weights(data, kernel, epochs, rate):
+    """Trains a layer, puts its weights back where they began, and trains again.
+
+    Args:
+        data: (x, y), float arrays [n, features] and [n, units].
+        kernel: [features, units] float array to begin with; the bias begins at zero.
+        epochs: how many there are, each of one step.
+        rate: of gradient descent with momentum.
+
+    Returns:
+        [2, epochs] losses: what the optimizer keeps is not put back.
+    """
+    with tf.Graph().as_default():
+        # --- build
+        model = one_layer(kernel)
+        model.compile(tf.keras.optimizers.SGD(rate, momentum=0.5), "mse")
+        # --- train
+        losses = []
+        for _ in range(2):
+            for weight in model.weights:
+                weight.initializer.run(session=K.get_session())
+            history = model.fit(
+                *data, batch_size=len(data[0]), epochs=epochs, shuffle=False, verbose=0
+            )
+            losses.append(history.history["loss"])
+        return np.array(losses, K.floatx())
+
+
+def run_in_session(x, start):
+    """Runs a model in a session: its own output, and what it makes of a tensor.
+
+    Args:
+        x: [n, features] float array.
+        start: as for `layer_outputs`.
+
+    Returns:
+        [n, classes] arrays of `x`, of `x` / 2, and the mean of both.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        K.set_session(sess)
+        model = network(start)
+        half = tf.placeholder(x.dtype, [None, x.shape[1]])
+        of_half = model(half / 2)
+        both = (model.output + of_half) / 2
+        # --- run
+        feed = {model.input: x, half: x, K.learning_phase(): 0}
+        return sess.run([model.output, of_half, both], feed)
+
+
+def train_in_session(data, start, penalty, rate, batch_size, updates=True):
+    """Trains a model by an optimizer and a session, batch by batch.
+
+    Args:
+        data, start, penalty: as for `loss_gradients`.
+        rate: of gradient descent.
+        batch_size: rows of a batch.
+        updates: whether the moving averages move; False for a program that ran the
+            step and forgot `model.updates`.
+
+    Returns:
+        (list of the losses, list of the weights).
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        K.set_session(sess)
+        x = tf.placeholder(data[0].dtype, [None, data[0].shape[1]])
+        y = tf.placeholder(tf.int32, [None])
+        model = network(start, penalty, tensor=x)
+        # --- step
+        errors = tf.keras.losses.sparse_categorical_crossentropy(y, model.output)
+        loss = tf.reduce_mean(errors) + tf.add_n(model.losses)
+        train = tf.train.GradientDescentOptimizer(rate).minimize(loss)
+        fetches = [loss, train] + (model.updates if updates else [])
+        # --- run
+        losses = []
+        for i in range(0, len(data[0]), batch_size):
+            rows, labels = (array[i : i + batch_size] for array in data)
+            feed = {x: rows, y: labels, K.learning_phase(): 1}
+            losses.append(sess.run(fetches, feed)[0])
+        return losses, model.get_weights()
+
+
+def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
+    """Trains by a loss that also depends on the inputs.
+
+    Args:
+        data: (x, y), float arrays [n, features] and [n, classes].
+        start: as for `layer_outputs`.
+        epochs: how often to go through the rows.
+        batch_size: rows of a batch.
+        rate: of gradient descent.
+
+    Returns:
+        ([epochs] losses, list of the weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start)
+        importance = K.exp(-K.mean(K.square(model.input), axis=-1))
+
+        def loss(y_true, y_pred):
+            return importance * K.mean(K.square(y_true - y_pred), axis=-1)
+
+        model.compile(tf.keras.optimizers.SGD(rate), loss)
+        options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+        history = model.fit(*data, shuffle=False, **options)
+        return np.array(history.history["loss"], K.floatx()), model.get_weights()
+
+
+def two_graphs(x, starts):
+    """Predicts by several models, each in its graph and session.
+
+    Args:
+        x: [n, features] float array.
+        starts: list of sets of weights, as for `layer_outputs`.
+
+    Returns:
+        (list of [n, classes] arrays, list of lists of the names of weights).
+    """
+    # --- load
+    loaded = []
+    for start in starts:
+        graph = tf.Graph()
+        session = tf.Session(graph=graph)
+        with graph.as_default(), session.as_default():
+            loaded.append((graph, session, network(start)))
+    # --- predict
+    found = []
+    for graph, session, model in loaded:
+        with graph.as_default(), session.as_default():
+            found.append(model.predict(x))
+        session.close()
+    names = [[w.name.partition(":")[0] for w in m.weights] for _, _, m in loaded]
+    return found, names
+
+
+def serve(requests, start, threads):
+    """Answers requests in threads, by a model that another thread has made.
+
+    Args:
+        requests: list of [n, features] float arrays.
+        start: as for `layer_outputs`.
+        threads: how many answer.
+
+    Returns:
+        List of [n, classes] arrays, in the order of the requests.
+    """
+    # --- load
+    graph = tf.Graph()
+    with graph.as_default():
+        session = tf.Session()
+        K.set_session(session)
+        model = network(start)
+        model._make_predict_function()
+    graph.finalize()
+
+    # --- answer
+    def answer(rows):
+        with graph.as_default(), session.as_default():
+            return model.predict(rows)
+
+    pool = ThreadPool(threads)
+    answers = pool.map(answer, requests)
+    pool.close()
+    session.close()
+    return answers
+
+
+def fit_in_phase(data, start, phase, epochs, batch_size):
+    """Fits and predicts in one phase, which was set before the model was made.
+
+    Args:
+        data, start: as for `loss_gradients`.
+        phase: 1 as in training, 0 as not, whatever the model does.
+        epochs: how often to go through the rows.
+        batch_size: rows of a batch.
+
+    Returns:
+        ([epochs] losses, list of the weights, [n, classes] predictions).
+    """
+    with tf.Graph().as_default():
+        K.set_learning_phase(phase)
+        model = network(start)
+        model.compile(tf.keras.optimizers.SGD(0.25), "sparse_categorical_crossentropy")
+        options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+        history = model.fit(*data, shuffle=False, **options)
+        losses = np.array(history.history["loss"], K.floatx())
+        return losses, model.get_weights(), model.predict(data[0])
+
+
+def name_layers(sizes, clear):
+    """Names that layers get by themselves, in models of one process.
+
+    Args:
+        sizes: list of lists of units, a list for each model.
+        clear: whether to clear the session before each model.
+
+    Returns:
+        List of lists of names, of the layers of each model.
+    """
+
+    def build():
+        names = []
+        for units in sizes:
+            if clear:
+                K.clear_session()
+            made = [layers.Dense(n) for n in units]
+            model = tf.keras.Sequential(made)
+            model.build((None, 3))
+            names.append([layer.name for layer in model.layers])
+        return names
+
+    # A thread has a default graph of its own, and only such a graph can be cleared.
+    return ThreadPool(1).apply(build)

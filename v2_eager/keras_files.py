@@ -1,0 +1,572 @@
+"""Files of tf.keras: `.h5`, checkpoints, SavedModels, JSON → Keras 3 and `.keras`."""
+
+import inspect
+import json
+import os
+import tempfile
+
+import h5py
+import numpy as np
+import tensorflow as tf
+from tensorflow.core.protobuf import trackable_object_graph_pb2
+
+from v2_eager.keras_optimizers import legacy, slots
+from v2_eager.saved_models import pack, unpack
+
+__all__ = [
+    "save_whole",
+    "save_weights",
+    "export",
+    "load_whole",
+    "resume",
+    "load_custom",
+    "from_json",
+    "load_weights",
+    "load_by_name",
+    "load_cudnn",
+    "load_checkpoint",
+    "serve",
+    "fine_tune",
+    "load_exported",
+    "look",
+]
+
+keras = tf.keras
+layers = tf.keras.layers
+
+
+@keras.utils.register_keras_serializable()
+class Scale(layers.Layer):
+    """A number for each feature, which multiplies it."""
+
+    def __init__(self, most=1.0, **kwargs):
+        super().__init__(**kwargs)
+        self.most = most
+
+    def build(self, shape):
+        self.scale = self.add_weight([shape[-1]], initializer="ones", name="scale")
+
+    def call(self, inputs):
+        return inputs * tf.minimum(self.scale, self.most)
+
+    def get_config(self):
+        return {**super().get_config(), "most": self.most}
+
+
+@keras.utils.register_keras_serializable()
+def center(x):
+    """Each row less its mean."""
+    return x - tf.reduce_mean(x, axis=-1, keepdims=True)
+
+
+@keras.utils.register_keras_serializable()
+def quartic(y_true, y_pred):
+    """A loss: the mean of the fourth powers."""
+    return tf.reduce_mean(tf.square(tf.square(y_pred - y_true)), axis=-1)
+
+
+OWN = {"Scale": Scale, "center": center, "quartic": quartic}
+
+
+@keras.utils.register_keras_serializable("legacy")
+def hard_sigmoid(x):
+    """The hard sigmoid of TensorFlow 1, of slope 0.2; that of Keras 3 has 1 / 6."""
+    return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+
+
+def mended(config):
+    """A configuration of tf.keras of TensorFlow 1, as Keras 3 takes it.
+
+    Args:
+        config: what `json.loads` made of `model.to_json()`, or of the attribute
+            "model_config" of an `.h5` file.
+
+    Returns:
+        A configuration for `model_from_json`: modules are named, initializers have no
+        dtype, inputs are layers, layers have the arguments that they know, the old hard
+        sigmoid stays, a model within a model is first called at node 0, and the
+        function of a Lambda is the custom object of the layer's name.
+
+    Raises:
+        ValueError: a recurrent layer has `time_major=True`.
+    """
+    if isinstance(config, list):
+        return [mended(value) for value in config]
+    if not isinstance(config, dict):
+        return config
+    name, inner = config.get("class_name"), config.get("config")
+    if name == "Sequential" and "batch_input_shape" in inner["layers"][0]["config"]:
+        shape = inner["layers"][0]["config"]["batch_input_shape"]
+        start = {"class_name": "InputLayer", "config": {"batch_input_shape": shape}}
+        inner = {**inner, "layers": [start, *inner["layers"]]}
+    if name == "Model":
+        inner = from_node_zero(inner)
+    fresh = {key: mended(value) for key, value in config.items()}
+    if not isinstance(inner, dict):
+        return fresh
+    inner = {key: mended(value) for key, value in inner.items()}
+    if name in ("Sequential", "Model"):
+        fresh["module"] = "keras.models"
+    elif hasattr(keras.initializers, name):
+        inner.pop("dtype", None)
+    elif hasattr(keras.layers, name):
+        fresh["module"] = "keras.layers"
+        inner = known(getattr(keras.layers, name), inner)
+    return {**fresh, "config": inner}
+
+
+def from_node_zero(inner):
+    """A functional model's configuration, in which models count calls from 0, not 1."""
+    models = {
+        layer["name"]
+        for layer in inner["layers"]
+        if layer["class_name"] in ("Model", "Sequential")
+    }
+
+    def counted(ends):
+        return [
+            [name, index - (name in models), *others] for name, index, *others in ends
+        ]
+
+    return {
+        **inner,
+        "layers": [
+            {**layer, "inbound_nodes": list(map(counted, layer["inbound_nodes"]))}
+            for layer in inner["layers"]
+        ],
+        "output_layers": counted(inner["output_layers"]),
+    }
+
+
+def known(layer, config):
+    """The arguments of a layer that Keras 3 knows, by their names."""
+    if config.get("time_major"):
+        raise ValueError(f"{config['name']} has time_major=True: build it in code")
+    parameters = inspect.signature(layer).parameters
+    names = set(parameters) - {"args", "kwargs"}
+    if "kwargs" in parameters:
+        names |= {"name", "trainable", "dtype", "implementation"}
+    if "batch_input_shape" in config:
+        config["batch_shape"] = config["batch_input_shape"]
+    if layer is layers.LeakyReLU:
+        config["negative_slope"] = config["alpha"]
+    if layer is layers.Lambda:  # it was the bytecode of an old Python
+        name = {"config": config["name"], "registered_name": config["name"]}
+        config["function"] = {"module": "builtins", "class_name": "function", **name}
+    if layer is layers.BatchNormalization:  # a list of one
+        (config["axis"],) = np.ravel(config["axis"]).tolist()
+    for key, value in config.items():
+        if key.endswith("activation") and value == "hard_sigmoid":
+            config[key] = keras.utils.serialize_keras_object(hard_sigmoid)
+    return {key: value for key, value in config.items() if key in names}
+
+
+def read_model(path, custom_objects=None):
+    """The model of an `.h5` file of TensorFlow 1, with its weights."""
+    with h5py.File(path) as file:
+        config = mended(json.loads(file.attrs["model_config"]))
+    model = keras.models.model_from_json(json.dumps(config), custom_objects)
+    model.load_weights(path)
+    return model
+
+
+def read_compiled(path, custom_objects=None):
+    """`read_model`, with the loss, the optimizer and its state."""
+    model = read_model(path, custom_objects)
+    with h5py.File(path) as file:
+        training = json.loads(file.attrs["training_config"])
+        group = file["optimizer_weights"]
+        state = [group[name][()] for name in group.attrs["weight_names"]]
+    optimizer, loss = training["optimizer_config"], training["loss"]
+    loss = (custom_objects or {}).get(loss, loss)
+    optimizer = legacy(optimizer["class_name"], **optimizer["config"])
+    model.compile(optimizer, loss, metrics=training["metrics"])
+    model.optimizer.build(model.trainable_variables)
+    variables = [model.optimizer.iterations, *sum(slots(model).values(), [])]
+    for variable, value in zip(variables, state, strict=True):
+        variable.assign(value)
+    return model
+
+
+def read_checkpoint(path):
+    """{name of a variable in TensorFlow 1: value} of a checkpoint of a model.
+
+    Slots are called by the optimizer's name, the variable and the slot:
+    "training/Adam/out/kernel/m".
+    """
+    reader = tf.train.load_checkpoint(path)
+    graph = reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
+    graph = trackable_object_graph_pb2.TrackableObjectGraph.FromString(graph)
+    return {
+        attribute.full_name: reader.get_tensor(attribute.checkpoint_key)
+        for node in graph.nodes
+        for attribute in node.attributes
+        if reader.has_tensor(attribute.checkpoint_key)
+    }
+
+
+def assign(model, values, optimizer=None):
+    """Gives a model what `read_checkpoint` read, by the names of layers and weights.
+
+    Args:
+        model: whose layers are called as they were.
+        values: {name: value}.
+        optimizer: what the old optimizer was called, such as "training/Adam", whose
+            state is taken, too.
+    """
+    for layer in model.layers:
+        for weight in layer.weights:
+            weight.assign(values[f"{layer.name}/{weight.name}"])
+    if not optimizer:
+        return
+    model.optimizer.build(model.trainable_variables)
+    model.optimizer.iterations.assign(values[optimizer + "/iter"])
+    names = [f"{a.name}/{w.name}" for a in model.layers for w in a.trainable_weights]
+    for slot, variables in slots(model).items():
+        for name, variable in zip(names, variables, strict=True):
+            variable.assign(values[f"{optimizer}/{name}/{slot}"])
+
+
+class Network(keras.Model):
+    """The dense network as a class."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.hidden = layers.Dense(5, activation="relu", name="hidden")
+        self.norm = layers.BatchNormalization(name="norm")
+        self.out = layers.Dense(3, activation="softmax", name="out")
+
+    def call(self, inputs, training=None):
+        return self.out(self.norm(self.hidden(inputs), training=training))
+
+
+def dense():
+    """Layers with a penalty and a batch norm, four numbers a row."""
+    penalty = keras.regularizers.L2(0.01)
+    return keras.Sequential(
+        [
+            keras.Input([4]),
+            layers.Dense(
+                5, activation="relu", kernel_regularizer=penalty, name="hidden"
+            ),
+            layers.BatchNormalization(name="norm"),
+            layers.Dense(3, activation="softmax", name="out"),
+        ],
+        name="dense",
+    )
+
+
+def nested():
+    """A functional model that has another one, and calls a layer twice."""
+    inputs = keras.Input([4], name="rows")
+    hidden = layers.Dense(4, activation="tanh", name="hidden")(inputs)
+    encoder = keras.Model(inputs, hidden, name="encoder")
+    rows = keras.Input([4], name="x")
+    shared = layers.Dense(4, activation="sigmoid", name="shared")
+    both = layers.Add(name="both")([encoder(rows), shared(shared(rows))])
+    outputs = layers.Dense(3, activation="softmax", name="out")(both)
+    return keras.Model(rows, outputs, name="nested")
+
+
+def recurrent():
+    """Words, read both ways and then once more, by the old gates."""
+    old = {"recurrent_activation": hard_sigmoid, "implementation": 1}
+    lstm = layers.LSTM(3, return_sequences=True, **old)
+    return keras.Sequential(
+        [
+            keras.Input([6]),
+            layers.Embedding(7, 4, name="words"),
+            layers.Bidirectional(lstm, name="both"),
+            layers.GRU(4, reset_after=False, name="gru", **old),
+            layers.Dense(3, activation="softmax", name="out"),
+        ],
+        name="recurrent",
+    )
+
+
+def images():
+    """Convolutions whose first layer says a batch's size and format."""
+    return keras.Sequential(
+        [
+            keras.Input([8, 8, 2]),
+            layers.Conv2D(4, 3, activation="relu", name="conv"),
+            layers.SeparableConv2D(4, 3, name="separable"),
+            layers.SpatialDropout2D(0.5, name="dropout"),
+            layers.MaxPooling2D(name="pool"),
+            layers.Flatten(name="flat"),
+            layers.Dense(3, activation="softmax", name="out"),
+        ],
+        name="images",
+    )
+
+
+def own():
+    """A layer and a function that no Keras has."""
+    return keras.Sequential(
+        [
+            keras.Input([4]),
+            layers.Dense(5, name="hidden"),
+            layers.Lambda(center, name="center"),
+            Scale(2.0, name="scale"),
+            layers.Dense(3, name="out"),
+        ],
+        name="own",
+    )
+
+
+def subclass():
+    """The dense network as a class, built."""
+    model = Network()
+    model(np.zeros([1, 4], "f"))
+    return model
+
+
+NETWORKS = {
+    "dense": dense,
+    "nested": nested,
+    "recurrent": recurrent,
+    "images": images,
+    "own": own,
+    "subclass": subclass,
+}
+
+
+def compiled(kind, start):
+    """A compiled network, whose weights are `start`."""
+    model = NETWORKS[kind]()
+    loss = quartic if kind == "own" else "sparse_categorical_crossentropy"
+    optimizer = legacy("Adam", lr=0.1, decay=0.5)
+    model.compile(optimizer, loss, metrics=["accuracy"])
+    model.set_weights(start)
+    return model
+
+
+def fit(model, data, steps):
+    """Fits a model, all rows in a batch: the losses, [steps] float32."""
+    options = {"batch_size": len(data[0]), "epochs": steps, "shuffle": False}
+    history = model.fit(*data, verbose=0, **options).history
+    return np.float32(history.get("loss", []))
+
+
+def save_whole(data, start, kind, before, after, files=False):
+    """Saves a whole model while it is trained, loads it and goes on.
+
+    A `.keras` file has the optimizer's state, as `.h5` had; registered classes are
+    found by their names.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.keras")
+        # --- save
+        model = compiled(kind, start)
+        losses = fit(model, data, before)
+        model.save(path)
+        # --- load
+        loaded = keras.models.load_model(path)
+        losses = np.append(losses, fit(loaded, data, after))
+        answer = losses, loaded.get_weights()
+        return (*answer, pack(folder)) if files else answer
+
+
+def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False):
+    """Saves the weights of a model alone, and loads them into another one.
+
+    The optimizer's state is in `.weights.h5` as well. One whose slots are not there yet
+    passes over it, with a warning.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.weights.h5")
+        # --- save
+        model = compiled(kind, start)
+        if steps:
+            fit(model, data, steps)
+        model.save_weights(path)
+        # --- load
+        model = compiled(kind, [np.zeros_like(array) for array in start])
+        if steps:
+            model.optimizer.build(model.trainable_variables)
+        model.load_weights(path)
+        answer = model.get_weights(), model.optimizer.iterations.numpy()
+        return (*answer, pack(folder)) if files else answer
+
+
+def export(data, start, steps, by_export=False, files=False):
+    """Saves a dense network as a SavedModel, and asks it."""
+    with tempfile.TemporaryDirectory() as folder:
+        # --- save
+        model = compiled("dense", start)
+        fit(model, data, steps)
+        model.export(folder, verbose=False)
+        # --- load
+        loaded = keras.layers.TFSMLayer(folder, call_endpoint="serve")
+        found = loaded(data[0]).numpy()
+        return (found, pack(folder)) if files else found
+
+
+def load_whole(files, x):
+    """Loads a whole model from an `.h5` file.
+
+    `load_model` refuses what TensorFlow 1 wrote: its initializers have a dtype.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        model = read_model(os.path.join(unpack(files, folder), "model.h5"))
+        return model.get_weights(), model.predict(x, verbose=0), model.count_params()
+
+
+def resume(files, data, steps):
+    """Loads a whole model and trains on: loss, rate and Adam's state are in the file.
+
+    `load_model` drops the decay, and builds the optimizer for no weights at all.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        model = read_compiled(os.path.join(unpack(files, folder), "model.h5"))
+        losses = fit(model, data, steps)
+        return losses, model.get_weights(), model.optimizer.iterations.numpy()
+
+
+def load_custom(files, data, steps):
+    """Loads a model with a layer, a function and a loss of one's own, and trains on."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = read_compiled(os.path.join(unpack(files, folder), "model.h5"), OWN)
+        return model.predict(data[0], verbose=0), fit(model, data, steps)
+
+
+def from_json(files, weights, x):
+    """Makes a model of its JSON configuration, and gives it weights."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(unpack(files, folder), "model.json")) as file:
+            config = mended(json.load(file))
+        model = keras.models.model_from_json(json.dumps(config))
+        model.set_weights(weights)
+        names = [layer.name for layer in model.layers if layer.weights]
+        shapes = [list(w.shape) for w in model.get_weights()]
+        return model.predict(x, verbose=0), names, shapes
+
+
+def load_weights(files, kind, x):
+    """Loads weights from an `.h5` file into a model that the code builds.
+
+    The file must not be called `….weights.h5`, which is another format.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        model = NETWORKS[kind]()
+        model.load_weights(os.path.join(unpack(files, folder), "weights.h5"))
+        return model.get_weights(), model.predict(x, verbose=0)
+
+
+def load_by_name(files, start, x):
+    """Loads the layers whose names are in the file, for a task with other classes."""
+    with tempfile.TemporaryDirectory() as folder:
+        model = keras.Sequential(
+            [
+                keras.Input([4]),
+                layers.Dense(5, activation="relu", name="hidden"),
+                layers.Dense(2, name="head"),
+            ]
+        )
+        model.set_weights(start)
+        path = os.path.join(unpack(files, folder), "weights.h5")
+        model.load_weights(path, by_name=True)
+        return model.get_weights(), model.predict(x, verbose=0)
+
+
+def load_cudnn(files, x):
+    """Loads the weights of a CuDNNLSTM into an LSTM, which any machine runs.
+
+    CuDNN keeps each gate's kernel transposed, and two biases, which are added.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(unpack(files, folder), "weights.h5")
+        with h5py.File(path) as file:
+            lstm, out = [
+                [file[name][weight][()] for weight in file[name].attrs["weight_names"]]
+                for name in file.attrs["layer_names"]
+            ]
+        kernels, recurrent_kernels, bias = lstm
+        units = len(recurrent_kernels)
+        gates = np.split(kernels, 4, axis=1)
+        gates = [gate.T.reshape(gate.shape, order="F") for gate in gates]
+        recurrent_gates = [gate.T for gate in np.split(recurrent_kernels, 4, axis=1)]
+        bias = bias[: 4 * units] + bias[4 * units :]
+        lstm = [np.hstack(gates), np.hstack(recurrent_gates), bias]
+        model = keras.Sequential(
+            [
+                keras.Input([6, 4]),
+                layers.LSTM(units, implementation=1, name="lstm"),
+                layers.Dense(3, name="out"),
+            ]
+        )
+        model.set_weights([*lstm, *out])
+        return model.get_weights(), model.predict(x, verbose=0)
+
+
+def load_checkpoint(files, kind, start, data, steps):
+    """Loads weights in TensorFlow's format, with Adam's state, and trains on.
+
+    `load_weights` of Keras 3 reads no checkpoint.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        model = compiled(kind, start)
+        values = read_checkpoint(os.path.join(unpack(files, folder), "weights"))
+        assign(model, values, "training/Adam")
+        losses = fit(model, data, steps)
+        return losses, model.get_weights(), model.optimizer.iterations.numpy()
+
+
+def serve(files, x):
+    """Loads a SavedModel of Keras to predict."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = unpack(files, folder)
+        layer = keras.layers.TFSMLayer(path, call_endpoint="serving_default")
+        (outputs,) = layer(x).values()
+        return outputs.numpy()
+
+
+def fine_tune(files, data, steps):
+    """Loads a SavedModel of Keras and trains on.
+
+    Keras 3 loads it to predict alone: build the model, and read the variables. Adam's
+    state is in the file; TensorFlow 1 did not take it from there.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(unpack(files, folder), "variables", "variables")
+        model, optimizer = dense(), legacy("Adam", lr=0.1, decay=0.5)
+        model.compile(optimizer, "sparse_categorical_crossentropy")
+        assign(model, read_checkpoint(path))
+        return fit(model, data, steps), model.get_weights()
+
+
+def load_exported(files, x):
+    """Loads what `export_saved_model` wrote, as a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = unpack(files, folder)
+        with open(os.path.join(path, "assets", "saved_model.json")) as file:
+            config = mended(json.load(file))
+        model = keras.models.model_from_json(json.dumps(config))
+        assign(model, read_checkpoint(os.path.join(path, "variables", "variables")))
+        return model.get_weights(), model.predict(x, verbose=0)
+
+
+def look(files):
+    """Reads what an `.h5` file says of its model, without making it.
+
+    Attributes are text with h5py 3, and were bytes.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(unpack(files, folder), "model.h5")
+        with h5py.File(path) as file:
+            group = file["model_weights"]
+            names = [name.decode("utf8") for name in group.attrs["layer_names"]]
+            training = json.loads(file.attrs["training_config"])
+            optimizer = training["optimizer_config"]["config"]
+            return {
+                "version": file.attrs["keras_version"],
+                "layers": {
+                    name: {
+                        weight.decode("utf8"): list(group[name][weight].shape)
+                        for weight in group[name].attrs["weight_names"]
+                    }
+                    for name in names
+                },
+                "loss": training["loss"],
+                "rate": np.float32(optimizer["learning_rate"]),
+            }

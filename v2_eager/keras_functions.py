@@ -1,0 +1,436 @@
+"""`K.function`, `K.gradients`, sessions, phases → models that are called, and tapes."""
+
+from multiprocessing.pool import ThreadPool
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import averages
+
+__all__ = [
+    "layer_outputs",
+    "monte_carlo",
+    "running_mean",
+    "saliency",
+    "guided_saliency",
+    "grad_cam",
+    "deep_dream",
+    "loss_gradients",
+    "average_weights",
+    "reset_weights",
+    "run_in_session",
+    "train_in_session",
+    "loss_of_inputs",
+    "two_graphs",
+    "serve",
+    "fit_in_phase",
+    "name_layers",
+]
+
+keras = tf.keras
+layers = keras.layers
+
+
+def network(start, penalty=None, norm=layers.BatchNormalization, model=keras.Model):
+    """A model of two layers and a batch norm, whose weights are `start`."""
+    (features, hidden), classes = start[0].shape, len(start[-1])
+    regularizer = None if penalty is None else keras.regularizers.L2(penalty)
+    inputs = layers.Input([features])
+    x = layers.Dense(
+        hidden, activation="relu", kernel_regularizer=regularizer, name="hidden"
+    )(inputs)
+    x = norm(momentum=0.75, name="norm")(x)
+    outputs = layers.Dense(classes, activation="softmax", name="classes")(x)
+    made = model(inputs, outputs)
+    made.set_weights(start)
+    return made
+
+
+def images_network(start, channels, activation="relu"):
+    """A model of two convolutions and a layer, whose weights are `start`."""
+    inputs = layers.Input([None, None, channels])
+    x = inputs
+    for name, kernel in [("edges", start[0]), ("shapes", start[2])]:
+        convolution = layers.Conv2D(
+            kernel.shape[-1], 3, padding="same", activation=activation, name=name
+        )
+        x = convolution(x)
+    x = layers.GlobalAveragePooling2D()(x)
+    outputs = layers.Dense(len(start[-1]), activation="softmax", name="classes")(x)
+    model = keras.Model(inputs, outputs)
+    model.set_weights(start)
+    return model
+
+
+def one_layer(kernel):
+    """A model of a layer that begins with a kernel, whenever it begins."""
+    initializer = keras.initializers.Constant(kernel)
+    layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
+    return keras.Sequential([layers.Input(kernel.shape[:1]), layer])
+
+
+def layer_outputs(x, start, phase):
+    """What each layer of a model answers, in training or not.
+
+    A call in training moves the averages of a batch norm. `K.function` moved what its
+    `updates` said; `stateless_call` moves nothing.
+    """
+    model = network(start)
+    outputs = [layer.output for layer in model.layers[1:]]
+    every = keras.Model(model.input, outputs)
+
+    @tf.function
+    def run(x):
+        weights = every.trainable_variables, every.non_trainable_variables
+        return every.stateless_call(*weights, x, training=bool(phase))[0]
+
+    return [y.numpy() for y in run(tf.constant(x))], model.get_weights()
+
+
+class Dropout(layers.Layer):
+    """Dropout by the numbers that TensorFlow 1 drew from the same seeds."""
+
+    def __init__(self, rate, seed):
+        super().__init__()
+        self.rate, self.seed = rate, seed
+
+    def call(self, x, training=None):
+        return tf.nn.dropout(x, self.rate, seed=self.seed) if training else x
+
+
+def monte_carlo(x, start, rate, seed, passes):
+    """Predicts with dropout, again and again: the mean and how uncertain it is.
+
+    `predict` tells every layer that it is not in training, also one whose call says
+    that it is. Without old seeds to keep, `layers.Dropout(rate)` does.
+    """
+    # --- build
+    tf.random.set_seed(7)
+    inputs = layers.Input(x.shape[1:])
+    hidden = layers.Dense(len(start[1]), activation="relu")(inputs)
+    hidden = Dropout(rate, seed)(hidden)
+    outputs = layers.Dense(len(start[-1]), activation="softmax")(hidden)
+    model = keras.Model(inputs, outputs)
+    model.set_weights(start)
+
+    # --- run
+    @tf.function
+    def run(x):
+        return model(x, training=True)
+
+    found = np.array([run(tf.constant(x)).numpy() for _ in range(passes)])
+    return found.mean(axis=0), found.std(axis=0)
+
+
+def running_mean(batches, momentum):
+    """Centres batches by a running mean, which each of them moves.
+
+    `K.moving_average_update` divided what began at zero by 1 - momentum ** n.
+    """
+    # --- variables
+    size, dtype = batches[0].shape[1], batches[0].dtype
+    mean, biased = (tf.Variable(tf.zeros([size], dtype)) for _ in range(2))
+    seen = tf.Variable(tf.zeros([], dtype))
+
+    # --- step
+    @tf.function(input_signature=[tf.TensorSpec([None, size], dtype)])
+    def step(x):
+        centred = x - mean
+        moved = tf.reduce_mean(x, axis=0)
+        averages.assign_debiased_average(mean, biased, seen, moved, momentum)
+        return centred
+
+    # --- run
+    centred = [step(tf.constant(batch)).numpy() for batch in batches]
+    return centred, [mean.numpy(), seen.numpy()]
+
+
+def saliency(images, start):
+    """How much each pixel counts for the class that is found."""
+    model = images_network(start, images.shape[-1])
+
+    @tf.function
+    def run(images):
+        with tf.GradientTape() as tape:
+            tape.watch(images)
+            outputs = model(images, training=False)
+            score = tf.reduce_max(outputs, axis=-1)
+        gradients = tape.gradient(score, images)
+        found = tf.reduce_max(tf.abs(gradients), axis=-1)
+        return found, tf.argmax(outputs, axis=-1)
+
+    return [y.numpy() for y in run(tf.constant(images))]
+
+
+@tf.custom_gradient
+def guided_relu(x):
+    """Relu, of whose gradient only what is positive goes back."""
+    y = tf.nn.relu(x)
+
+    def gradient(dy):
+        return tf.where(dy > 0, dy, tf.zeros_like(dy)) * tf.cast(y > 0, dy.dtype)
+
+    return y, gradient
+
+
+def guided_saliency(images, start, label):
+    """The gradient of a class for the pixels, of which only positive parts go back.
+
+    Of a model that was loaded, set `layer.activation = guided_relu` where it was relu.
+    """
+    model = images_network(start, images.shape[-1], guided_relu)
+
+    @tf.function
+    def run(images):
+        with tf.GradientTape() as tape:
+            tape.watch(images)
+            score = model(images, training=False)[:, label]
+        return tape.gradient(score, images)
+
+    return run(tf.constant(images)).numpy()
+
+
+def grad_cam(image, start, label):
+    """Where in an image the last convolution sees a class."""
+    # --- build
+    model = images_network(start, image.shape[-1])
+    seen = model.get_layer("shapes").output
+    both = keras.Model(model.input, [seen, model.output])
+
+    # --- gradients
+    @tf.function
+    def run(images):
+        with tf.GradientTape() as tape:
+            maps, outputs = both(images, training=False)
+            score = outputs[:, label]
+        weights = tf.reduce_mean(tape.gradient(score, maps), axis=[0, 1, 2])
+        # --- map
+        heat = tf.nn.relu(tf.reduce_mean(maps[0] * weights, axis=-1))
+        return heat / tf.reduce_max(heat)
+
+    return run(tf.constant(image[np.newaxis])).numpy()
+
+
+def deep_dream(image, start, shares, rate, steps, limit=None):
+    """Changes an image until layers answer more to it, by gradient ascent."""
+    # --- build
+    model = images_network(start, image.shape[-1])
+    names = sorted(shares)
+    answers = keras.Model(model.input, [model.get_layer(n).output for n in names])
+
+    # --- step
+    @tf.function
+    def step(image):
+        with tf.GradientTape() as tape:
+            tape.watch(image)
+            loss = tf.zeros([], image.dtype)
+            for name, answer in zip(names, answers(image, training=False)):
+                inner = tf.reduce_sum(tf.square(answer[:, 2:-2, 2:-2, :]))
+                size = tf.cast(tf.size(answer), image.dtype)
+                loss += shares[name] * inner / size
+        gradients = tape.gradient(loss, image)
+        return loss, gradients / tf.maximum(tf.reduce_mean(tf.abs(gradients)), 1e-7)
+
+    # --- run
+    losses = []
+    for _ in range(steps):
+        value, upwards = step(tf.constant(image))
+        losses.append(value.numpy())
+        if limit is not None and losses[-1] > limit:
+            break
+        image = image + rate * upwards.numpy()
+    return image, losses
+
+
+def loss_gradients(data, start, penalty):
+    """The gradients of a compiled loss for the weights that are trained.
+
+    `compute_loss` has the penalties, as `model.total_loss` had.
+    """
+    model = network(start, penalty)
+    model.compile("sgd", "sparse_categorical_crossentropy")
+
+    @tf.function
+    def run(x, y):
+        with tf.GradientTape() as tape:
+            loss = model.compute_loss(x, y, model(x, training=False))
+        return tape.gradient(loss, model.trainable_variables)
+
+    return [gradient.numpy() for gradient in run(*map(tf.constant, data))]
+
+
+def average_weights(x, snapshots):
+    """Predicts by the mean of several sets of weights."""
+    model = network(snapshots[0])
+    # --- average
+    means = [sum(weights) / len(snapshots) for weights in zip(*snapshots)]
+    # --- predict
+    model.set_weights(means)
+    length = tf.sqrt(tf.reduce_sum(tf.square(model.weights[0]))).numpy()
+    return model.predict(x, verbose=0), [w.numpy() for w in model.weights], length
+
+
+def reset_weights(data, kernel, epochs, rate):
+    """Trains a layer, puts its weights back where they began, and trains again."""
+    # --- build
+    model = one_layer(kernel)
+    (layer,) = model.layers
+    model.compile(keras.optimizers.SGD(rate, momentum=0.5), "mse")
+    # --- train
+    losses = []
+    for _ in range(2):
+        layer.kernel.assign(layer.kernel_initializer(layer.kernel.shape))
+        layer.bias.assign(layer.bias_initializer(layer.bias.shape))
+        options = {"batch_size": len(data[0]), "epochs": epochs, "verbose": 0}
+        history = model.fit(*data, shuffle=False, **options)
+        losses.append(history.history["loss"])
+    return np.array(losses, keras.config.floatx())
+
+
+def run_in_session(x, start):
+    """Runs a model in a session: its own output, and what it makes of a tensor."""
+    # --- build
+    model = network(start)
+
+    @tf.function
+    def run(x, half):
+        output, of_half = model(x, training=False), model(half / 2, training=False)
+        return output, of_half, (output + of_half) / 2
+
+    # --- run
+    return [y.numpy() for y in run(tf.constant(x), tf.constant(x))]
+
+
+def train_in_session(data, start, penalty, rate, batch_size, updates=True):
+    """Trains a model by an optimizer and a session, batch by batch.
+
+    A call in training moves the averages by itself. Where nobody ran `model.updates`,
+    `stateless_call` leaves them, as the old program did.
+    """
+    # --- build
+    model = network(start, penalty)
+    optimizer = keras.optimizers.SGD(rate)
+    optimizer.build(model.trainable_variables)
+
+    # --- step
+    def call(x):
+        if updates:
+            return model(x, training=True)
+        weights = model.trainable_variables, model.non_trainable_variables
+        return model.stateless_call(*weights, x, training=True)[0]
+
+    @tf.function(reduce_retracing=True)
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            errors = keras.losses.sparse_categorical_crossentropy(y, call(x))
+            loss = tf.reduce_mean(errors) + tf.add_n(model.losses)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply(gradients, model.trainable_variables)
+        return loss
+
+    # --- run
+    losses = []
+    for i in range(0, len(data[0]), batch_size):
+        rows, labels = (tf.constant(array[i : i + batch_size]) for array in data)
+        losses.append(step(rows, labels).numpy())
+    return losses, model.get_weights()
+
+
+class WeighsByInputs(keras.Model):
+    """A model whose loss counts rows less, the larger their inputs are."""
+
+    def compute_loss(
+        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
+    ):
+        importance = tf.exp(-tf.reduce_mean(tf.square(x), axis=-1))
+        losses = importance * tf.reduce_mean(tf.square(y - y_pred), axis=-1)
+        return tf.reduce_mean(losses)
+
+
+def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
+    """Trains by a loss that also depends on the inputs.
+
+    `compile` takes no loss that closes over an input. `compute_loss` gets the batch.
+    """
+    model = network(start, model=WeighsByInputs)
+    model.compile(keras.optimizers.SGD(rate))
+    options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+    history = model.fit(*data, shuffle=False, **options)
+    return np.array(history.history["loss"], keras.config.floatx()), model.get_weights()
+
+
+def two_graphs(x, starts):
+    """Predicts by several models, each in its graph and session.
+
+    Models stand beside each other: each owns its weights, and there is no session.
+    """
+    # --- load
+    models = [network(start) for start in starts]
+    # --- predict
+    found = [model.predict(x, verbose=0) for model in models]
+    return found, [[weight.path for weight in model.weights] for model in models]
+
+
+def serve(requests, start, threads):
+    """Answers requests in threads, by a model that another thread has made."""
+    # --- load
+    model = network(start)
+
+    @tf.function(input_signature=[tf.TensorSpec(model.input_shape, model.input.dtype)])
+    def run(rows):
+        return model(rows, training=False)
+
+    run.get_concrete_function()
+
+    # --- answer
+    def answer(rows):
+        return run(tf.constant(rows)).numpy()
+
+    with ThreadPool(threads) as pool:
+        return pool.map(answer, requests)
+
+
+class TrainingNorm(layers.BatchNormalization):
+    """A batch norm in training, whatever the model does."""
+
+    def call(self, inputs, training=None, mask=None):
+        return super().call(inputs, training=True, mask=mask)
+
+
+class InferenceNorm(layers.BatchNormalization):
+    """A batch norm that takes its averages and trains gamma and beta.
+
+    `training=False` of its call in a functional model is not enough: `fit` says True.
+    """
+
+    def call(self, inputs, training=None, mask=None):
+        return super().call(inputs, training=False, mask=mask)
+
+
+def fit_in_phase(data, start, phase, epochs, batch_size):
+    """Fits and predicts in one phase, which was set before the model was made.
+
+    In training `predict` moves the averages, too: the weights are taken before.
+    """
+    model = network(start, norm=TrainingNorm if phase else InferenceNorm)
+    model.compile(keras.optimizers.SGD(0.25), "sparse_categorical_crossentropy")
+    options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+    history = model.fit(*data, shuffle=False, **options)
+    losses = np.array(history.history["loss"], keras.config.floatx())
+    return losses, model.get_weights(), model.predict(data[0], verbose=0)
+
+
+def name_layers(sizes, clear):
+    """Names that layers get by themselves, in models of one process.
+
+    A new graph began to count anew. Keras 3 counts in the thread, until it is cleared.
+    """
+    keras.utils.clear_session()
+    names = []
+    for units in sizes:
+        if clear:
+            keras.utils.clear_session()
+        made = [layers.Dense(n) for n in units]
+        model = keras.Sequential([layers.Input([3]), *made])
+        names.append([layer.name for layer in model.layers])
+    return names

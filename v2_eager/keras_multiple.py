@@ -1,0 +1,312 @@
+"""Several devices by tf.keras: `multi_gpu_model`, estimators → MirroredStrategy."""
+
+import math
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.parallel import mirrored
+
+__all__ = [
+    "fit_on_towers",
+    "predict_on_towers",
+    "save_the_template",
+    "normalize_on_towers",
+    "fit_mirrored",
+    "evaluate_mirrored",
+    "own_loop",
+    "normalize_mirrored",
+    "normalize_in_sync",
+    "train_estimator",
+    "evaluate_estimator",
+    "predict_by_estimator",
+]
+
+keras = tf.keras
+
+
+def network(start, model=keras.Sequential):
+    """A network of two layers, whose weights are `start`.
+
+    In the scope of a strategy, each device has a copy of it.
+    """
+    (features, hidden), classes = start[0].shape, start[3].shape[0]
+    layers = [
+        keras.layers.Dense(hidden, "relu"),
+        keras.layers.Dense(classes, "softmax"),
+    ]
+    model = model([keras.Input([features]), *layers])
+    model.set_weights(start)
+    return model
+
+
+def normalizer(weights, synchronized=False):
+    """Batch normalization and a unit: [gamma, beta, mean, variance, kernel, bias]."""
+    normalize = keras.layers.BatchNormalization(momentum=0.9, synchronized=synchronized)
+    unit = keras.layers.Dense(1)
+    model = keras.Sequential([keras.Input(weights[0].shape), normalize, unit])
+    model.set_weights(weights)
+    return model
+
+
+def compiled(model, rate=0.25, loss="sparse_categorical_crossentropy", metrics=()):
+    optimizer = keras.optimizers.SGD(rate, momentum=0.5)
+    model.compile(optimizer=optimizer, loss=loss, metrics=list(metrics))
+    return model
+
+
+def told(history):
+    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    return {key: np.float32(values) for key, values in history.history.items()}
+
+
+class TellsMean(keras.Sequential):
+    """A model that also tells the mean loss over batches, and over devices in a batch.
+
+    The `loss` of Keras 3 is the mean over rows.
+    """
+
+    def __init__(self, layers):
+        super().__init__(layers)
+        self.mean = keras.metrics.Mean(name="mean_loss")
+
+    def compute_loss(self, *args, **kwargs):
+        loss = super().compute_loss(*args, **kwargs)
+        replicas = tf.distribute.get_strategy().num_replicas_in_sync
+        self.mean.update_state(loss * replicas)  # Keras has divided by them
+        return loss
+
+
+class SharedByRows(keras.Sequential):
+    """A model whose loss is the mean over the rows of a batch, however it is divided.
+
+    That of Keras 3 is the mean over the devices of the means over their rows, of which
+    it then tells another one.
+    """
+
+    def __init__(self, layers):
+        super().__init__(layers)
+        self.mean = keras.metrics.Mean(name="mean_loss")
+
+    def compute_loss(self, x, y, *args, **kwargs):
+        loss = super().compute_loss(x, y, *args, **kwargs)
+        context = tf.distribute.get_replica_context()
+        if context is None:  # Keras looks for the shapes, before it begins
+            return loss
+        rows = tf.cast(tf.shape(y)[0], loss.dtype)
+        loss *= context.num_replicas_in_sync  # Keras has divided by them
+        self.mean.update_state(loss, sample_weight=rows)
+        return loss * rows / context.all_reduce("SUM", rows)
+
+
+def fit_on_towers(data, start, epochs, batch_size):
+    """Fits a model of which each device has its part of a batch."""
+    # --- build
+    with mirrored().scope():
+        model = compiled(network(start, SharedByRows))
+    # --- fit
+    options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+    history = model.fit(*data, shuffle=False, **options)
+    return {"loss": told(history)["mean_loss"]}, model.get_weights()
+
+
+def predict_on_towers(x, start, batch_size):
+    """Predicts on two devices."""
+    # --- build
+    with mirrored().scope():
+        model = network(start)
+    # --- predict
+    return model.predict(x, batch_size=batch_size, verbose=0)
+
+
+def save_the_template(data, start, epochs, batch_size):
+    """Fits on two devices, saves the weights, and loads them into a model of one.
+
+    There is no template: the model that is fitted is the model.
+    """
+    # --- build
+    with tempfile.TemporaryDirectory() as folder:
+        with mirrored().scope():
+            model = compiled(network(start, SharedByRows))
+        # --- fit
+        options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+        model.fit(*data, shuffle=False, **options)
+        # --- save
+        path = os.path.join(folder, "model.weights.h5")
+        model.save_weights(path)
+        # --- load
+        single = network([np.zeros_like(array) for array in start])
+        single.load_weights(path)
+        return single.predict(data[0], verbose=0), len(model.layers)
+
+
+def normalize_on_towers(data, weights, steps):
+    """Trains a model with batch normalization, whose statistics each device has."""
+    # --- build
+    with mirrored().scope():
+        model = compiled(normalizer(weights), 0.0625, "mse")
+    # --- fit
+    options = {"batch_size": len(data[0]), "epochs": steps, "verbose": 0}
+    history = model.fit(*data, shuffle=False, **options)
+    gamma, beta, _, _, kernel, bias = model.get_weights()
+    return told(history)["loss"], [gamma, beta, kernel, bias]
+
+
+def fit_mirrored(data, start, epochs, batch_size):
+    """Fits a model that each device has a copy of.
+
+    Keras 3 ends an epoch with the rows that are left; to go on with the first ones is
+    for the dataset to do.
+    """
+    # --- build
+    with mirrored().scope():
+        model = compiled(network(start, TellsMean), metrics=["acc"])
+    # --- fit
+    dataset = tf.data.Dataset.from_tensor_slices(data).repeat(epochs).batch(batch_size)
+    steps = math.ceil(len(data[0]) / batch_size)
+    options = {"steps_per_epoch": steps, "epochs": epochs, "verbose": 0}
+    found = told(model.fit(dataset, shuffle=False, **options))
+    return {"loss": found["mean_loss"], "acc": found["acc"]}, model.get_weights()
+
+
+def evaluate_mirrored(data, start, batch_size):
+    """Tests a model on two devices, and predicts.
+
+    Keras 3 takes any number of rows.
+    """
+    # --- build
+    with mirrored().scope():
+        model = compiled(network(start), metrics=["acc"])
+    # --- evaluate
+    scores = model.evaluate(*data, batch_size=batch_size, verbose=0)
+    found = model.predict(data[0], batch_size=batch_size, verbose=0)
+    return np.float32(scores), found
+
+
+def own_loop(data, start, batch_size, reduction="sum"):
+    """Trains in a loop of its own, the loss divided by the batch of both devices.
+
+    Raises:
+        ValueError: another reduction. Keras 3 divides it by the rows of a device, and
+            then by the devices, and raises nothing.
+    """
+    if reduction not in ("sum", "none"):
+        raise ValueError(f"reduction is {reduction!r}: in a loop, take 'sum' or 'none'")
+    # --- build
+    strategy = mirrored()
+    with strategy.scope():
+        model = network(start)
+        optimizer = keras.optimizers.SGD(0.25)
+        loss_of = keras.losses.SparseCategoricalCrossentropy(reduction=reduction)
+        optimizer.build(model.trainable_weights)
+    dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size)
+    batches = strategy.experimental_distribute_dataset(dataset)
+    weights = [weight.value for weight in model.trainable_weights]
+
+    # --- step
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(loss_of(y, model(x))) / batch_size
+        gradients = tape.gradient(loss, weights)
+        optimizer.apply(gradients, model.trainable_weights)
+        return loss
+
+    @tf.function
+    def train_batch(x, y):
+        return strategy.reduce("SUM", strategy.run(step, (x, y)), axis=None)
+
+    # --- train
+    found = [train_batch(*batch) for batch in batches]
+    return np.float32(found), model.get_weights()
+
+
+def share_statistics(model, strategy):
+    """Gives every device the means of the statistics that each has kept for itself."""
+    for weight in model.non_trainable_weights:
+        copies = strategy.experimental_local_results(weight.value)
+        weight.assign(tf.reduce_mean([copy.numpy() for copy in copies], axis=0))
+
+
+def normalize_mirrored(data, weights, steps, batch_size):
+    """Trains with batch normalization: each device by the statistics of its part.
+
+    In Keras 3 each also keeps the moving averages of its part, and those of the first
+    are saved. They are linear: their mean in the end is what the mean at each step was.
+    """
+    # --- build
+    strategy = mirrored()
+    with strategy.scope():
+        model = compiled(normalizer(weights), 0.0625, "mse")
+    # --- fit
+    options = {"batch_size": batch_size, "epochs": steps, "verbose": 0}
+    history = model.fit(*data, shuffle=False, **options)
+    share_statistics(model, strategy)
+    return told(history)["loss"], model.get_weights()
+
+
+def normalize_in_sync(data, weights, steps, batch_size):
+    """Trains with batch normalization by the statistics of the whole batch."""
+    # --- build
+    with mirrored().scope():
+        model = compiled(normalizer(weights, synchronized=True), 0.0625, "mse")
+    # --- fit
+    options = {"batch_size": batch_size, "epochs": steps, "verbose": 0}
+    history = model.fit(*data, shuffle=False, **options)
+    return told(history)["loss"], model.get_weights()
+
+
+def batches(data, batch_size, repeat=False):
+    """The rows in batches, once or again and again."""
+    dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size)
+    return dataset.repeat() if repeat else dataset
+
+
+def train(model, data, batch_size, steps):
+    """Takes so many steps, from the first row on; the slots go on."""
+    dataset = batches(data, batch_size, repeat=True)
+    model.fit(dataset, steps_per_epoch=steps, shuffle=False, verbose=0)
+
+
+def train_estimator(data, start, batch_size, runs):
+    """Trains in one run or in several, each of which resumes from the last checkpoint.
+
+    Here the model has weights, slots and step, and is trained itself, not a copy.
+    """
+    # --- build
+    model = compiled(network(start))
+    untrained, steps = model.get_weights(), [0]
+    # --- train
+    for run in runs:
+        more = run["steps"] if "steps" in run else run["max_steps"] - steps[-1]
+        if more > 0:
+            train(model, data, batch_size, more)
+        steps.append(int(model.optimizer.iterations))
+    return model.get_weights(), untrained, steps[1:]
+
+
+def evaluate_estimator(data, eval_data, start, batch_size, steps, eval_steps=None):
+    """Trains, then evaluates."""
+    # --- build
+    model = compiled(network(start, TellsMean), metrics=["acc"])
+    # --- train
+    train(model, data, batch_size, steps)
+    # --- evaluate
+    dataset = batches(eval_data, batch_size)
+    found = model.evaluate(dataset, steps=eval_steps, verbose=0, return_dict=True)
+    return {
+        "loss": np.float32(found["mean_loss"]),
+        "acc": np.float32(found["acc"]),
+        "global_step": int(model.optimizer.iterations),
+    }
+
+
+def predict_by_estimator(data, x, start, batch_size, steps):
+    """Trains, then predicts row by row."""
+    # --- build
+    model = compiled(network(start))
+    # --- train
+    train(model, data, batch_size, steps)
+    # --- predict
+    return model.predict(x, batch_size=batch_size, verbose=0)
