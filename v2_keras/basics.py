@@ -29,20 +29,21 @@ class Losses(keras.callbacks.Callback):
         self.losses.append(logs["loss"])
 
 
+class L2(keras.regularizers.L2):
+    """The penalty in float32, in which `fit` adds losses up."""
+
+    def __call__(self, w):
+        return keras.ops.cast(super().__call__(w), "float32")
+
+
 def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
     """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step.
 
     Half the sum of the squares is what `l2_loss` was: of the errors, and of w.
     """
     # --- build
-    half, dtype = keras.regularizers.L2(penalty / 2), w.dtype.name
-
-    def penalize(w):  # `fit` adds losses in float32
-        return keras.ops.cast(half(w), "float32")
-
-    layer = keras.layers.Dense(
-        1, use_bias=False, kernel_regularizer=penalize, dtype=dtype
-    )
+    half, dtype = L2(penalty / 2), w.dtype.name
+    layer = keras.layers.Dense(1, use_bias=False, kernel_regularizer=half, dtype=dtype)
     model = keras.Sequential([keras.Input([3], dtype=dtype), layer])
     model.set_weights([w])
     squares = keras.losses.MeanSquaredError(reduction="sum", dtype=dtype)
