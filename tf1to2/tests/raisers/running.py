@@ -164,7 +164,6 @@ ERRORS = {
     "_distributed_apply": apply_outside,
     "Mixing": mix,
     "attribute 'multi_gpu_model'": lambda: tf.keras.utils.multi_gpu_model,
-    "keras' has no attribute 'estimator'": lambda: tf.keras.estimator,
     "AddN of type AddN": divide_unevenly,
     "argument `reduction`": lambda: tf.keras.losses.MeanSquaredError(reduction="auto"),
     "Visible devices": lambda: tf.config.set_visible_devices([], "CPU"),

@@ -132,6 +132,7 @@
     const own = tail(object);
     const found = ofClasses(`.${own}.${name}`);
     if (found.length || name === "numpy") return found;
+    if (own === "_local") return [];  // of Python's threads
     const ours = ofClasses(`.${name}`)
       .filter((symbol) => own.toLowerCase().includes(tail(owner(symbol)).toLowerCase()));
     return ours.length ? ours : [`.${name}`].filter(exists);
