@@ -72,7 +72,7 @@ distances: $(READY) ## measure anew how far the Keras pages are from 1.15.5
 	$(BIN)/python -m tf1to2.parity.distances parity_tests
 
 stages: $(READY) ## ask Keras 2 and Keras 3 what each does with the old lines (needs tf_keras)
-	$(BIN)/python -m parity_tests.keras_stages
+	$(BIN)/python -m tf1to2.keras_stages
 
 mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
 	$(BIN)/python -m tf1to2.parity.mutate parity_tests --results parity_tests/mutations.json

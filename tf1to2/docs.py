@@ -125,7 +125,7 @@ def _by_keras(proof, name):
 
 def tables(found):
     """{name: the text of the table}, from what `proofs` found."""
-    from parity_tests import keras_stages
+    from tf1to2 import keras_stages
 
     return {
         "topics": _topics(found),

@@ -1,4 +1,4 @@
-"""parity_tests/keras_stages.tsv: whole, in the guide, and as measured."""
+"""tf1to2/keras_stages.tsv: whole, in the guide, and as measured."""
 
 import importlib.util
 import unittest
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from parameterized import parameterized
 
-from parity_tests import keras_stages
+from tf1to2 import keras_stages
 from tf1to2.tests.test_structure import ROOT
 
 

@@ -204,6 +204,7 @@ class Cell(tf.Module):
 
     def begin(self, depth, dtype):
         """Is called before the first step of every run."""
+        del depth, dtype  # AutoGraph takes no function without a statement
 
     def variable(self, name, shape, dtype, initializer=None):
         initializer = initializer or self.initializer

@@ -46,7 +46,27 @@ def watch_input():
         tape.watch(tf.keras.Input([2]))
 
 
+def fit_generator(rows, **options):
+    """A function that fits a model of two inputs, or of one, by a generator."""
+
+    def generate():
+        while True:
+            yield rows
+
+    def fit():
+        inputs = [tf.keras.Input([2]) for _ in tf.nest.flatten(rows[0])]
+        model = tf.keras.Model(inputs, layers.Dense(1)(sum(inputs)))
+        model.compile("sgd", "mse")
+        model.fit(generate(), steps_per_epoch=1, verbose=0, **options)
+
+    return fit
+
+
+ROW, LABEL = tf.ones([1, 2]), tf.ones([1, 1])
 ERRORS = {
+    "`output_signature` must": fit_generator(([ROW, ROW], LABEL)),
+    "the generator must": fit_generator([ROW, LABEL]),
+    "for Python generator": fit_generator((ROW, LABEL), class_weight={0: 1.0}),
     "_tf_keras.keras.backend' has": lambda: K.learning_phase(),
     "module 'keras.backend'": function_of_keras,
     "from 'tensorflow.keras.backend'": session_of_backend,

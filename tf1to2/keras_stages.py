@@ -1,6 +1,6 @@
 """What Keras 2 and Keras 3 answer to the left pages of the Keras topics.
 
-`python -m parity_tests.keras_stages` makes keras_stages.tsv: for every false friend and
+`python -m tf1to2.keras_stages` makes keras_stages.tsv: for every false friend and
 every error of these topics, the left page's own lines on today's TensorFlow, beside
 what 1.15.5 answered. `--check` asks anew, and says what differs. Without tf_keras
 neither runs.
@@ -29,7 +29,7 @@ from tf1to2.errors import CommandError
 TABLE = pathlib.Path(__file__).with_suffix(".tsv")
 HEADER = """\
 # What each stage answers to the lines of TensorFlow 1, beside 1.15.5: made by
-# `python -m parity_tests.keras_stages`. "same", how far apart, or the error.
+# `python -m tf1to2.keras_stages`. "same", how far apart, or the error.
 """
 STAGES = {
     "compat.v1": ("`tf.compat.v1`, tf_keras", True, False),
@@ -243,7 +243,7 @@ def measured():
     for stage, (_, legacy, _) in STAGES.items():
         wanted = {"TF_USE_LEGACY_KERAS": str(int(legacy)), "TF1TO2_SETTINGS": "strict"}
         run = subprocess.run(
-            [sys.executable, "-W", "ignore", "-m", "parity_tests.keras_stages", stage],
+            [sys.executable, "-W", "ignore", "-m", "tf1to2.keras_stages", stage],
             env={**os.environ, **wanted},
             input=pickle.dumps(asked),
             capture_output=True,
