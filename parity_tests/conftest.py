@@ -28,6 +28,13 @@ MANY_STEPS = (
 )
 """Cases that take Keras seconds; others of their pairs are quick."""
 
+TRACED = (
+    "RNNTest",
+    *("KerasLayersTest", "KerasOptimizersTest", "KerasTrainingTest"),
+    *("KerasFunctionsTest", "KerasFilesTest", "KerasMultipleTest"),
+)
+"""Recurrent loops and models of Keras, which take their time where nothing is traced."""
+
 LOOPS = (
     "_make_cells_",
     "_make_bidirectional_",
@@ -62,7 +69,7 @@ def _is_slow(item):
         return True  # the pages that import it are asked in every way
     if "KerasLayers" in item.nodeid and any(name in item.name for name in LOOPS):
         return True
-    if "RNNTest" in item.nodeid and item.name.endswith("_eager"):
+    if any(t in item.nodeid for t in TRACED) and item.name.endswith("_eager"):
         return True  # each is asked in a function, too, and in seconds less
     many = any(name in item.name for name in MANY_STEPS)
     return many and item.name.endswith("_keras")
