@@ -33,7 +33,7 @@ TRACED = (
     *("KerasLayersTest", "KerasOptimizersTest", "KerasTrainingTest"),
     *("KerasFunctionsTest", "KerasFilesTest", "KerasMultipleTest"),
 )
-"""Recurrent loops and models of Keras, which take their time where nothing is traced."""
+"""Recurrent loops and models of Keras, which take long where nothing is traced."""
 
 LOOPS = (
     "_make_cells_",
