@@ -18,6 +18,7 @@ import pickle
 import re
 import subprocess
 import sys
+import tempfile
 import types
 from unittest import mock
 
@@ -25,6 +26,7 @@ import numpy as np
 
 from tf1to2 import output
 from tf1to2.errors import CommandError
+from tf1to2.parity import settings
 
 TABLE = pathlib.Path(__file__).with_suffix(".tsv")
 HEADER = """\
@@ -203,6 +205,7 @@ def judged(recorded, found):
         told = lines[-1] if lines[0] == "in user code:" else lines[0]
         told = f"{type(found).__name__}: {told.rpartition('Error: ')[2]}"
         told = re.sub(r" at 0x\w+|\{\{.*?\}\} ", "", told)
+        told = re.sub(rf"{re.escape(tempfile.gettempdir())}/\w+", "…", told)
         return told if len(told) < 120 else told[:119] + "…"
     if "raised" in recorded:
         return "no error"
@@ -298,6 +301,7 @@ def _shown(told):
 
 def main(argv):
     if argv and argv[0] in STAGES:
+        settings.apply()  # as the proofs do, before TensorFlow is imported
         print(json.dumps(answer(argv[0], pickle.load(sys.stdin.buffer))))
         return 0
     text = measured()

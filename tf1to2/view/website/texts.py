@@ -18,6 +18,7 @@ FENCED = re.compile(r"(?ms)^(```.*?^```$)")
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
 WIDE = "---\nhide-toc: true\n---\n"
+SHORT = "---\ntocdepth: 2\n---\n"  # of 200 messages the contents would be a page
 OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none itself
 
 
@@ -46,7 +47,7 @@ def _text(path, page):
         text = _with_pairs(text, topic)
     parts = FENCED.split(re.sub(r"<!-- [^\n]* -->\n?", "", text))
     parts[::2] = [_with_links(part, path, page) for part in parts[::2]]
-    text = "".join(parts)
+    text = SHORT * (page == "errors") + "".join(parts)
     if page == "index":
         return text + _contents()
     children = [child for child in pages().values() if child.startswith(f"{page}/")]
