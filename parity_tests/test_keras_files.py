@@ -499,22 +499,6 @@ class DistancesTest(unittest.TestCase):
         loaded.compile("adam", "sparse_categorical_crossentropy")
         v2.fit(loaded, DATA, 1)
 
-    def test_saving_h5_takes_the_optimizer_out_of_later_files(self):
-        model = keras.Sequential([keras.Input([4]), keras.layers.Dense(3)])
-        model.compile(keras.optimizers.Adam(0.1), "mse")
-        model.fit(DATA[0], DATA[0][:, :3], verbose=0)
-        found = []
-        with tempfile.TemporaryDirectory() as folder:
-            for name in ("a.keras", "b.h5", "c.keras"):
-                path = os.path.join(folder, name)
-                model.save(path)
-                if name != "b.h5":
-                    found.append(keras.models.load_model(path).optimizer)
-        before, after = found
-        self.assertIsInstance(before, keras.optimizers.Adam)
-        self.assertIsInstance(after, keras.optimizers.RMSprop)
-        self.assertEqual(float(after.learning_rate), np.float32(0.001))
-
     def test_a_sequential_model_gets_one_more_dimension(self):
         layer = {"class_name": "Flatten", "config": {"batch_input_shape": [None, 4]}}
         with warnings.catch_warnings():

@@ -236,7 +236,7 @@ def measured():
         CommandError: tf_keras is not installed, or a process failed.
     """
     if importlib.util.find_spec("tf_keras") is None:
-        raise CommandError("tf_keras is not installed: pip install tf_keras")
+        raise CommandError("tf_keras is not installed: the extra tensorflow brings it")
     asked = []
     for proof, case in cases():
         sizes = case.bindings()[0]
