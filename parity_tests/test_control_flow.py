@@ -1,3 +1,4 @@
+import contextlib
 import unittest
 
 import numpy as np
@@ -509,6 +510,17 @@ CASES = [
 PROOF = proof(v1, v2, CASES)
 
 
+@contextlib.contextmanager
+def rewriting():
+    """Graphs are rewritten meanwhile, as they are unless the settings are strict."""
+    before = tf.config.optimizer.get_experimental_options()
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options(before)
+
+
 class ControlFlowTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
@@ -552,6 +564,41 @@ class ControlFlowTest(unittest.TestCase):
         np.testing.assert_array_equal(eager, np.float32(8192))
         graph = v2.power(x, n, maximum_iterations=2)
         np.testing.assert_array_equal(graph, np.float32(2))
+
+    def test_a_negated_comparison_loses_nan_in_functions(self):
+        def not_positive(x):
+            return tf.logical_not(x > 0)
+
+        x = tf.constant([np.nan, 1, -1])
+        np.testing.assert_array_equal(not_positive(x), [True, False, True])
+        with rewriting():
+            function = tf.function(not_positive)(x)
+        np.testing.assert_array_equal(function, [False, False, True])
+
+    def test_a_function_differentiated_before_it_is_compiled(self):
+        def third(x):
+            if x < 1:
+                return x
+            elif x < 2:
+                return x / 2
+            else:
+                return x / 3
+
+        def slope(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = page(x)
+            return tape.gradient(y, x)
+
+        x = tf.constant(2.5)
+        page = third
+        with rewriting():
+            plain = tf.function(slope, jit_compile=True)(x)
+            np.testing.assert_array_equal(plain, np.float32(1) / 3)
+            page = tf.function(third)
+            slope(x)
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "OptionalNone"):
+                tf.function(slope, jit_compile=True)(x)
 
     def test_numbers_of_python(self):
         power = v2.power(tf.constant(2.0), 10, maximum_iterations=2)

@@ -259,7 +259,7 @@ def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False
 
 
 def sum_positive_until(values, limit):
-    """Adds up the positive values until the sum exceeds a limit: continue and break.
+    """Adds up the positive values until the sum exceeds a limit, then breaks.
 
     Args:
         values: [n] tensor.
@@ -269,7 +269,7 @@ def sum_positive_until(values, limit):
         Scalar tensor, a sum that just exceeds `limit` or the sum of all.
     """
 
-    # What Python calls break is one more loop variable, and continue is a cond.
+    # What Python calls break is one more loop variable.
     def cond(i, total, done):
         return tf.logical_and(i < tf.size(values), tf.logical_not(done))
 

@@ -118,7 +118,6 @@ def log_or_zero(x):
     return tf.where(x > 0, tf.math.log(positive), tf.zeros_like(x))
 
 
-@tf.function
 def rate_of_step(step, rate):
     """Learning rate in three stages: the first condition that holds decides.
 
@@ -129,6 +128,8 @@ def rate_of_step(step, rate):
     Returns:
         `rate` before step 10, a tenth before step 20, then a hundredth.
     """
+    # The step that calls it is a tf.function. One of its own, differentiated outside of
+    # XLA first, would fail under jit_compile=True.
     if step < 10:
         return rate
     elif step < 20:
@@ -249,7 +250,7 @@ def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False
 
 @tf.function
 def sum_positive_until(values, limit):
-    """Adds up the positive values until the sum exceeds a limit: continue and break.
+    """Adds up the positive values until the sum exceeds a limit, then breaks.
 
     Args:
         values: [n] tensor.
@@ -262,11 +263,11 @@ def sum_positive_until(values, limit):
     limit = tf.stop_gradient(limit)
     total = tf.zeros([], values.dtype)
     for i in tf.range(tf.size(values)):  # `for value in values` would split it first
-        if not values[i] > 0:  # nor NaN
-            continue
-        total += values[i]
-        if total > limit:
-            break
+        # A tf.function computes `not x > 0` as `x <= 0`, which NaN does not pass.
+        if values[i] > 0:
+            total += values[i]
+            if total > limit:
+                break
     return total
 
 
