@@ -37,7 +37,7 @@ test: $(READY) ## all proofs in the strict settings, in a few minutes
 test-slow: $(READY) ## the rest: unknown and generated sizes, halves, default settings
 	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'slow and not browser'
 	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
-	  -m 'not distributed' -k 'test_parity and not (generated or dynamic or (KerasFiles and images))'
+	  -m 'not distributed' -k 'test_parity and not (generated or dynamic)'
 
 test-distributed: $(READY) ## clusters of processes on this machine, killed and restarted
 	@$(BIN)/python -m pytest -q -m distributed

@@ -21,8 +21,8 @@ REWRITTEN = (
     "without that, all bits are the same"
 )
 DEFAULT_KERNELS = (
-    "in the default settings today's kernels for products of matrices and for batch "
-    "norms (oneDNN) add in another order"
+    "in the default settings today's kernels for products of matrices, convolutions and "
+    "batch norms (oneDNN) add in another order"
 )
 TIMES_AND_BACK = (
     "the gradient for y of x * y / y is 0 but for noise, of 3e-14 at most, and a sum "
@@ -184,6 +184,10 @@ BOUNDS: list[Bound] = [
             (
                 *("summaries.train", "float32", "outputs/kernel", 4),
                 ("graph", "eager", "function"),
+            ),
+            *(
+                (f"keras_files.{name}", "images", "outputs/1", 780, ("eager", "function"))
+                for name in ("load_whole", "load_weights")
             ),
         ]
         for way in ways
