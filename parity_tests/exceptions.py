@@ -186,7 +186,13 @@ BOUNDS: list[Bound] = [
                 ("graph", "eager", "function"),
             ),
             *(
-                (f"keras_files.{name}", "images", "outputs/1", 780, ("eager", "function"))
+                (
+                    f"keras_files.{name}",
+                    "images",
+                    "outputs/1",
+                    780,
+                    ("eager", "function"),
+                )
                 for name in ("load_whole", "load_weights")
             ),
         ]
