@@ -21,8 +21,8 @@ REWRITTEN = (
     "without that, all bits are the same"
 )
 DEFAULT_KERNELS = (
-    "in the default settings today's kernels for products of matrices, convolutions and "
-    "batch norms (oneDNN) add in another order"
+    "in the default settings today's kernels for products of matrices, convolutions "
+    "and batch norms (oneDNN) add in another order"
 )
 TIMES_AND_BACK = (
     "the gradient for y of x * y / y is 0 but for noise, of 3e-14 at most, and a sum "
