@@ -12,7 +12,7 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions distances stages mutate names check-names switches docs \
+  record check-recordings exceptions distances stages witness mutate names check-names switches docs \
   pictures bench site page lint clean
 
 help: ## this list
@@ -73,6 +73,9 @@ distances: $(READY) ## measure anew how far the Keras pages are from 1.15.5
 
 stages: $(READY) ## ask Keras 2 and Keras 3 what each does with the old lines (needs tf_keras)
 	$(BIN)/python -m tf1to2.keras_stages
+
+witness: $(READY) ## ask tf_keras all that 1.15.5 was asked of tf.keras (needs tf_keras)
+	$(BIN)/python -m tf1to2.keras_witness
 
 mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
 	$(BIN)/python -m tf1to2.parity.mutate parity_tests --results parity_tests/mutations.json

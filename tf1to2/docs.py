@@ -125,7 +125,7 @@ def _by_keras(proof, name):
 
 def tables(found):
     """{name: the text of the table}, from what `proofs` found."""
-    from tf1to2 import keras_stages
+    from tf1to2 import keras_stages, keras_witness
 
     return {
         "topics": _topics(found),
@@ -136,6 +136,7 @@ def tables(found):
         **friends.tables(found),
         "keras": _keras(found),
         "keras stages": keras_stages.table(),
+        "keras witness": keras_witness.summary(),
         "kernels": _kernels(),
         "float32": _float32(found),
         "mutations": _mutations(),

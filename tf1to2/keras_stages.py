@@ -11,7 +11,6 @@ import csv
 import importlib
 import importlib.util
 import io
-import json
 import os
 import pathlib
 import pickle
@@ -127,17 +126,30 @@ def _set_distinct(layer, weights):
     """
     from tf1to2.parity import structure
 
-    def named(texts):  # what a layer wraps is called by one name more, or one less
-        return sorted(texts, key=lambda text: text.split(":")[0].split("/")[::-1])
-
     found = {getattr(v, "path", v.name): v for v in layer.weights}
-    if len(found) != len(weights):
-        raise ValueError(f"other weights: {sorted(found)}, not {sorted(weights)}")
-    for new, old in zip(named(found), named(weights), strict=True):
+    for new, old in old_names(found, weights).items():
         if tuple(found[new].shape) != weights[old]:
             shape = tuple(found[new].shape)
             raise ValueError(f"{old} is {new}, {shape}, and was {weights[old]}")
         found[new].assign(structure.distinct(old, weights[old]))
+
+
+def old_names(found, weights):
+    """{name today: name in 1.15.5} of the weights of a layer.
+
+    Keras 2 calls `lstm/kernel` `lstm/lstm_cell/kernel`: what a layer wraps is called by
+    one name more, or one less.
+
+    Raises:
+        ValueError: there are more names, or fewer.
+    """
+
+    def named(texts):
+        return sorted(texts, key=lambda text: text.split(":")[0].split("/")[::-1])
+
+    if len(found) != len(weights):
+        raise ValueError(f"other weights: {sorted(found)}, not {sorted(weights)}")
+    return dict(zip(named(found), named(weights), strict=True))
 
 
 def answer(stage, asked):
@@ -148,44 +160,50 @@ def answer(stage, asked):
         asked: [(name of the left page, request, what 1.15.5 answered)].
 
     Returns:
-        [how it compares with 1.15.5].
+        [{path: array}], as `v1.respond` has it.
     """
-    from tf1to2.parity import structure, v1
+    from tf1to2.parity import v1
 
     if not STAGES[stage][2]:
         v1.tf.disable_v2_behavior()
     pages, told = {}, []
     for page, request, recorded in asked:
+        weights = _weights(recorded)
         try:
             if STAGES[stage][2]:
                 pages[page] = pages.get(page) or of_today(page)
-                wanted = {**request, "weights": _weights(recorded)}
-                found = eagerly(pages[page], wanted)
+                found = eagerly(pages[page], {**request, "weights": weights})
             else:
-                with _called_as(recorded):
-                    found = v1.run(importlib.import_module(page), request)
-            found = structure.narrow(found)
-        except Exception as error:
-            found = error
-        told.append(judged(recorded, found))
+                found = _in_a_graph(importlib.import_module(page), request, weights)
+        except Exception as error:  # which is its answer
+            found = v1.raised(error)
+        told.append(found)
     return told
 
 
-@contextlib.contextmanager
-def _called_as(recorded):
-    """Has the weights of a layer begin at the numbers that go with their old names.
+def _in_a_graph(page, request, weights):
+    """The answer of a left page, its weights under the names of 1.15.5.
 
-    Keras 2 calls `lstm/kernel` `lstm/lstm_cell/kernel`.
+    They begin at the numbers that go with these names.
     """
-    from tf1to2.parity import structure
+    from tf1to2.parity import structure, v1
 
-    names = {name.split("/")[-1]: name for name in _weights(recorded)}
+    found = v1.run(page, request)
+    renamed = old_names(_weights(found), weights) if "raised" not in found else {}
+    if all(new == old for new, old in renamed.items()):
+        return found
 
     def distinct(name, shape, distinct=structure.distinct):
-        return distinct(names.get(name.split("/")[-1], name), shape)
+        return distinct(renamed[name], shape)
 
     with mock.patch.object(structure, "distinct", distinct):
-        yield
+        found = v1.run(page, request)
+
+    def path_of(path):
+        kind, slash, name = path.partition("/")
+        return kind + slash + renamed.get(name, name)
+
+    return {path_of(path): leaf for path, leaf in found.items()}
 
 
 def _weights(recorded):
@@ -198,15 +216,8 @@ def judged(recorded, found):
     """How an answer compares with 1.15.5's: "same", "0.13 apart", "ValueError: …"."""
     from tf1to2.parity.expected import outputs_of
 
-    if isinstance(found, Exception):
-        if "raised" in recorded:
-            return "an error, too"
-        lines = [line.strip() for line in str(found).split("\n") if line.strip()]
-        told = lines[-1] if lines[0] == "in user code:" else lines[0]
-        told = f"{type(found).__name__}: {told.rpartition('Error: ')[2]}"
-        told = re.sub(r" at 0x\w+|\{\{.*?\}\} ", "", told)
-        told = re.sub(rf"{re.escape(tempfile.gettempdir())}/\w+", "…", told)
-        return told if len(told) < 120 else told[:119] + "…"
+    if "raised" in found:
+        return "an error, too" if "raised" in recorded else error_told(found)
     if "raised" in recorded:
         return "no error"
     left, right = outputs_of(recorded), outputs_of(found)
@@ -219,6 +230,17 @@ def judged(recorded, found):
     return "same" if apart <= SAME else f"{apart:.1g} apart"
 
 
+def error_told(found):
+    """An exception, as `v1.raised` has it, in at most 120 letters."""
+    text = str(found["message"])
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    told = lines[-1] if lines[0] == "in user code:" else lines[0]
+    told = f"{found['raised']}: {told.rpartition('Error: ')[2]}"
+    told = re.sub(r" at 0x\w+|\{\{.*?\}\} ", "", told)
+    told = re.sub(rf"{re.escape(tempfile.gettempdir())}/\w+", "…", told)
+    return told if len(told) < 120 else told[:119] + "…"
+
+
 def _apart(a, b):
     """The largest difference, relative to the largest value; inf where text differs."""
     if a.dtype.kind not in "biuf" or b.dtype.kind not in "biuf":
@@ -229,31 +251,47 @@ def _apart(a, b):
     return float(np.abs(a - b).max() / max(np.abs(a).max(), 1e-30))
 
 
-def measured():
-    """The text of the table: each stage in a process of its own.
+def ask(stage, asked):
+    """What a stage answers, in a process of its own: see `answer`.
 
     Raises:
-        CommandError: tf_keras is not installed, or a process failed.
+        CommandError: tf_keras is not installed, or the process failed.
     """
     if importlib.util.find_spec("tf_keras") is None:
         raise CommandError("tf_keras is not installed: the extra tensorflow brings it")
+    wanted = {
+        "TF_USE_LEGACY_KERAS": str(int(STAGES[stage][1])),
+        "TF1TO2_SETTINGS": "strict",
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "asked")
+        path.write_bytes(pickle.dumps(asked))
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", "-m", "tf1to2.keras_stages", stage, path],
+            env={**os.environ, **wanted},
+            capture_output=True,
+        )
+        if run.returncode:
+            raise CommandError(f"{stage}: {run.stderr.decode().strip()[-500:]}")
+        return pickle.loads(path.read_bytes())
+
+
+def measured():
+    """The text of the table."""
+    from tf1to2.parity import structure
+
     asked = []
     for proof, case in cases():
         sizes = case.bindings()[0]
         request = proof.widened(case, case.request(sizes))
         asked.append((proof.left.name, request, proof.recorded_answer(case, sizes)))
-    columns = []
-    for stage, (_, legacy, _) in STAGES.items():
-        wanted = {"TF_USE_LEGACY_KERAS": str(int(legacy)), "TF1TO2_SETTINGS": "strict"}
-        run = subprocess.run(
-            [sys.executable, "-W", "ignore", "-m", "tf1to2.keras_stages", stage],
-            env={**os.environ, **wanted},
-            input=pickle.dumps(asked),
-            capture_output=True,
-        )
-        if run.returncode:
-            raise CommandError(f"{stage}: {run.stderr.decode().strip()[-500:]}")
-        columns.append(json.loads(run.stdout.splitlines()[-1]))
+    columns = [
+        [
+            judged(recorded, structure.narrow(found))
+            for (_, _, recorded), found in zip(asked, ask(stage, asked))
+        ]
+        for stage in STAGES
+    ]
     names = [(f"{p.name}.{c.name}", c.slug) for p, c in cases()]
     text = io.StringIO()
     writer = csv.writer(text, delimiter="\t", lineterminator="\n")
@@ -302,7 +340,8 @@ def _shown(told):
 def main(argv):
     if argv and argv[0] in STAGES:
         settings.apply()  # as the proofs do, before TensorFlow is imported
-        print(json.dumps(answer(argv[0], pickle.load(sys.stdin.buffer))))
+        path = pathlib.Path(argv[1])
+        path.write_bytes(pickle.dumps(answer(argv[0], pickle.loads(path.read_bytes()))))
         return 0
     text = measured()
     if argv == ["--check"]:

@@ -8,6 +8,7 @@ import pytest
 from parameterized import parameterized
 
 from tf1to2 import keras_stages
+from tf1to2.parity import v1
 from tf1to2.tests.test_structure import ROOT
 
 
@@ -48,13 +49,27 @@ class JudgedTest(unittest.TestCase):
             ("shape", ONE, {"outputs": np.float32([1])}, "other shapes"),
             ("nan", ONE, {"outputs": np.float32([1, np.nan])}, "nan apart"),
             ("leaves", ONE, {}, "other names or numbers of arrays"),
-            ("raises", ONE, ValueError("no\nmore"), "ValueError: no"),
-            ("raises, too", {"raised": np.array("E")}, KeyError(), "an error, too"),
+            ("raises", ONE, v1.raised(ValueError("no\nmore")), "ValueError: no"),
+            (
+                "raises, too",
+                {"raised": np.array("E")},
+                v1.raised(KeyError()),
+                "an error, too",
+            ),
             ("no error", {"raised": np.array("E")}, ONE, "no error"),
         ]
     )
     def test_judged(self, _, recorded, found, expected):
         self.assertEqual(keras_stages.judged(recorded, found), expected)
+
+    def test_old_names(self):
+        new = ["rnn/upper/bias:0", "rnn/lower/bias:0", "rnn/lower/kernel:0"]
+        old = ["rnn/bias:0", "rnn/bias_1:0", "rnn/kernel:0"]
+        self.assertEqual(
+            keras_stages.old_names(new, old), dict(zip(np.array(new)[[1, 0, 2]], old))
+        )
+        with self.assertRaisesRegex(ValueError, "other weights"):
+            keras_stages.old_names(new, old[1:])
 
     def test_of_today_has_no_graphs_and_the_keras_of_today(self):
         import tensorflow as tf
