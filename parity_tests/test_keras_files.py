@@ -4,6 +4,7 @@ import pathlib
 import tempfile
 import unittest
 import warnings
+import zipfile
 from unittest import mock
 
 import h5py
@@ -498,6 +499,29 @@ class DistancesTest(unittest.TestCase):
             v2.fit(loaded, DATA, 1)
         loaded.compile("adam", "sparse_categorical_crossentropy")
         v2.fit(loaded, DATA, 1)
+
+    @parameterized.expand([("nothing", []), ("h5", ["h5"]), ("both", ["h5", None])])
+    def test_an_h5_file_spoils_the_next_keras_file(self, _, before):
+        model = v2.compiled("dense", DENSE)
+        model.compile(keras.optimizers.SGD(0.5, momentum=0.9), "mse")
+        model.fit(X["dense"], np.eye(3)[LABELS], verbose=0)
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in before:
+                if ending:
+                    model.save(os.path.join(folder, "model." + ending))
+                else:
+                    model.compile(model.optimizer, "mse")
+            path = os.path.join(folder, "model.keras")
+            model.save(path)
+            with zipfile.ZipFile(path) as archive:
+                said = json.loads(archive.read("config.json"))["compile_config"]
+            loaded = keras.models.load_model(path).optimizer
+        kept = before != ["h5"]
+        self.assertEqual("optimizer" in said, kept)
+        self.assertEqual(type(loaded).__name__, "SGD" if kept else "RMSprop")
+        state = [[v.numpy() for v in o.variables] for o in (model.optimizer, loaded)]
+        for old, new in zip(*state, strict=True):  # its momentum, in either case
+            np.testing.assert_array_equal(new, old)
 
     def test_a_sequential_model_gets_one_more_dimension(self):
         layer = {"class_name": "Flatten", "config": {"batch_input_shape": [None, 4]}}
