@@ -1,5 +1,7 @@
 """What pytest must know of the proofs wherever they are installed."""
 
+import re
+
 import pytest
 
 MARKERS = (
@@ -28,13 +30,6 @@ MANY_STEPS = (
 )
 """Cases that take Keras seconds; others of their pairs are quick."""
 
-TRACED = (
-    "RNNTest",
-    *("KerasLayersTest", "KerasOptimizersTest", "KerasTrainingTest"),
-    *("KerasFunctionsTest", "KerasFilesTest", "KerasMultipleTest"),
-)
-"""Recurrent loops and models of Keras, which take long where nothing is traced."""
-
 LOOPS = (
     "_make_cells_",
     "_make_bidirectional_",
@@ -53,11 +48,12 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     """Marks what is slow; bears what AutoGraph says."""
+    asked = {_of_no_number(item) for item in items}
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(GAST))
         item.add_marker(pytest.mark.filterwarnings(FLOAT_FORMAT))
         item.add_marker(pytest.mark.filterwarnings(KERAS_COPY))
-        if _is_slow(item):
+        if _is_slow(item) or _is_traced(item, asked):
             item.add_marker(pytest.mark.slow)
 
 
@@ -69,7 +65,19 @@ def _is_slow(item):
         return True  # the pages that import it are asked in every way
     if "KerasLayers" in item.nodeid and any(name in item.name for name in LOOPS):
         return True
-    if any(t in item.nodeid for t in TRACED) and item.name.endswith("_eager"):
-        return True  # each is asked in a function, too, and in seconds less
     many = any(name in item.name for name in MANY_STEPS)
     return many and item.name.endswith("_keras")
+
+
+def _is_traced(item, asked):
+    """A recurrent loop or a model of Keras, run eagerly: in a function it is quick."""
+    proof = getattr(getattr(item, "module", None), "PROOF", None)
+    if not proof or not (proof.by_keras or proof.name == "rnn"):
+        return False
+    eager = re.fullmatch("(.*)_eager", _of_no_number(item))
+    return bool(eager) and f"{eager[1]}_function" in asked
+
+
+def _of_no_number(item):
+    """The id of a test without the number that `parameterized` gives it."""
+    return re.sub(r"(test_parity)_\d+", r"\1", item.nodeid)

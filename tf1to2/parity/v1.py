@@ -33,11 +33,16 @@ def numpy_seeded(seed=SEED):
     not, and the last bits of a sum depend on the order.
     """
     state = np.random.get_state()
-    np.random.seed(seed % 2**32)
+    seed_numpy(seed)
     try:
         yield
     finally:
         np.random.set_state(state)
+
+
+def seed_numpy(seed):
+    """Seeds NumPy's global generator, whose seeds have 32 bits."""
+    np.random.seed(seed % 2**32)
 
 
 def _unset_placement():

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from tf1to2.parity import matching, structure, widening
-from tf1to2.parity.v1 import SEED, cotangent, dtype_of, numpy_seeded
+from tf1to2.parity.v1 import SEED, cotangent, dtype_of, numpy_seeded, seed_numpy
 
 WAYS = ("eager", "function", "dynamic", "xla")
 OLD_NAMES = "old_names"
@@ -70,7 +70,7 @@ def _seed(request):
     """Seeds TensorFlow and NumPy, as `v1.run` does."""
     seed = request.get("seed", SEED)
     tf.random.set_seed(seed)
-    np.random.seed(seed % 2**32)
+    seed_numpy(seed)
 
 
 class Untraced(AssertionError):

@@ -128,8 +128,6 @@ def _type(line):
 
 # --- Messages that name what is missing.
 
-THREADS = ("_local",)
-"""Owners of Python's own, whose members are no names of TensorFlow."""
 EXAMPLES = "tf.examples.tutorials"
 """No public name of 1.15.5, and yet what people import."""
 
@@ -171,7 +169,7 @@ def _member(owner, name):
     found = suggest.members(f".{owner}.{name}")
     if found or name == "numpy":  # which TensorFlow 1 never had
         return found
-    if owner in THREADS:
+    if owner == "_local":  # of Python's threads
         return []
     found = suggest.members(f".{name}")
     ours = [s for s in found if s.split(".")[-2].lower() in owner.lower()]
