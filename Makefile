@@ -12,8 +12,8 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions distances stages witness mutate names check-names switches docs \
-  pictures bench site page lint clean
+  record check-recordings exceptions distances stages witness timings mutate names check-names \
+  switches docs pictures bench site page lint clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -76,6 +76,9 @@ stages: $(READY) ## ask Keras 2 and Keras 3 what each does with the old lines (n
 
 witness: $(READY) ## ask tf_keras all that 1.15.5 was asked of tf.keras (needs tf_keras)
 	$(BIN)/python -m tf1to2.keras_witness
+
+timings: $(READY) ## measure anew which tests take long, and leave them to test-slow
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' --timings
 
 mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
 	$(BIN)/python -m tf1to2.parity.mutate parity_tests --results parity_tests/mutations.json

@@ -186,7 +186,8 @@ def _centrality(name, pair, called, weight):
     topic, _, title = pair.partition(".")
     words, wanted = _words(name.rpartition(".")[2]), _words(title)
     named = len(words & wanted) / len(words | wanted)
-    share = weight[name] / sum(weight[other] for other in called)
+    # fsum: another Python sums otherwise, and two ranks that are equal would swap.
+    share = weight[name] / math.fsum(weight[other] for other in called)
     return (
         2 * named
         + (called[name] == OWN)
