@@ -119,6 +119,9 @@ def sparse_softmax_cross_entropy(
 ):
     """Averages the cross-entropy of class numbers."""
     make = keras.losses.SparseCategoricalCrossentropy
+    weights = tf.convert_to_tensor(weights)
+    if weights.shape.rank == logits.shape.rank:  # a column, as its labels may be
+        weights = tf.squeeze(weights, -1)
     return reduced(make, labels, logits, weights, reduction, from_logits=True)
 
 
