@@ -105,6 +105,7 @@ CASES = [
         )
         for kind in range(3)
     ],
+    Op("activate", "a number of Python", [1, normal("n")]),
     FalseFriend(
         "activate",
         "a number that is none of these",

@@ -106,6 +106,8 @@ CASES = [
         {"hparams": OTHER},
     ),
     refused("train", "no steps", [DATA, [{"steps": 0}]], "steps > 0"),
+    refused("train", "up to no step", [DATA, [{"max_steps": 0}]], "max_steps > 0"),
+    refused("predict", "negative steps", [DATA, ROWS, -1], "steps > 0"),
     refused("train", "both", [DATA, [{"steps": 1, "max_steps": 1}]], "both steps"),
     refused(
         "train",

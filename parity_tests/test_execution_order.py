@@ -218,6 +218,13 @@ class RaceTest(unittest.TestCase):
         self.assertEqual(results, {(3, 5)})
 
 
+class NameTest(unittest.TestCase):
+    def test_a_scope_in_a_scope_names_the_variable(self):
+        layer = v2.make_centering(name="model/centering")
+        layer(tf.ones([2, 3]))
+        self.assertEqual(layer.moving_mean.name, "model/centering/moving_mean:0")
+
+
 class FalseFriendsTest(unittest.TestCase):
     """What the line-by-line translation of the left page gives."""
 

@@ -203,6 +203,7 @@ CASES = [
     ),
     old("two_graphs", "two sets of weights", [X, [START, OTHER]]),
     old("serve", "five requests", [np.array_split(X, 5), START, 3]),
+    old("serve", "whole numbers", [[np.int64([[1, 0, -2, 3]])], START, 1]),
     old("fit_in_phase", "as in training", [CLASSES, START, 1, 3, 16], **COMPILED),
     friend(
         "fit_in_phase",

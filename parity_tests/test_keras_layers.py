@@ -384,6 +384,17 @@ def old_gru_weights():
 class TodayTest(unittest.TestCase):
     """What the chapter says of today's Keras beside the pairs."""
 
+    def test_a_layer_casts_to_its_own_dtype(self):
+        x = tf.constant([[[1.0, 2.0**-40]]], tf.float64)
+        self.assertEqual(layers.add([x, x]).dtype, tf.float32)
+        merged = v2.merge(x, x)
+        np.testing.assert_array_equal(merged["add"], 2 * x)
+        for tensor in [
+            *merged.values(),
+            *(v2.activate(x, kind) for kind in ACTIVATIONS),
+        ]:
+            self.assertEqual(tensor.dtype, tf.float64)
+
     def test_three_gates_give_three_numbers(self):
         gates = [v2.hard_sigmoid, "sigmoid", "hard_sigmoid"]
         numbers = [first_of_ones(recurrent_activation=gate) for gate in gates]

@@ -391,6 +391,18 @@ class LegacyTest(unittest.TestCase):
 
 
 class ShapesTest(unittest.TestCase):
+    def test_arrays_are_taken_and_names_may_be_paths(self):
+        x = np.ones([2, 3], "f")
+        for layer, *arguments in [
+            (v2.make_dense_layers([4], name="a/b"), x),
+            (v2.make_batch_norm(name="a/b"), x, True),
+            (v2.make_layer_norm(name="a/b"), tf.constant(x)),
+            (v2.make_embedding(4, 2, name="a/b"), [1, 2]),
+        ]:
+            layer(*arguments)
+            for variable in layer.variables:
+                self.assertRegex(variable.name, "^a/b/")
+
     @parameterized.expand(
         [
             ("dense", v2.make_dense_layers([2]), [None, None]),
@@ -466,6 +478,13 @@ class EmbeddingTest(unittest.TestCase):
         np.testing.assert_array_equal(gradient.indices, [3, 0, 3])
         dense = tf.convert_to_tensor(gradient)
         np.testing.assert_array_equal(dense[:, 0], [1, 0, 0, 2, 0])
+
+    def test_to_keras_a_negative_number_counts_from_the_end(self):
+        with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "-1 is not in"):
+            v2.make_embedding(5, 2)(tf.constant([-1]))
+        embedding = v3.make_embedding(5, 2)
+        last = embedding(tf.constant([-1])).numpy()
+        np.testing.assert_array_equal(last, embedding.get_weights()[0][-1:])
 
 
 class KerasTest(unittest.TestCase):

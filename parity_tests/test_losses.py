@@ -20,6 +20,7 @@ from tf1to2.parity.v1 import legacy
 from v1_graph import losses as v1
 from v2_eager import losses as v2
 from v2_eager.numerics.losses import Reduction
+from v2_keras import losses as v3
 
 F = np.float32
 INVALID = tf.errors.InvalidArgumentError
@@ -148,6 +149,12 @@ CASES = [
         skip=EAGER,
     ),
     Op("mean_squared_error", "any", [REAL, REAL, uniform("n", 1)], skip=ONE),
+    Op(
+        "mean_squared_error",
+        "a weighted mean",
+        [REAL, REAL, uniform("n", 1), "weighted_mean"],
+        skip=ONE,
+    ),
     Op(
         "mean_squared_error",
         "integers",
@@ -550,6 +557,17 @@ class NameTest(unittest.TestCase):
         self.assertEqual(error.numpy(), 2)  # 0 of the right shape
         with self.assertRaisesRegex(ValueError, "incompatible"):
             v2.mean_squared_error(labels, predictions)
+
+    @parameterized.expand([("right", v2), ("keras", v3)])
+    def test_what_would_be_broadcast_is_refused(self, _, page):
+        x, row = tf.zeros([4, 3]), tf.ones([3])
+        for arguments, message in [
+            ([x, x[:, :1]], "incompatible"),
+            ([x, x, row], "broadcast"),
+            ([x, x, 1.0, "sum"], "Invalid Reduction Key sum"),
+        ]:
+            with self.assertRaisesRegex(ValueError, message):
+                page.mean_squared_error(*arguments)
 
     def test_keras_refuses_the_reductions_of_v1(self):
         with self.assertRaisesRegex(ValueError, "Invalid value for argument"):

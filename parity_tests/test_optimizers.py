@@ -542,6 +542,14 @@ class OldNamesTest(unittest.TestCase):
             np.testing.assert_array_equal(once[name], again[name], name)
 
 
+class AutoGraphTest(unittest.TestCase):
+    def test_every_method_can_be_converted(self):
+        for name, method in vars(optimizers.Optimizer).items():
+            if callable(method):
+                with self.subTest(name):
+                    tf.autograph.to_graph(method)
+
+
 class SparseTest(unittest.TestCase):
     @parameterized.expand([("Adam", True), ("momentum", False), ("RMSProp", False)])
     def test_only_adam_moves_rows_that_were_not_looked_up(self, slug, moves):

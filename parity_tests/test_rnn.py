@@ -458,6 +458,15 @@ class KerasTest(unittest.TestCase):
     def test_an_lstm_with_converted_weights(self):
         self.near(v2.run_lstm(X, FULL, LSTM), keras_lstm(X, None, TO_KERAS))
 
+    def test_a_gru_goes_on_from_a_state(self):
+        reader = v3.make_gru(3)
+        x = tf.constant(X)
+        outputs, last = reader(x)
+        state = reader(x[:, :2])[1]
+        pieces, ended = reader(x[:, 2:], state=state)
+        np.testing.assert_allclose(pieces, outputs[:, 2:], rtol=0, atol=3e-7)
+        np.testing.assert_allclose(ended, last, rtol=0, atol=3e-7)
+
     def test_a_mask_that_writes_zeros(self):
         ours = v2.run_lstm(X, LENGTHS, LSTM)
         theirs = keras_lstm(X, LENGTHS, TO_KERAS, zero_output_for_mask=True)

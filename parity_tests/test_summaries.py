@@ -492,6 +492,29 @@ class FolderTest(unittest.TestCase):
         ]
 
 
+class CurvesTest(FolderTest):
+    """The callback of the Keras page, over epochs and in a second `fit`."""
+
+    def test_steps_are_those_of_the_optimizer(self):
+        x, y = np.ones([4, 2], "f"), np.ones([4, 1], "f")
+        batch = tf.data.Dataset.from_tensors((x, y))
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile("sgd", "mse")
+        curves = v3.Curves(self.folder, batch, test_every=3)
+        for epochs in (2, 1):
+            model.fit(
+                batch.repeat(2),
+                epochs=epochs,
+                shuffle=False,
+                verbose=0,
+                callbacks=[curves],
+            )
+        for name, steps in [("train", range(6)), ("test", [0, 3])]:
+            events = v2.read_folder(os.path.join(self.folder, name))
+            found = [e["step"] for e in events if e["tag"] == "loss_1"]
+            self.assertEqual(found, list(steps))
+
+
 class BytesTest(FolderTest):
     """Not only what the readers tell: every byte of the values."""
 

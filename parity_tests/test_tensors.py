@@ -275,6 +275,7 @@ CASES = [
     ),
     Op("fill", "the classic", [[1, 2, 3], [2, 2]], expect=[[1, 2], [3, 3]]),
     Op("fill", "one value", [[0.5], [2, 3]], expect=[[0.5] * 3] * 2),
+    Op("fill", "a tuple", [(1, 2), [3]], expect=[1, 2, 2]),
     Op("fill", "as many as needed", [[1, 2, 3, 4], [2, 2]], expect=[[1, 2], [3, 4]]),
     Op(
         "text_lengths",
@@ -456,6 +457,18 @@ class ImmutabilityTest(unittest.TestCase):
 
 
 class ConversionTest(unittest.TestCase):
+    @parameterized.expand([("float64", "d"), ("float32", "f"), ("int64", "i8")])
+    def test_an_array_is_filled_up_like_a_list(self, _, dtype):
+        array = np.array([[1, 3]], dtype)
+        with legacy(), v1.tf.Session() as sess:
+            expected = sess.run(v1.fill(array, [2, 2]))
+        for fill in (v2.fill, lambda *a: tf.function(lambda: v2.fill(*a))()):
+            filled = fill(array, [2, 2]).numpy()
+            self.assertEqual(filled.dtype, expected.dtype)
+            np.testing.assert_array_equal(filled, expected)
+        with self.assertRaises((ValueError, tf.errors.InvalidArgumentError)):
+            v2.fill(array, [1])
+
     def test_of_a_tensor_is_the_tensor(self):
         x = tf.constant([1.0])
         self.assertIs(tf.convert_to_tensor(x), x)

@@ -170,7 +170,7 @@ def names_to_restore(scope, names, inside=False, name="ExponentialMovingAverage"
     """
     # --- build
     variables = [tf.Variable([0.0, 0.0], name=f"{scope}/{n}") for n in names]
-    steps = tf.Variable(0, trainable=False, name=scope + "/steps")
+    steps = tf.Variable(0, trainable=False, dtype=tf.int64, name=f"{scope}/steps")
     ema = averages.ExponentialMovingAverage(
         0.99, name=name, scope=scope + "/" if inside else ""
     ).create(variables)

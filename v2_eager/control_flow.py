@@ -150,7 +150,7 @@ def activate(kind, x):
     """
     # Without a default, any other number would run the last branch.
     return tf.switch_case(
-        kind,
+        tf.convert_to_tensor(kind),  # which no number of Python is
         [lambda: tf.tanh(x), lambda: tf.sigmoid(x), lambda: tf.square(x)],
         default=lambda: x,
     )

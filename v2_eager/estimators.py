@@ -185,7 +185,9 @@ def eval_batches(data, hparams):
 def trained(data, hparams, steps):
     tf.random.set_seed(SEED)  # of the whole process: `shuffle` needs it
     trainer = Trainer(data[0], hparams)
-    trainer.train_steps(train_batches(data, hparams), tf.constant(steps or 0))
+    if steps:
+        count = tf.constant(steps_to_take(0, steps))
+        trainer.train_steps(train_batches(data, hparams), count)
     return trainer
 
 
@@ -243,6 +245,7 @@ def steps_to_take(done, steps=None, max_steps=None):
     if steps is None and max_steps is None:  # v1 went on until the input ended: never
         raise ValueError("Give steps or max_steps.")
     if steps is None:
+        refuse_zero("max_steps", max_steps)
         return max(0, max_steps - done)
     refuse_zero("steps", steps)
     return steps

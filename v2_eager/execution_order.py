@@ -195,21 +195,19 @@ def make_centering(momentum=0.9, name="centering"):
         Callable from a [batch, features] tensor to one of the same shape; with
         `tied=False` the moving mean is not updated.
     """
-    return Centering(momentum, name)
+    return Centering(momentum, f"{name}/moving_mean")
 
 
 class Centering(tf.Module):
-    def __init__(self, momentum, name):
-        super().__init__(name)
-        self.momentum = momentum
+    def __init__(self, momentum, path):
+        super().__init__()
+        self.momentum, self.path = momentum, path
         self.moving_mean = None
 
-    @tf.Module.with_name_scope
     def __call__(self, x, tied=True):
         if self.moving_mean is None:
-            self.moving_mean = tf.Variable(
-                tf.zeros([x.shape[1]], x.dtype), trainable=False, name="moving_mean"
-            )
+            zeros = tf.zeros([x.shape[1]], x.dtype)
+            self.moving_mean = tf.Variable(zeros, trainable=False, name=self.path)
         # --- update
         mean = tf.reduce_mean(x, axis=0)
         if tied:

@@ -384,7 +384,8 @@ def serve(requests, start, threads):
 
     # --- answer
     def answer(rows):
-        return run(tf.constant(rows)).numpy()
+        # Into the dtype of the model, as `predict` does; the signature casts nothing.
+        return run(tf.constant(rows, model.input.dtype)).numpy()
 
     with ThreadPool(threads) as pool:
         return pool.map(answer, requests)

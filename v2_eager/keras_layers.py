@@ -286,15 +286,16 @@ def activate(x, kind):
         Tensor like x.
     """
     activations = tf.keras.activations
+    kept = {"dtype": x.dtype}  # by default a layer casts to float32
     return {
-        "leaky": layers.LeakyReLU(),
-        "less leaky": layers.LeakyReLU(negative_slope=0.1),
+        "leaky": layers.LeakyReLU(**kept),
+        "less leaky": layers.LeakyReLU(negative_slope=0.1, **kept),
         "thresholded": lambda x: x * tf.cast(x > 0.7, x.dtype),
         "relu": lambda x: activations.relu(x, 0.1, max_value=1.5, threshold=0.2),
         "hard_sigmoid": hard_sigmoid,
         "selu": activations.selu,
-        "elu": layers.ELU(alpha=0.5),
-        "softmax": layers.Softmax(),
+        "elu": layers.ELU(alpha=0.5, **kept),
+        "softmax": layers.Softmax(**kept),
     }[kind](x)
 
 
@@ -328,16 +329,17 @@ def merge(a, b):
     Returns:
         dict from names to tensors.
     """
+    kept = {"dtype": a.dtype}  # by default a layer casts to float32
     return {
-        "add": layers.add([a, b]),
-        "subtract": layers.subtract([a, b]),
-        "multiply": layers.multiply([a, b]),
-        "average": layers.average([a, b]),
-        "maximum": layers.maximum([a, b]),
-        "minimum": layers.minimum([a, b]),
-        "concatenate": layers.concatenate([a, b]),
-        "dot": layers.dot([a, b], axes=2),
-        "cosine": layers.dot([a, b], axes=2, normalize=True),
+        "add": layers.add([a, b], **kept),
+        "subtract": layers.subtract([a, b], **kept),
+        "multiply": layers.multiply([a, b], **kept),
+        "average": layers.average([a, b], **kept),
+        "maximum": layers.maximum([a, b], **kept),
+        "minimum": layers.minimum([a, b], **kept),
+        "concatenate": layers.concatenate([a, b], **kept),
+        "dot": layers.dot([a, b], axes=2, **kept),
+        "cosine": layers.dot([a, b], axes=2, normalize=True, **kept),
     }
 
 

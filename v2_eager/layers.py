@@ -42,7 +42,7 @@ def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
 
 class DenseLayers(tf.Module):
     def __init__(self, units, use_bias, scale, name):
-        super().__init__(name)
+        super().__init__()
         self.scale = scale
         self.layers = []
         for i, size in enumerate(units):
@@ -95,6 +95,7 @@ class Layer(tf.Module):
         self.seed, self.kernels = seed, None
 
     def __call__(self, x):
+        x = tf.convert_to_tensor(x)
         check_rank(x, self.rank)
         if self.kernels is None:
             self.kernels = [
@@ -334,7 +335,7 @@ def make_embedding(classes, size, name="embedding"):
 
 class Embedding(tf.Module):
     def __init__(self, classes, size, name):
-        super().__init__(name)
+        super().__init__()
         table = tf.random.normal([classes, size], stddev=0.125, seed=1)
         self.table = tf.Variable(table, name=f"{name}/table")
 
@@ -386,7 +387,7 @@ def make_layer_norm(begin_axis=1, name="normalized"):
 
 class LayerNorm(tf.Module):
     def __init__(self, begin_axis, name):
-        super().__init__(name)
+        super().__init__()
         self.begin_axis, self.path = begin_axis, f"{name}/LayerNorm"
         self.gamma = None
 

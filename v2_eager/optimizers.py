@@ -184,13 +184,13 @@ def fit_at_rates(data, start, rates):
 
     # --- step
     @tf.function
-    def train(rates):
-        for value in rates:
-            rate.assign(value)
-            optimizer.minimize(loss, weights)
+    def step():
+        optimizer.minimize(loss, weights)
 
     # --- run
-    train(tf.constant(rates, tf.float32))
+    for value in rates:
+        rate.assign(value)
+        step()
     state = named_values(*weights, *optimizer.variables)
     del state["rate"]
     return state

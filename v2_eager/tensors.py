@@ -200,8 +200,9 @@ def fill(values, shape):
         Tensor of `shape`.
     """
     # A constant is no longer padded: `shape` holds what is given, or one value.
-    missing = math.prod(shape) - len(values)
-    return tf.constant(values + values[-1:] * missing, shape=shape)
+    flat = tf.reshape(values, [-1])
+    missing = math.prod(shape) - flat.shape[0]
+    return tf.reshape(tf.pad(flat, [[0, missing]], constant_values=flat[-1]), shape)
 
 
 def text_lengths(texts):

@@ -116,8 +116,8 @@ def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
         dataset = dataset.repeat(epochs).shuffle(5 * size, seed=seed)
     else:
         dataset = dataset.shuffle(5 * size, seed=seed).repeat(epochs)
-    dataset = dataset.map(parse, num_parallel_calls=2)
-    dataset = dataset.batch(size, drop_remainder=True).prefetch(1)
+    dataset = dataset.map(parse, num_parallel_calls=tf.data.AUTOTUNE)
+    dataset = dataset.batch(size, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
     # --- step
     dtype = x.dtype.name
     dense = keras.layers.Dense(

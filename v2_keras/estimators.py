@@ -43,14 +43,18 @@ class BatchLoss(keras.metrics.Mean):
 def make_model(features, hparams):
     """Dense layers that begin at the weights that TensorFlow 1 drew, compiled."""
     model = keras.Sequential([keras.Input(features.shape[1:], name="x")])
-    for number, units in enumerate(hparams.hidden):
-        name, activation = f"hidden_{number}", hparams.activation
-        model.add(layers.Dense(units, activation, name=name))
-    model.add(layers.Dense(hparams.classes, name="scores"))
-    for number, layer in enumerate(model.layers):
+    for number, units in enumerate([*hparams.hidden, hparams.classes]):
+        last = number == len(hparams.hidden)
         seeds = randomness.kernel_seeds(SEED, number)
-        draw = initializers.glorot_uniform(seed=randomness.stream(*seeds))
-        layer.kernel.assign(draw(layer.kernel.shape))
+        layer = layers.Dense(
+            units,
+            None if last else hparams.activation,
+            kernel_initializer=initializers.glorot_uniform(
+                seed=randomness.stream(*seeds)
+            ),
+            name="scores" if last else f"hidden_{number}",
+        )
+        model.add(layer)
     model.compile(
         keras.optimizers.SGD(hparams.rate, hparams.momentum),
         keras.losses.SparseCategoricalCrossentropy(from_logits=True),
@@ -77,8 +81,8 @@ def train_batches(data, hparams):
 def trained(data, hparams, steps):
     model = make_model(data[0], hparams)
     if steps:
-        batches = train_batches(data, hparams)
-        model.fit(batches, steps_per_epoch=steps, shuffle=False, verbose=0)
+        batches, count = train_batches(data, hparams), steps_to_take(0, steps)
+        model.fit(batches, steps_per_epoch=count, shuffle=False, verbose=0)
     return model
 
 

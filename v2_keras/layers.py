@@ -123,7 +123,10 @@ def pool_and_flatten(x, size, strides, padding="valid"):
 
 
 def make_embedding(classes, size, name="embedding"):
-    """Makes a table of vectors, to be looked up by number."""
+    """Makes a table of vectors, to be looked up by number.
+
+    A negative number raised, on a CPU; to Keras -1 is the last row.
+    """
     draw = keras.initializers.RandomNormal(stddev=0.125)
     return layers.Embedding(classes, size, embeddings_initializer=draw, name=name)
 

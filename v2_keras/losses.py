@@ -20,6 +20,7 @@ REDUCTIONS = {
     "weighted_sum": "sum",
     "weighted_sum_over_batch_size": "sum_over_batch_size",
     "weighted_mean": "mean_with_sample_weight",
+    BY_NONZERO_WEIGHTS: "none",
 }
 """What Keras calls the reductions of TensorFlow 1; it has not the default one."""
 
@@ -30,18 +31,27 @@ def reduced(make, labels, predictions, weights, reduction, **options):
     By default that divides by the number of losses whose weight is not 0, where Keras
     divides by the number of all.
     """
-    name = REDUCTIONS.get(reduction, "none")
-    loss = make(reduction=name, **options)(labels, predictions, sample_weight=weights)
+    if reduction not in REDUCTIONS:
+        raise ValueError(f"Invalid Reduction Key {reduction}")
+    shape = tf.TensorShape(predictions.shape)[:-1]  # of the losses
+    weights = tf.convert_to_tensor(weights)
+    if weights.shape.rank not in (0, shape.rank):
+        raise ValueError(f"weights can not be broadcast: {weights.shape} to {shape}")
+    # Keras would divide by the sum of the weights that are given: one for a row.
+    weights = tf.broadcast_to(weights, tf.shape(predictions)[:-1])
+    loss = make(reduction=REDUCTIONS[reduction], **options)(
+        labels, predictions, sample_weight=weights
+    )
     if reduction != BY_NONZERO_WEIGHTS:
         return loss
-    present = tf.broadcast_to(weights, tf.shape(loss)) != 0
-    count = tf.reduce_sum(tf.cast(present, loss.dtype))
+    count = tf.math.count_nonzero(weights, dtype=loss.dtype)
     return tf.math.divide_no_nan(tf.reduce_sum(loss), count)
 
 
 def by_element(make, labels, predictions, *args, **options):
     """Likewise: a loss for each element, where Keras takes means of the last axis."""
     labels = tf.cast(labels, predictions.dtype)
+    labels.shape.assert_is_compatible_with(predictions.shape)  # Keras broadcasts
     column = labels[..., None], predictions[..., None]
     return reduced(make, *column, *args, **options)
 
@@ -109,6 +119,9 @@ def sparse_softmax_cross_entropy(
 ):
     """Averages the cross-entropy of class numbers."""
     make = keras.losses.SparseCategoricalCrossentropy
+    weights = tf.convert_to_tensor(weights)
+    if weights.shape.rank == logits.shape.rank:  # a column, as its labels may be
+        weights = tf.squeeze(weights, -1)
     return reduced(make, labels, logits, weights, reduction, from_logits=True)
 
 

@@ -138,7 +138,8 @@ class Reader(layers.Layer):
         if self.time_major:
             x = tf.transpose(x, [1, 0, 2])
         mask = None if lengths is None else tf.sequence_mask(lengths, tf.shape(x)[1])
-        state = state and state[::-1]  # of an LSTM (c, h) then, (h, c) now
+        if isinstance(self.rnn, layers.LSTM) and state is not None:
+            state = state[::-1]  # (c, h) then, (h, c) now
         outputs, *state = self.rnn(x, mask=mask, initial_state=state)
         if self.time_major:
             outputs = tf.transpose(outputs, [1, 0, 2])

@@ -17,6 +17,8 @@ class Curves(keras.callbacks.Callback):
 
     `keras.callbacks.TensorBoard` writes the losses of epochs, under tags of its own.
 
+    A second `fit` goes on at its step.
+
     Args:
         directory: gets the directories `train` and `test`.
         test: dataset to test with, before the step is taken.
@@ -25,16 +27,19 @@ class Curves(keras.callbacks.Callback):
 
     def __init__(self, directory, test, test_every):
         super().__init__()
-        self.test, self.test_every = test, test_every
+        self.directory, self.test, self.test_every = directory, test, test_every
+
+    def on_train_begin(self, logs=None):
         self.train_writer, self.test_writer = (
-            tf.summary.create_file_writer(os.path.join(directory, name))
+            tf.summary.create_file_writer(os.path.join(self.directory, name))
             for name in ("train", "test")
         )
 
     def on_train_batch_begin(self, batch, logs=None):
-        if batch % self.test_every == 0:
+        self.step = int(self.model.optimizer.iterations)  # `batch` is of the epoch
+        if self.step % self.test_every == 0:
             loss = self.model.evaluate(self.test, verbose=0)
-            self.write(self.test_writer, batch, loss)
+            self.write(self.test_writer, loss)
         self.forget()
         self.before = self.model.get_weights()
 
@@ -43,14 +48,14 @@ class Curves(keras.callbacks.Callback):
         self.model.reset_metrics()
 
     def on_train_batch_end(self, batch, logs=None):
-        self.write(self.train_writer, batch, logs["loss"], self.before)
+        self.write(self.train_writer, logs["loss"], self.before)
 
     def on_train_end(self, logs=None):
         self.train_writer.close()
         self.test_writer.close()
 
-    def write(self, writer, step, loss, weights=None):
-        with writer.as_default(step):
+    def write(self, writer, loss, weights=None):
+        with writer.as_default(self.step):
             write_scalar("loss_1", loss)
             for weight in weights or self.model.get_weights():
                 variable_summaries(weight)

@@ -83,6 +83,7 @@ class BatchNorm(tf.Module):
             ValueError: the number of channels is unknown.
             TypeError: fused, and float64.
         """
+        x = tf.convert_to_tensor(x)
         self.build(x.shape[-1], x.dtype)
         # --- normalize
         fused = self.fused and x.shape.rank == 4
