@@ -284,6 +284,7 @@ class DistancesTest(unittest.TestCase):
             ("fit_dataset", "outputs/0/loss", 1, "1.0914 1.0772"),
             ("log_batches", "outputs/0", 1, "2.8122 2.4480"),
             ("fit_generator", "outputs/0/val_loss", 1, "0.7789 1.0605"),
+            ("fit_padded", "outputs/0/loss", 0, "1.6166 2.6392"),
         ]
     )
     def test_numbers(self, name, leaf, index, told):
