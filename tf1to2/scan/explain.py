@@ -72,9 +72,10 @@ def _symbol(text):
 
 
 def _by_itself(word):
-    """What a last component stands for, if for one thing only: predict_generator."""
+    """The method that a word stands for, if for no name and one alone."""
     found = suggest.named(word) if word.isidentifier() else []
-    return found[:1] if len({facts.aliases(name)[0] for name in found}) == 1 else []
+    method = len(found) == 1 and facts.member(*found[0].rpartition(".")[::2])
+    return found if method else []
 
 
 def _is_name(symbol):
