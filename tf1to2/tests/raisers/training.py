@@ -86,5 +86,6 @@ ERRORS = {
     "cannot import name 'np_utils'": import_np_utils,
     "No module named 'keras.preprocessing": import_tokenizer,
     "shape of the Lambda's output": call_numpy,
+    "Argument `name`": lambda: tf.keras.layers.Dense(1, name="tower/dense"),
     "must be a KerasTensor": lambda: tf.keras.Input(tensor=tf.ones([1, 2])),
 }
