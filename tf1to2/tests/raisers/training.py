@@ -1,5 +1,7 @@
 """`compile`, `fit` and callbacks of Keras 3, called as those of TensorFlow 1 were."""
 
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -51,7 +53,11 @@ def import_np_utils():
 
 
 def import_tokenizer():
-    pass
+    """In a process of its own: once tf.keras has it, the import may find it."""
+    code = [sys.executable, "-c", "import keras.preprocessing.text"]
+    done = subprocess.run(code, capture_output=True, text=True)
+    if done.returncode:
+        raise ModuleNotFoundError(done.stderr)
 
 
 def call_numpy():
