@@ -325,6 +325,17 @@ class DistancesTest(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "only supports Python-style"):
                 model.predict(X, verbose=0)
 
+    def test_a_model_that_returns_a_gradient(self):
+        class Explained(keras.Model):
+            def call(self, x):
+                with tf.GradientTape() as t:
+                    t.watch(x)
+                    y = x**2
+                return y, t.gradient(y, x)
+
+        _, gradient = Explained().predict(np.float32([[1.0, 3.0]]), verbose=0)
+        self.assertEqual(gradient.tolist(), [[2.0, 6.0]])
+
     def test_backend_of_what_has_no_value(self):
         output = v2.network(START).output
         self.assertIs(keras.backend.eval(output), output)

@@ -48,6 +48,11 @@ SATURATED = (
     np.float32([[1, 0, 1, 0], [1, 1, 0, 0]]),
     np.float32([[0, 1, 1, 0], [1e-7, 0.3, 0.9, 0.0]]),
 )
+LENGTHS = 1 + np.arange(70) % 5
+PADDED = (
+    drawn(70, 5, 4) * (np.arange(5) < LENGTHS[:, np.newaxis])[..., np.newaxis],
+    RANDOM.randint(0, 3, [70, 5]).astype("i"),
+)
 keras = tf.keras
 TRACES = 2  # the last batch has fewer rows
 OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
@@ -105,6 +110,12 @@ def by_both_weights(data, start, epochs, batch_size, rows, classes):
     return v2.told(model.fit(*data, verbose=0, **options, **weights))
 
 
+def by_the_mean_of_keras(data, start, epochs, batch_size):
+    of_keras = keras.losses.SparseCategoricalCrossentropy
+    with mock.patch.object(v2, "OverAllSteps", of_keras):
+        return v2.fit_padded(data, start, epochs, batch_size)
+
+
 def by_a_seed_of_keras(data, start, epochs, batch_size, seed):
     model = v2.network(start)
     keras.utils.set_random_seed(seed)
@@ -160,6 +171,13 @@ CASES = [
         by_both_weights,
         "Keras 3 takes one of the two",
         differs="raises",
+    ),
+    friend(
+        "fit_padded",
+        "three steps of five on average",
+        [PADDED, [START[2][:4], START[3]], 3, 16],
+        by_the_mean_of_keras,
+        "Keras 3 divides by the steps that count, and 1.15 by all steps",
     ),
     friend(
         "fit_shuffled",
@@ -266,6 +284,7 @@ class DistancesTest(unittest.TestCase):
             ("fit_dataset", "outputs/0/loss", 1, "1.0914 1.0772"),
             ("log_batches", "outputs/0", 1, "2.8122 2.4480"),
             ("fit_generator", "outputs/0/val_loss", 1, "0.7789 1.0605"),
+            ("fit_padded", "outputs/0/loss", 0, "1.6166 2.6392"),
         ]
     )
     def test_numbers(self, name, leaf, index, told):

@@ -11,6 +11,7 @@ __all__ = [
     "fit_generator",
     "fit_dataset",
     "fit_weighted",
+    "fit_padded",
     "fit_shuffled",
     "plain_loop",
     "train_on_batches",
@@ -145,6 +146,38 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
             epochs=epochs,
             sample_weight=rows,
             class_weight=classes,
+            shuffle=False,
+            verbose=0,
+        )
+        return told(history), model.get_weights()
+
+
+def fit_padded(data, start, epochs, batch_size):
+    """Fits a class for each step of sequences whose padding is masked.
+
+    Args:
+        data: (x, y), float32 [n, steps, features], 0 where there is padding, and int32
+            [n, steps] classes.
+        start: [kernel, bias], float32 arrays.
+        epochs: how often to go through the rows.
+        batch_size: rows of a batch; the last one of an epoch may have fewer.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights).
+    """
+    x, y = data
+    with tf.Graph().as_default():
+        model = tf.keras.Sequential()
+        model.add(tf.keras.layers.Masking(input_shape=x.shape[1:]))
+        dense = tf.keras.layers.Dense(start[0].shape[1], activation="softmax")
+        model.add(tf.keras.layers.TimeDistributed(dense))
+        optimizer = tf.keras.optimizers.SGD(lr=0.25)
+        model.compile(optimizer=optimizer, loss="sparse_categorical_crossentropy")
+        model.set_weights(start)
+        history = model.fit(
+            *(x, y[..., np.newaxis]),
+            batch_size=batch_size,
+            epochs=epochs,
             shuffle=False,
             verbose=0,
         )

@@ -13,6 +13,7 @@ __all__ = [
     "fit_generator",
     "fit_dataset",
     "fit_weighted",
+    "fit_padded",
     "fit_shuffled",
     "plain_loop",
     "train_on_batches",
@@ -177,6 +178,34 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
         shuffle=False,
         verbose=0,
     )
+    return told(history), model.get_weights()
+
+
+class OverAllSteps(keras.losses.SparseCategoricalCrossentropy):
+    """Divides by all steps, and not by those alone that a mask leaves."""
+
+    def __init__(self):
+        super().__init__(reduction="sum")
+
+    def __call__(self, y_true, y_pred, sample_weight=None):
+        total = super().__call__(y_true, y_pred, sample_weight)
+        return total / tf.cast(tf.size(y_true), total.dtype)
+
+
+def fit_padded(data, start, epochs, batch_size):
+    """Fits a class for each step of sequences whose padding is masked.
+
+    A loss of Keras 3 is the mean over the steps that count; it was the sum over them,
+    divided by the number of all steps.
+    """
+    x, _ = data
+    dense = keras.layers.Dense(start[0].shape[1], "softmax")
+    layers = keras.layers.Masking(), keras.layers.TimeDistributed(dense)
+    model = keras.Sequential([keras.Input(x.shape[1:]), *layers])
+    model.compile(optimizer=keras.optimizers.SGD(0.25), loss=OverAllSteps())
+    model.set_weights(start)
+    options = {"batch_size": batch_size, "epochs": epochs, "shuffle": False}
+    history = model.fit(*data, verbose=0, **options)
     return told(history), model.get_weights()
 
 

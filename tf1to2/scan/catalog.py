@@ -156,8 +156,15 @@ def symbols():
 
 # `tf.contrib.rnn.python.ops.rnn_cell.GLSTMCell` is `tf.contrib.rnn.GLSTMCell`.
 DEEP = re.compile(r"^(tf\.contrib\.\w+\.)python\.(?:\w+\.)*(?=\w+$)")
+KERAS = """activations applications backend callbacks constraints datasets initializers
+layers losses metrics models optimizers preprocessing regularizers utils wrappers"""
 # Modules that contrib's modules had by another name.
 FACADES = (
+    *(
+        (f"tf.contrib.keras.{m}", f"tf.contrib.keras.api.keras.{m}")
+        for m in KERAS.split()
+    ),
+    ("tf.contrib.learn.monitors", "tf.contrib.learn.graph_actions.monitors_lib"),
     ("tf.contrib.eager.python.tfe", "tf.contrib.eager"),
     ("tf.contrib.slim.layers", "tf.contrib.layers"),
     ("tf.contrib.slim.initializers", "tf.contrib.layers"),

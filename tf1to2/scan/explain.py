@@ -41,6 +41,7 @@ def render(text, width=terminal.WIDTH, colour=False):
         return _of_numerics(*found, width, colour)
     if not suggest.exists(symbol):
         members = suggest.members(text.strip().removesuffix("()"))
+        members = members or _by_itself(text.strip())
         if members:
             return _several(members, width, colour)
         known = pasted.by_type(text.strip())
@@ -68,6 +69,13 @@ def _symbol(text):
     alias, _, rest = origin.partition(".")
     module = ALIASES.get(alias, f"tf.contrib.{alias.removeprefix('contrib_')}")
     return next(filter(_is_name, [f"tf.{origin}", f"{module}.{rest}"]), f"tf.{origin}")
+
+
+def _by_itself(word):
+    """The method that a word stands for, if for no name and one alone."""
+    found = suggest.named(word) if word.isidentifier() else []
+    method = len(found) == 1 and facts.member(*found[0].rpartition(".")[::2])
+    return found if method else []
 
 
 def _is_name(symbol):
@@ -245,12 +253,15 @@ def _several(symbols, width, colour):
 
 
 LIKE = "Nothing has these very words. In words like these:\n"
+NAMED = "Nothing has these very words. Of the name in them:\n"
 
 
 def _of_error(text, width, colour):
     symbols, known, lead = pasted.names(text), pasted.advice(text), ""
     if not (symbols or known):
         known, lead = pasted.likely(text), LIKE
+    if not (symbols or known):
+        symbols, lead = pasted.mentioned(text), NAMED
     if not (symbols or known):
         raise CommandError(
             f"nothing is known of this error: {pasted.last(text)[:200]}; "

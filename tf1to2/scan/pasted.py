@@ -158,6 +158,8 @@ def _module(name):
 
 def _imported(name, module=None):
     """`cannot import name 'slim' from 'tensorflow.contrib'`"""
+    if module and re.match(r"(tf_)?keras\b", module):
+        return _attribute(module, name)
     if module:
         return _module(f"{module}.{name}")
     return suggest.named(name)
@@ -166,6 +168,8 @@ def _imported(name, module=None):
 def _member(owner, name):
     """`'Sequential' object has no attribute 'fit_generator'`"""
     owner = owner.rpartition(".")[2]
+    if suggest.exists(symbol := f"tf.keras.layers.{owner}.{name}"):  # not of tf.layers
+        return [symbol]
     found = suggest.members(f".{owner}.{name}")
     if found or name == "numpy":  # which TensorFlow 1 never had
         return found
@@ -178,6 +182,8 @@ def _member(owner, name):
 
 def _keyword(function, name):
     """`reduce_sum() got an unexpected keyword argument 'keep_dims'`"""
+    if method := re.fullmatch(r"(?:TensorFlow)?Trainer\.(\w+)", function or ""):
+        return [f"tf.keras.Model.{method[1]}"]
     return suggest.taking(name, re.sub(r"(_v\d+)?(\.__init__)?$", "", function or ""))
 
 
@@ -199,13 +205,37 @@ _PATTERNS = (
 )
 
 
+# --- Names that stand in what was written.
+
+QUESTION = 8  # words of what is no error, and was typed
+
+
+def mentioned(text):
+    """The first name of TensorFlow 1 in a message or a question, in a list; or [].
+
+    Whole names count in both; of a question, the last component of one, too, if it is
+    no word of English: `ModelCheckpoint period`.
+    """
+    words = re.findall(r"[\w.]*\w", text)
+    typed = len(words) <= QUESTION and not any(map(_type, _lines(text)))
+    for word in words:
+        symbol = re.sub(r"^(tensorflow|tf)(\.compat\.v[12])*\.", "tf.", word)
+        if symbol.startswith("tf.") and suggest.exists(symbol):
+            return [symbol]
+        if typed and re.fullmatch(r"[A-Za-z]*(_|[a-z][A-Z])\w*", word):
+            if found := suggest.named(word):
+                return found[:1]
+    return []
+
+
 # --- Messages that somebody knows.
 
 
 def _generic(wording):
     """Whether a wording is of any name; `names` finds which, and says more."""
-    filled = wording.replace(chapter.GAP, "x")
-    return filled != wording and any(re.search(p, filled) for p, _ in _PATTERNS)
+    filled = wording.replace(chapter.GAP, "x_x")
+    found = filter(None, (re.search(pattern, filled) for pattern, _ in _PATTERNS))
+    return any((match[match.lastindex] or "").endswith("x_x") for match in found)
 
 
 def _highest(scored):

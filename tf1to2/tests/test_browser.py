@@ -333,11 +333,18 @@ class SearchTest(Site):
             symbols, known = pasted.names(text), pasted.advice(text)
             if not symbols:
                 known = known or pasted.likely(text)
+            if not (symbols or known):
+                symbols = pasted.mentioned(text)
             wanted = [symbols[:1], [one.message for one in known]]
             self.assertEqual(self.page.evaluate(read, text), wanted, text)
 
 
 PASTED = [
+    "ModelCheckpoint period",
+    "ValueError: tf.enable_eager_execution must be called at program startup.",
+    "'Dense' object has no attribute 'output_shape'",
+    "Trainer.compile() got an unexpected keyword argument 'target_tensors'",
+    "cannot import name 'CuDNNLSTM' from 'keras.layers'",
     'Traceback (most recent call last):\n  File "a.py", line 1\n'
     "ModuleNotFoundError: No module named 'tensorflow.contrib.slim'",
     "ImportError: cannot import name 'app' from 'tensorflow'",

@@ -23,6 +23,7 @@ from tf1to2.tests.raisers import (
     names,
     running,
     saved,
+    training,
     values,
 )
 
@@ -34,7 +35,7 @@ BORNE = (
 pytestmark = [pytest.mark.filterwarnings(warning) for warning in BORNE]
 RAISERS = {
     part: code
-    for module in (names, graphs, functions, values, saved, layers, running)
+    for module in (names, graphs, functions, values, saved, layers, running, training)
     for part, code in module.ERRORS.items()
 }
 SECTIONS = chapter.sections()

@@ -154,6 +154,19 @@ class AliasTest(unittest.TestCase):
     def test_a_module(self, text, name):
         self.assertTrue(head(text).startswith(f"{name}: "))
 
+    @parameterized.expand(
+        [
+            ("learn.monitors.ValidationMonitor", "training_loops.early_stopping"),
+            ("keras.layers.Dense", "tf.keras.layers.Dense"),
+            ("framework.nest.map_structure_up_to", "tree.map_structure_up_to"),
+            ("cudnn_rnn.CudnnLSTM", "cudnn_compatible_lstm_cell/kernel"),
+        ]
+    )
+    def test_what_the_walk_met_elsewhere(self, name, told):
+        text = head(f"tf.contrib.{name}")
+        self.assertTrue(text.startswith(f"tf.contrib.{name}: "))
+        self.assertIn(told, text)
+
     @parameterized.expand(["", "absl.flags._exceptions."])
     def test_an_exception(self, module):
         told = head(f"{module}UnparsedFlagAccessError")
@@ -248,6 +261,15 @@ ERRORS = [
         "tf.data.Dataset.output_shapes",
     ),
     ("'int' object has no attribute 'value'", ".value"),
+    (
+        "'Dense' object has no attribute 'input_shape'",
+        "tf.keras.layers.Dense.input_shape",
+    ),
+    (
+        "Trainer.compile() got an unexpected keyword argument 'target_tensors'",
+        "tf.keras.Model.compile",
+    ),
+    ("cannot import name 'CuDNNGRU' from 'keras.layers'", "tf.keras.layers.CuDNNGRU"),
     ("`dense` is not available with Keras 3.", "tf.layers.dense"),
     ("`LSTMCell` is not available with Keras 3.", "tf.nn.rnn_cell.LSTMCell"),
 ]
@@ -302,6 +324,17 @@ class ErrorTest(unittest.TestCase):
                 "scopes.get_in_turn",
             ),
             (
+                "of the guide, that ends in a name",
+                "AttributeError: 'Functional' object has no attribute 'total_loss'",
+                "keras_functions.loss_gradients",
+            ),
+            (
+                "of the guide, a warning",
+                "WARNING:tensorflow:Can save best model only with val_acc available, "
+                "skipping.",
+                "keras_training.keep_the_best",
+            ),
+            (
                 "of a proof",
                 "tensorflow.python.framework.errors_impl.DataLossError: corrupted "
                 "record at 12",
@@ -317,6 +350,40 @@ class ErrorTest(unittest.TestCase):
     )
     def test_it_leads_to_a_message(self, _, text, place):
         self.assertIn(f"tf1to2 diff {place}", head(text))
+
+    @parameterized.expand(
+        [
+            ("in a question", "tf.map_fn over two tensors", "tf.map_fn"),
+            (
+                "by its last component",
+                "ModelCheckpoint period",
+                "tf.keras.callbacks.ModelCheckpoint",
+            ),
+            (
+                "in an error",
+                "ValueError: tf.enable_eager_execution must be called at program "
+                "startup.",
+                "tf.enable_eager_execution",
+            ),
+        ]
+    )
+    def test_it_takes_the_name_among_the_words(self, _, text, name):
+        told = head(text)
+        self.assertTrue(told.startswith(f"{explain.NAMED.strip()} {name}: "), told)
+
+    def test_a_word_of_english_is_no_name(self):
+        self.assertEqual(pasted.mentioned("the loss is nan after a square"), [])
+        long = "I have used ModelCheckpoint in all of my programs so far"
+        self.assertEqual(pasted.mentioned(long), [])
+
+    @parameterized.expand(
+        [
+            ("predict_generator", "tf.keras.Model.predict_generator"),
+            ("partial_run_setup", "tf.Session.partial_run_setup"),
+        ]
+    )
+    def test_a_method_by_itself(self, text, name):
+        self.assertTrue(head(text).startswith(f"{name}: "))
 
     def test_the_guide_speaks_first(self):
         told = head("'Adam' object has no attribute 'minimize'")

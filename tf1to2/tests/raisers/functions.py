@@ -120,7 +120,13 @@ def variable_of_an_argument():
     scaled.get_concrete_function(tf.constant(1.0))
 
 
+def returned_array():
+    return tf.function(lambda: tf.TensorArray(tf.float32, 1).unstack([1.0]))()
+
+
 ERRORS = {
+    "attribute 'concat'": lambda: returned_array().concat(),
+    "attribute 'stack'": lambda: returned_array().stack(),
     "is out of scope": use_what_was_kept,
     "singleton": call(lambda x: tf.Variable(1.0)),
     "Unable to lift": variable_of_an_argument,

@@ -106,6 +106,19 @@ def load_other_weights(path):
     keras(size=3).load_weights(path)
 
 
+def load_too_few(path):
+    path += ".weights.h5"
+    keras().save_weights(path)
+    keras(*(tf.keras.layers.Dense(1) for _ in "ab")).load_weights(path)
+
+
+def deserialize_of_keras_2(_):
+    module = "keras.src.engine.functional"
+    tf.keras.layers.deserialize(
+        {"module": module, "class_name": "Functional", "config": {}}
+    )
+
+
 class Mine(tf.keras.layers.Layer):
     def call(self, x):
         return x
@@ -188,6 +201,8 @@ ERRORS = {
     "The filename": lambda p: keras().save_weights(p),
     "`save_format`": lambda p: keras().save(p, save_format="tf"),
     "could not be loaded": load_other_weights,
+    "during loading": load_too_few,
+    "its parent module": deserialize_of_keras_2,
     "deserialized properly": lambda p: reload(p, Mine()),
     "Error when deserializing": old_layer,
     "Could not locate": lambda p: tf.keras.layers.deserialize(

@@ -40,6 +40,7 @@ def script():
             for name in facts.names()
             if facts.place(name) not in ("", name)
         },
+        "facades": catalog.FACADES,
         "arguments": _arguments(),
         "errors": _sections(),
         "raised": _raised(),

@@ -68,7 +68,11 @@
     if (name.startsWith(".")) return name;
     name = name.replace(/^tensorflow(_core)?\b/, "tf").replace(/^tf(\.compat\.v[12])+\b/, "tf")
       .replace(/^compat\.v1\./, "tf.");
-    return name === "tf" || name.startsWith("tf.") ? name : `tf.${name}`;
+    if (name !== "tf" && !name.startsWith("tf.")) name = `tf.${name}`;
+    for (const [module, real] of index.facades) {
+      if (name === module || name.startsWith(`${module}.`)) return real + name.slice(module.length);
+    }
+    return name;
   }
 
   // Members of that name, one for each class that says the same of it.
@@ -126,10 +130,14 @@
   }
 
   const named = (word) => [...(last.get(word.toLowerCase()) ?? [])].sort(plainFirst);
-  const imported = (name, module) => (module ? fromModule(`${module}.${name}`) : named(name));
+  function imported(name, module) {
+    if (module && /^(tf_)?keras\b/.test(module)) return attribute(module, name);
+    return module ? fromModule(`${module}.${name}`) : named(name);
+  }
 
   function member(object, name) {
     const own = tail(object);
+    if (exists(`tf.keras.layers.${own}.${name}`)) return [`tf.keras.layers.${own}.${name}`];
     const found = ofClasses(`.${own}.${name}`);
     if (found.length || name === "numpy") return found;
     if (own === "_local") return [];  // of Python's threads
@@ -139,6 +147,8 @@
   }
 
   function keyword(called, name) {
+    const method = called?.match(/^(?:TensorFlow)?Trainer\.(\w+)$/);
+    if (method) return [`tf.keras.Model.${method[1]}`].filter(exists);
     const last = tail((called ?? "").replace(/(_v\d+)?(\.__init__)?$/, ""));
     return (index.arguments[name] ?? []).filter((symbol) => !last || tail(symbol) === last);
   }
@@ -160,7 +170,21 @@
       .filter((line) => line && !/^[~^ ]+$/.test(line)).reverse();
     const names = ofNames(lines), known = sections(lines, letters);
     if (names.length || known.length) return { names, errors: known };
-    return { names, errors: likely(lines), like: true };
+    const like = likely(lines);
+    return { names: like.length ? [] : mentioned(lines), errors: like, like: true };
+  }
+
+  // The first name in a message or a question, as in scan/pasted.py.
+  function mentioned(lines) {
+    const words = lines.reverse().join(" ").match(/[\w.]*\w/g) ?? [];
+    const typed = words.length <= 8 && !lines.some((line) => TYPE.test(line));
+    for (const word of words) {
+      const name = word.replace(/^(tensorflow|tf)(\.compat\.v[12])*\./, "tf.");
+      if (name.startsWith("tf.") && exists(name)) return [name];
+      const found = typed && /^[A-Za-z]*(_|[a-z][A-Z])\w*$/.test(word) ? named(word) : [];
+      if (found.length) return found.slice(0, 1);
+    }
+    return [];
   }
 
   function ofNames(lines) {
