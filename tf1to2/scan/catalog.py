@@ -234,7 +234,7 @@ def _used(symbol, call):
         rows = verdicts.arguments(symbol)
         new = any("='" in d.argument and rows[d.argument][0] == "same" for d in found)
         if new or arguments.is_new(call, before, now):
-            return dataclasses.replace(entry, verdict="same")
+            return dataclasses.replace(entry, verdict="same", what="")
     found = arguments.felt(call, before, now) + found
     told = _harmful(entry, symbol, found)
     if not told:
