@@ -319,12 +319,10 @@ CASES = [
     ],
     old("fit_embedding", "gradient descent", [*WORDS, "SGD", {"lr": 0.1}]),
     *[
-        friend(
+        old(
             "fit_embedding",
             f"{name}, within a limit",
             [*WORDS, name, {"lr": 0.1, **limit}],
-            as_they_are,
-            "Keras 3 clips what it has summed",
         )
         for name, limit in (("SGD", {"clipnorm": 0.05}), ("Adam", {"clipvalue": 0.01}))
     ],
@@ -429,6 +427,12 @@ class DistancesTest(unittest.TestCase):
                 "9.8e-02 1.4e+00",
             ),
             ("fit", "ten steps of Nadam", "outputs/10/kernel", "2.9e-03 1.6e+00"),
+            (
+                "decay_and_callbacks",
+                "halved twice",
+                "outputs/0/kernel",
+                "2.0e-01 6.4e-01",
+            ),
             ("fit_embedding", "Adam", "outputs", "2.1e-01 2.7e+00"),
             ("fit_embedding", "RMSprop", "outputs", "4.8e-01 2.7e+00"),
             ("fit_embedding", "Adagrad", "outputs", "3.0e-04 3.0e+00"),

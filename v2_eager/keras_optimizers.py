@@ -104,8 +104,8 @@ class Nadam(keras.optimizers.Optimizer):
 class RowsSummed:
     """For an optimizer: rows of a sparse gradient are clipped, then summed.
 
-    Keras 3 takes a step for each time that a row was looked up, or squares each by
-    itself, and clips what is summed.
+    Keras 3 clips them as well, then takes a step for each time that a row was looked
+    up, or squares each by itself.
     """
 
     def apply(self, grads, trainable_variables=None):

@@ -4,7 +4,7 @@ from tf1to2.probes import probe
 
 MAKES = "it makes variables"
 FLIPPED = "x = np.float32([[0.5, -1.25], [2.0, 0.0]])\n"
-MODEL = "model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(2,), kernel_initializer='ones')])\n"
+MODEL = "model = tf.keras.Sequential([tf.keras.layers.Dense(2, kernel_initializer='ones')])\n"
 SHARES = "np.float32([[0.25, 0.75]])"
 
 
