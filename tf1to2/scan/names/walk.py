@@ -69,6 +69,7 @@ class Walk:
         self.ahead = wanted.ahead()
         self.may_ask = guards.may_ask(source.source)
         self.has_dimensions = b".value" in source.source
+        self.has_models = b"keras" in source.source  # which functions make and return
         visitors = _visitors()
         # A stack, not recursion: nesting may be deeper than Python's own limit.
         self.stack = stack = [(source.root, self.top, ())]
@@ -333,7 +334,8 @@ class Walk:
         guarded = self._are_sure(inside)
         if asked:
             return asked
-        chains = tuple(self._returns(body)) if body is not None else ()
+        made = self.has_models and body is not None
+        chains = tuple(self._returns(body)) if made else ()
         if chains and all(chains):
             return Made(inner, chains, guarded)
         return Import(scopes.OWN, guarded)
