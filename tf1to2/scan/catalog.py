@@ -319,8 +319,8 @@ def _with(entry, verdict, told):
     what = "; ".join(dict.fromkeys(filter(None, sentences)))
     if entry.verdict == "renamed" and not entry.what:
         what = f"is {entry.replacement} now; {what}"
-    new = ", ".join(dict.fromkeys(row[1] for row in rows if row[1]))
-    replacement = new or entry.replacement
+    new = list(dict.fromkeys(row[1] for row in rows if row[1]))
+    replacement = ", ".join(new if len(new) < 3 else new[:1]) or entry.replacement
     if entry.verdict == "renamed":
         replacement = entry.replacement
     return dataclasses.replace(
