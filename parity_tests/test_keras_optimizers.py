@@ -122,6 +122,10 @@ def with_decay_dropped(data, start, optimizer, rate, decay, stops):
     return v2.states(model, data, stops)
 
 
+def without_decay(data, start, rate, decay, halve_every, epochs):
+    return v2.decay_and_callbacks(data, start, rate, 0.0, halve_every, epochs)
+
+
 def by_the_attribute_lr(data, start, rates, momentum):
     model = v2.line(start, v2.legacy("SGD", momentum=momentum))
     read = []
@@ -168,9 +172,7 @@ def by_keras_adam(data, start, rate, steps):
 
 
 by_renaming = mock.patch.object(v2, "legacy", renamed)(v2.fit)
-as_they_are = mock.patch.multiple(v2, legacy=renamed, RowsSummed=keras.Sequential)(
-    v2.fit_embedding
-)
+as_they_are = mock.patch.object(v2, "legacy", renamed)(v2.fit_embedding)
 FRIENDS = {
     "Ftrl, which heeds no lr": "in 1.15 its rate stayed 0.001, whatever lr= said",
     "Nadam": "its momentum is 0.9 * (1 - 0.96**step / 2); step was 0.004 * step",
@@ -259,6 +261,13 @@ CASES = [
         [DATA, START, 0.25, 12],
         {"factor": 0.1, "patience": 2, "min_delta": 0.01},
     ),
+    friend(
+        "decay_and_callbacks",
+        "halved twice",
+        [DATA, START, 0.25, 0.1, 3, 8],
+        without_decay,
+        "decay= is dropped: a warning, and callbacks alone set the rate",
+    ),
     old("fit_from_step", "the eighth", [DATA, START, 7, 0.1, 0.5, [1, 10]]),
     friend(
         "rebuild",
@@ -309,6 +318,14 @@ CASES = [
         for name in ("Adagrad", "RMSprop", "Adam")
     ],
     old("fit_embedding", "gradient descent", [*WORDS, "SGD", {"lr": 0.1}]),
+    *[
+        old(
+            "fit_embedding",
+            f"{name}, within a limit",
+            [*WORDS, name, {"lr": 0.1, **limit}],
+        )
+        for name, limit in (("SGD", {"clipnorm": 0.05}), ("Adam", {"clipvalue": 0.01}))
+    ],
     friend(
         "apply_gradients",
         "within a limit of 0.25, which is passed",
@@ -410,6 +427,12 @@ class DistancesTest(unittest.TestCase):
                 "9.8e-02 1.4e+00",
             ),
             ("fit", "ten steps of Nadam", "outputs/10/kernel", "2.9e-03 1.6e+00"),
+            (
+                "decay_and_callbacks",
+                "halved twice",
+                "outputs/0/kernel",
+                "2.0e-01 6.4e-01",
+            ),
             ("fit_embedding", "Adam", "outputs", "2.1e-01 2.7e+00"),
             ("fit_embedding", "RMSprop", "outputs", "4.8e-01 2.7e+00"),
             ("fit_embedding", "Adagrad", "outputs", "3.0e-04 3.0e+00"),

@@ -10,6 +10,7 @@ __all__ = [
     "fit_at_rates",
     "rate_by_epoch",
     "reduce_on_plateau",
+    "decay_and_callbacks",
     "fit_from_step",
     "rebuild",
     "resume",
@@ -195,6 +196,32 @@ def reduce_on_plateau(data, start, rate, epochs, **plateau):
     with tf.Graph().as_default():
         model = line(start, tf.keras.optimizers.SGD(lr=rate))
         callback = tf.keras.callbacks.ReduceLROnPlateau(monitor="loss", **plateau)
+        history = fit_whole(model, data, epochs, callback)
+        return state(model), np.float32(history["lr"])
+
+
+def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
+    """Halves a rate that falls with every step, by a callback.
+
+    Args:
+        data, start: as for `fit`.
+        rate: the rate to begin with.
+        decay: in a step the rate is what the callback has set, divided by
+            1 + decay * step.
+        halve_every: number of epochs.
+        epochs: how many there are, of a step each.
+
+    Returns:
+        ({name: value} in the end, [epochs] float32 array of the rates that the history
+        knows: what the callback has set, not divided).
+    """
+
+    def schedule(epoch, rate):
+        return rate / 2 if epoch and epoch % halve_every == 0 else rate
+
+    with tf.Graph().as_default():
+        model = line(start, tf.keras.optimizers.Adam(lr=rate, decay=decay))
+        callback = tf.keras.callbacks.LearningRateScheduler(schedule)
         history = fit_whole(model, data, epochs, callback)
         return state(model), np.float32(history["lr"])
 

@@ -10,6 +10,7 @@ __all__ = [
     "fit_at_rates",
     "rate_by_epoch",
     "reduce_on_plateau",
+    "decay_and_callbacks",
     "fit_from_step",
     "rebuild",
     "resume",
@@ -100,16 +101,48 @@ class Nadam(keras.optimizers.Optimizer):
         variable.assign_sub(learning_rate * bar / root)
 
 
+class RowsSummed:
+    """For an optimizer: rows of a sparse gradient are clipped, then summed.
+
+    Keras 3 clips them as well, then takes a step for each time that a row was looked
+    up, or squares each by itself.
+    """
+
+    def apply(self, grads, trainable_variables=None):
+        limits = {name: getattr(self, name) for name in ("clipnorm", "clipvalue")}
+        norm, value = limits.values()
+        if norm:
+            grads = [tf.clip_by_norm(g, norm) for g in grads]
+        if value:
+            grads = [tf.clip_by_value(g, -value, value) for g in grads]
+        self.clipnorm = self.clipvalue = None  # it is done
+        super().apply([tf.convert_to_tensor(g) for g in grads], trainable_variables)
+        self.clipnorm, self.clipvalue = norm, value
+
+
+class DecayingAdam(keras.optimizers.Adam):
+    """Adam whose rate is divided by 1 + decay * step, whoever sets the rate."""
+
+    def __init__(self, learning_rate=0.001, decay=0.0, **kwargs):
+        super().__init__(learning_rate, **kwargs)
+        self.decay = decay
+
+    def update_step(self, gradient, variable, learning_rate):
+        step = tf.cast(self.iterations, learning_rate.dtype)
+        super().update_step(gradient, variable, learning_rate / (1 + self.decay * step))
+
+    def get_config(self):
+        return {**super().get_config(), "decay": self.decay}
+
+
 OPTIMIZERS = {
-    "SGD": keras.optimizers.SGD,
-    "Adagrad": Adagrad,
-    "Adadelta": keras.optimizers.Adadelta,
-    "RMSprop": RMSprop,
-    "Adam": keras.optimizers.Adam,
-    "Adamax": keras.optimizers.Adamax,
-    "Nadam": Nadam,
-    "Ftrl": keras.optimizers.Ftrl,
+    kind.__name__: type(kind.__name__, (RowsSummed, kind), {})
+    for kind in (
+        *(keras.optimizers.SGD, Adagrad, keras.optimizers.Adadelta, RMSprop),
+        *(keras.optimizers.Adam, keras.optimizers.Adamax, Nadam, keras.optimizers.Ftrl),
+    )
 }
+ADAM = {"beta_1": 0.9, "beta_2": 0.999}
 ROUNDED = ("beta_1", "beta_2", "rho", "momentum")
 SLOTS = {
     "SGD": {"momentum": "momentum"},
@@ -120,6 +153,7 @@ SLOTS = {
     },
     "RMSprop": {"rms": "velocity", "momentum": "momentum", "mg": "average_gradient"},
     "Adam": {"m": "momentum", "v": "velocity", "vhat": "velocity_hat"},
+    "DecayingAdam": {"m": "momentum", "v": "velocity"},
     "Adamax": {"m": "momentum", "v": "norm"},
     "Nadam": {"m": "momentum", "v": "velocity"},
     "Ftrl": {"accumulator": "accumulator", "linear": "linear"},
@@ -269,6 +303,19 @@ def reduce_on_plateau(data, start, rate, epochs, **plateau):
     return state(model), np.float32(history["learning_rate"])
 
 
+def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
+    """Halves a rate that falls with every step, by a callback."""
+
+    def schedule(epoch, rate):
+        return rate / 2 if epoch and epoch % halve_every == 0 else rate
+
+    betas = {name: float(np.float32(b)) for name, b in ADAM.items()}
+    model = line(start, DecayingAdam(rate, decay, **betas))
+    callback = keras.callbacks.LearningRateScheduler(schedule)
+    history = fit_whole(model, data, epochs, callback)
+    return state(model), np.float32(history["learning_rate"])
+
+
 def fit_from_step(data, start, step, rate, decay, stops):
     """Fits a line by Adam, whose step does not begin at zero."""
     model = line(start, legacy("Adam", learning_rate=rate, decay=decay))
@@ -307,12 +354,8 @@ def resume(data, start, saved, stops):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up: the gradient is sparse.
-
-    Keras 3 takes a step for each time that a row was looked up, or squares each by
-    itself: make the gradient dense.
-    """
-    model = RowsSummed([keras.layers.Embedding(*table.shape)])
+    """Fits the rows of a table that are looked up: the gradient is sparse."""
+    model = keras.Sequential([keras.layers.Embedding(*table.shape)])
     model.build([None, ids.shape[1]])
     model.compile(loss="mse", optimizer=legacy(optimizer, **hyper))
     model.set_weights([table])
@@ -321,19 +364,6 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
         x, y = [array[np.newaxis] for array in batch]
         model.train_on_batch(x, y)
     return model.get_weights()[0]
-
-
-class RowsSummed(keras.Sequential):
-    """A model whose sparse gradients are summed by row before they are applied."""
-
-    def train_step(self, batch):
-        x, y, _ = keras.utils.unpack_x_y_sample_weight(batch)
-        with tf.GradientTape() as tape:
-            loss = self.compute_loss(x, y, self(x, training=True))
-        weights = self.trainable_weights
-        gradients = tape.gradient(loss, [weight.value for weight in weights])
-        self.optimizer.apply([tf.convert_to_tensor(g) for g in gradients], weights)
-        return {"loss": loss}
 
 
 def apply_gradients(data, start, rate, clipnorm, steps):

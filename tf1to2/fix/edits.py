@@ -24,11 +24,13 @@ class Change(typing.NamedTuple):
         imports: modules that it needs, such as "absl.flags".
         looks: ((byte, pair), …) of what needs a look: where the line is, and the pair
             that its mark names.
+        rest: whether the finding says more, which is still to be done.
     """
 
     edits: tuple
     imports: tuple = ()
     looks: tuple = ()
+    rest: bool = False
 
 
 def compatible(changes):

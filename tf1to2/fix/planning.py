@@ -10,6 +10,7 @@ from tf1to2.fix import (
     absl,
     edits,
     imports,
+    keras,
     marks,
     names,
     objects,
@@ -29,6 +30,7 @@ SAFE = (
     objects.dimension,
     objects.assignment,
     objects.scope,
+    keras.change,
 )
 
 COMPAT = re.compile(rb"import\s+tensorflow\.compat\.v1|from\s+tensorflow\.compat\b")
@@ -160,7 +162,10 @@ def _changes(path, source, kept, guards, options, flags):
     left = [
         finding
         for change, site, finding in found
-        if change not in changes and not any(_lies_in(site.node, e) for e in made)
+        if change in changes
+        and change.rest
+        or change not in changes
+        and not any(_lies_in(site.node, e) for e in made)
     ]
     modules = {name for change in changes for name in change.imports}
     added = [e for e in (imports.added(tree, modules),) if e]

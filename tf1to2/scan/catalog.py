@@ -7,6 +7,7 @@ To change what the scanner says of a name, edit verdicts.tsv.
 
 import dataclasses
 import difflib
+import fnmatch
 import functools
 import re
 
@@ -118,19 +119,23 @@ def lives(symbol):
 
 
 def rejects(symbol, call):
-    """Whether TensorFlow 2 rejects a keyword of a call, whatever the verdict.
+    """Whether TensorFlow 2 rejects an argument of a call, whatever the verdict.
 
     Args:
         symbol: the name.
         call: `names.Call` or None.
     """
-    if call is None or not call.keywords:
+    if call is None:
         return False
     _, before, now = _judged(symbol)
     rows = verdicts.arguments(symbol)
+    found = arguments.felt(call, before, now)
     return any(
         d.how in ("gone", "renamed") and rows.get(d.argument, " ")[0] != "same"
-        for d in arguments.felt(call, before, now)
+        for d in found
+    ) or any(
+        rows[d.argument][0] in ("renamed", "rewrite", "removed")
+        for d in _known_to_the_table(symbol, call, before, now)
     )
 
 
@@ -140,7 +145,9 @@ def is_listed(symbol):
     if symbol in facts.names() or symbol in verdicts.table()[0]:
         return True
     owner, _, name = symbol.rpartition(".")
-    return owner in facts.names() and facts.member(owner, name) is not None
+    return owner in facts.names() and (
+        facts.member(owner, name) is not None or _member(symbol) is not None
+    )
 
 
 def near(symbol, count=3):
@@ -229,11 +236,13 @@ def _used(symbol, call):
     entry, before, now = _judged(symbol)
     if entry is None or entry.verdict in FINAL:
         return entry and _felt_by(entry, symbol, call)
-    if entry.verdict == "changed" and arguments.is_new(call, before, now):
-        return dataclasses.replace(entry, verdict="same")  # written for TensorFlow 2
-    found = arguments.felt(call, before, now)
-    if call is not None:
-        found += _known_to_the_table(symbol, call, before, now)
+    found = [] if call is None else _known_to_the_table(symbol, call, before, now)
+    if entry.verdict == "changed":  # perhaps it is written for TensorFlow 2
+        rows = verdicts.arguments(symbol)
+        new = any("='" in d.argument and rows[d.argument][0] == "same" for d in found)
+        if new or arguments.is_new(call, before, now):
+            return dataclasses.replace(entry, verdict="same", what="")
+    found = arguments.felt(call, before, now) + found
     told = _harmful(entry, symbol, found)
     if not told:
         return entry
@@ -246,9 +255,10 @@ def _used(symbol, call):
         verdict = "renamed"
     else:
         verdict = "rewrite" if entry.verdict == "renamed" else "changed"
-    rows = [row for _, row in told if row and row[0] != "same"]
-    if rows and not entry.what:
-        verdict = max((row[0] for row in rows), key=VERDICTS.index)
+    own = [row[0] for _, row in told if row and row[0] != "same"]
+    if own:
+        own += [entry.verdict] * bool(entry.what)
+        verdict = max(own, key=VERDICTS.index)
     return _with(entry, verdict, told)
 
 
@@ -259,10 +269,17 @@ def _known_to_the_table(symbol, call, before, now):
     old = arguments.parameters(before)[0] if before else {}
     found = []
     for name in verdicts.arguments(symbol):
-        argument, several, _ = name.partition("=[]")
+        argument, _, value = name.partition("=")
         place = old[argument].place if argument in old else None
-        if several:
+        if argument.isdigit():
+            place = int(argument)
+        if value == "[]":
             passed = argument in call.lists or place in call.lists
+        elif value:
+            passed = any(
+                where in (argument, place) and fnmatch.fnmatchcase(text, value[1:-1])
+                for where, text in call.texts
+            )
         else:
             passed = arguments.passes(call, name, place)
         if passed and name not in known:
@@ -300,12 +317,17 @@ def _with(entry, verdict, told):
     rows = [row for _, row in told if row and row[0] != "same"]
     sentences = [row[2] if row and row[0] != "same" else d.text for d, row in told]
     if entry.what:  # the table says it better, but for what it does not name
-        own = [d.text for d, row in told if not row and not _named_by(entry, d)]
+        own = [
+            row[2] if row and row[0] != "same" else d.text
+            for d, row in told
+            if row or not _named_by(entry, d)
+        ]
         sentences = [*own, entry.what]
     what = "; ".join(dict.fromkeys(filter(None, sentences)))
     if entry.verdict == "renamed" and not entry.what:
         what = f"is {entry.replacement} now; {what}"
-    replacement = next((row[1] for row in rows if row[1]), entry.replacement)
+    new = list(dict.fromkeys(row[1] for row in rows if row[1]))
+    replacement = ", ".join(new if len(new) < 3 else new[:1]) or entry.replacement
     if entry.verdict == "renamed":
         replacement = entry.replacement
     return dataclasses.replace(
@@ -407,11 +429,12 @@ def _member(symbol):
     """As `_judged`, of a member of a class; None if it is none."""
     owner, _, name = symbol.rpartition(".")
     class_ = facts.fact(owner)
-    fact = class_ and class_.kind == "class" and facts.member(owner, name)
-    if not fact:
+    if class_ is None or class_.kind != "class":
         return None
-    exact = verdicts.table()[0]
+    fact, exact = facts.member(owner, name), verdicts.table()[0]
     row = next((exact[n] for n in verdicts.spelled(symbol) if n in exact), None)
+    if not fact:  # what only objects have
+        return (_entry(symbol, "attribute", *row), "", "") if row else None
     place, owned = facts.place(owner), _judged(owner)[0]
     lives = owned.verdict not in FINAL
     if row and (lives and fact.today != "gone" or row[0] in FINAL):

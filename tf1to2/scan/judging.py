@@ -102,6 +102,8 @@ def _entry(origin, use):
         return member and _member(*member, use)
     symbol = "tf" + name.removeprefix("tensorflow")
     entry = _looked_up(symbol, use.call)
+    if entry is not None and use.imported and entry.verdict == "changed":
+        return None  # what is done with it is another use
     if entry is not None and use.bare:
         if entry.kind == "module":
             return None  # the import that brought it was reported
@@ -201,7 +203,7 @@ def _proves(one, file):
             text = text[: one.use.end_column - one.use.column]
         return "." in text and "compat" not in text
     if _is_ambiguous(one):
-        return catalog.rejects(_symbol(one.origin), one.use.call)
+        return catalog.rejects(one.entry.symbol, one.use.call)
     return one.entry.verdict not in NEUTRAL
 
 

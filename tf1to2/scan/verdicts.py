@@ -16,7 +16,9 @@ def table():
     Returns:
         ({name: row}, {prefix: row}, {name: {argument: row}}) with rows (verdict,
         replacement, what); a prefix ends in ".*" there, an argument stands in brackets,
-        "tf.where(x)", or "tf.nn.embedding_lookup(params=[])" where a list is passed.
+        "tf.where(x)", or "tf.nn.embedding_lookup(params=[])" where a list is passed,
+        or "tf.keras.Model.compile(loss='logcosh')" where that text is; a star in it
+        stands for anything.
     """
     exact, wild, of_arguments = {}, {}, {}
     with PATH.open(encoding="utf-8") as lines:
@@ -31,7 +33,10 @@ def table():
                 )
             name, _, argument = pattern.partition("(")
             if argument:
-                rows, key = of_arguments.setdefault(name, {}), argument.rstrip(")")
+                rows, key = (
+                    of_arguments.setdefault(name, {}),
+                    argument.removesuffix(")"),
+                )
             elif pattern.endswith(".*"):
                 rows, key = wild, pattern[:-2]
             else:

@@ -542,8 +542,15 @@ class UseTest(unittest.TestCase):
                 "decay",
                 "tf.keras.optimizers.Adam",
                 Call(1, ("decay",), False),
-                "changed",
+                "rewrite",
                 "decay= is ignored",
+            ),
+            (
+                "a keyword of a name that changed",
+                "tf.keras.optimizers.RMSprop",
+                Call(0, ("lr",), False),
+                "changed",
+                "write learning_rate= in place of lr=",
             ),
             (
                 "SGD as it was",
@@ -589,8 +596,8 @@ class UseTest(unittest.TestCase):
             ),
             (
                 "what a layer still takes",
-                "tf.keras.layers.Embedding",
-                Call(2, ("input_length",), False),
+                "tf.keras.layers.Dense",
+                Call(2, ("input_dim",), False),
                 "same",
                 "",
             ),
@@ -653,9 +660,37 @@ class UseTest(unittest.TestCase):
             (
                 "a member",
                 "tf.keras.Sequential.compile",
-                Call(2, ("metrics",), False),
+                Call(2, ("metrics",), False, texts=(("metrics", "accuracy"),)),
                 "changed",
                 "the history calls accuracy",
+            ),
+            (
+                "a text that is not that one",
+                "tf.keras.Sequential.compile",
+                Call(2, ("metrics",), False, texts=(("metrics", "acc"),)),
+                "same",
+                "",
+            ),
+            (
+                "a text in its place",
+                "tf.keras.Sequential.compile",
+                Call(2, (), False, texts=((1, "logcosh"),)),
+                "rewrite",
+                'write "log_cosh"',
+            ),
+            (
+                "a text with an ending",
+                "tf.keras.Sequential.save_weights",
+                Call(1, (), False, texts=((0, "/x.h5"),)),
+                "rewrite",
+                "this name raises",
+            ),
+            (
+                "a text that says it is ported",
+                "tf.keras.Sequential.save_weights",
+                Call(1, (), False, texts=((0, "/x.weights.h5"),)),
+                "same",
+                "",
             ),
             ("a mention", "tf.reduce_sum", None, "same", ""),
         ]
@@ -701,6 +736,20 @@ class UseTest(unittest.TestCase):
             ("gone", "tf.nn.dropout", Call(1, ("keep_prob",), False), True),
             ("ignored", "tf.keras.layers.LSTM", Call(1, ("implementation",), 0), False),
             ("not called", "tf.reduce_sum", None, False),
+            ("lr", "tf.keras.optimizers.Adam", Call(0, ("lr",), False), True),
+            ("another rate", "tf.keras.optimizers.Adam", Call(1, (), False), False),
+            (
+                "a name first",
+                "tf.keras.layers.Layer.add_weight",
+                Call(2, (), False, texts=((0, "w"),)),
+                True,
+            ),
+            (
+                "a shape first",
+                "tf.keras.layers.Layer.add_weight",
+                Call(1, ("name",), False, texts=(("name", "w"),)),
+                False,
+            ),
         ]
     )
     def test_rejects(self, _, symbol, call, rejected):

@@ -59,6 +59,92 @@ class FixCase(unittest.TestCase):
         self.assertEqual(text, f"{TF}{after}\ntf.math.log(0)\n")
 
 
+class KerasTest(FixCase):
+    @parameterized.expand(
+        [
+            (
+                "a rate",
+                "tf.keras.optimizers.SGD(lr=0.1, momentum=0.9)",
+                "tf.keras.optimizers.SGD(learning_rate=0.1, momentum=0.9)",
+            ),
+            (
+                "a slope",
+                "tf.keras.layers.LeakyReLU(alpha=0.1)",
+                "tf.keras.layers.LeakyReLU(negative_slope=0.1)",
+            ),
+            (
+                "a threshold",
+                "tf.keras.callbacks.ReduceLROnPlateau(epsilon=0.1)",
+                "tf.keras.callbacks.ReduceLROnPlateau(min_delta=0.1)",
+            ),
+            (
+                "a weight",
+                "class A(tf.keras.layers.Layer):\n"
+                "    def build(self, s):\n"
+                "        self.add_weight('w', [2], tf.float32, initializer='ones')",
+                "class A(tf.keras.layers.Layer):\n"
+                "    def build(self, s):\n"
+                "        self.add_weight("
+                "name='w', shape=[2], dtype=tf.float32, initializer='ones')",
+            ),
+            (
+                "a method",
+                "tf.keras.Sequential().predict_proba(x)",
+                "tf.keras.Sequential().predict(x)",
+            ),
+            (
+                "a loss",
+                "tf.keras.Sequential().compile('sgd', 'logcosh')",
+                "tf.keras.Sequential().compile('sgd', 'log_cosh')",
+            ),
+        ]
+    )
+    def test_written(self, _, old, new):
+        self.check(old, new)
+
+    @parameterized.expand(
+        [
+            ("ELU, whose alpha stays", "tf.keras.layers.ELU(alpha=0.1)"),
+            ("both rates", "tf.keras.optimizers.SGD(lr=0.1, learning_rate=0.2)"),
+            ("what Ftrl did not heed", "tf.keras.optimizers.Ftrl(lr=0.1)"),
+            ("decay", "tf.keras.optimizers.SGD(0.1, decay=0.1)"),
+            ("period", "tf.keras.callbacks.ModelCheckpoint(p, period=2)"),
+            ("a name that may be a shape", "tf.keras.layers.Layer().add_weight(n, s)"),
+            ("a method of another library", "clf.predict_proba(x)"),
+            (
+                "a metric, which names a key of the history",
+                "tf.keras.Sequential().compile('sgd', metrics=['logcosh'])",
+            ),
+        ]
+    )
+    def test_left(self, _, text):
+        self.check(text, text)
+
+    @parameterized.expand(
+        [
+            (
+                "tf.keras.optimizers.SGD(lr=0.1)",
+                "tf.keras.optimizers.SGD(learning_rate=0.1)",
+            ),
+            (
+                "tf.keras.layers.LeakyReLU(alpha=0.1)",
+                "tf.keras.layers.LeakyReLU(alpha=0.1)",
+            ),
+            (
+                "tf.keras.Sequential().compile('sgd', 'logcosh')",
+                "tf.keras.Sequential().compile('sgd', 'logcosh')",
+            ),
+        ]
+    )
+    def test_for_1_15(self, old, new):
+        self.assertEqual(self.fixed(TF + old, old=True), TF + new)
+
+    def test_what_else_the_call_has_to_change_is_left(self):
+        pathlib.Path("a.py").write_text(TF + "tf.keras.optimizers.SGD(lr=1, decay=1)")
+        (one,) = planning.plan(["a.py"], (), planning.Options())
+        self.assertEqual((one.changes, len(one.left)), (1, 1))
+
+
 class NamesTest(FixCase):
     @parameterized.expand(
         [

@@ -26,6 +26,8 @@ class Call(typing.NamedTuple):
         starred: whether there are more, by `*args` or `**kwargs`.
         lists: which of them are lists of several: positions, and names of keywords.
         handed: whether one is a function that only hands out a name: `lambda: x`.
+        texts: the strings that arguments end with, or lists of them hold: pairs of a
+            position, or the name of a keyword, and the text.
     """
 
     positional: int
@@ -33,6 +35,7 @@ class Call(typing.NamedTuple):
     starred: bool
     lists: tuple = ()
     handed: bool = False
+    texts: tuple = ()
 
 
 class Use(typing.NamedTuple):
@@ -55,6 +58,7 @@ class Use(typing.NamedTuple):
         likely: where `origin` leads nowhere: the origin that the object's name suggests
             ("tensorflow.Session.run" of a parameter `sess`; in TensorFlow 1 code only),
             or ".eval" of what nothing else has.
+        imported: whether it is an import, which nothing is called by.
     """
 
     origin: str
@@ -67,6 +71,7 @@ class Use(typing.NamedTuple):
     last_line: int = 0
     guards: tuple = ()
     likely: str = ""
+    imported: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -47,8 +47,20 @@ NAMED = {
     "get_updates": (OPTIMIZERS, ROOT + "keras.optimizers.Optimizer"),
     "get_weights": (OPTIMIZERS, ROOT + "keras.optimizers.Optimizer"),
     "set_weights": (OPTIMIZERS, ROOT + "keras.optimizers.Optimizer"),
+    "decay": (OPTIMIZERS, ROOT + "keras.optimizers.Optimizer"),
     "compile": (None, ROOT + "keras.Model"),
     "fit": (None, ROOT + "keras.Model"),
+    "train_on_batch": (None, ROOT + "keras.Model"),
+    "predict_proba": (None, ROOT + "keras.Sequential"),
+    "save_weights": (None, ROOT + "keras.Model"),
+    "load_weights": (None, ROOT + "keras.Model"),
+    "metrics_names": (None, ROOT + "keras.Model"),
+    "total_loss": (None, ROOT + "keras.Model"),
+    "add_weight": (None, ROOT + "keras.layers.Layer"),
+    "add_variable": (None, ROOT + "keras.layers.Layer"),
+    "add_update": (None, ROOT + "keras.layers.Layer"),
+    "add_loss": (None, ROOT + "keras.layers.Layer"),
+    "updates": (None, ROOT + "keras.layers.Layer"),
     "eval": (None, ROOT + "Tensor"),
     "initializer": (None, ROOT + "Variable"),
     "value": (None, ROOT + "Dimension"),
@@ -96,6 +108,9 @@ MAKES = {
     "make_initializable_iterator": ROOT + "data.Iterator",
     "from_structure": ROOT + "data.Iterator",
     "from_string_handle": ROOT + "data.Iterator",
+    "load_model": ROOT + "keras.Model",
+    "model_from_json": ROOT + "keras.Model",
+    "clone_model": ROOT + "keras.Model",
     "import_meta_graph": ROOT + "train.Saver",
     "Print": "",
     "Assert": "",
@@ -122,6 +137,8 @@ def member(origin):
     for link in links[:-1]:
         made = _made(made, link.lstrip("."))
     *between, name = links[-1].lstrip(".").split(".")
+    if between == ["optimizer"] and ".keras." in made:
+        return ROOT + "keras.optimizers.Optimizer", name
     return ("" if between else made), name
 
 

@@ -127,4 +127,5 @@ class _Reader:
             last.end_point[0] + 1,
             mention.guards,
             likely,
+            mention.scope is None,
         )

@@ -39,13 +39,21 @@ class Derived(typing.NamedTuple):
     bases: tuple
 
 
+class Made(typing.NamedTuple):
+    """A function of the file's own: the chains that it returns, in its scope."""
+
+    scope: "Scope"
+    chains: tuple
+    guarded: bool = False
+
+
 class Scope:
     """A module, class, function or comprehension, and what it binds.
 
     Attributes:
         parent: the scope around it, or None.
         kind: "module", "class", "function", "comprehension".
-        bindings: {name: [Import | Alias | Derived | None]}.
+        bindings: {name: [Import | Alias | Derived | Made | None]}.
         bases: of a class, the chains of its base classes.
         bound: [(name, target)] of all scopes of the file.
     """
@@ -99,7 +107,7 @@ class Names:
     """
 
     def __init__(self, stars):
-        self.stars, self.known = stars, {}
+        self.stars, self.known, self.open = stars, {}, set()
 
     def origin(self, scope, chain):
         """The origin of a chain as a whole; None if nothing is known of it."""
@@ -114,6 +122,8 @@ class Names:
             if found:
                 return found
         elif name.endswith("()"):
+            if made := self._returned(scope, name[:-2]):
+                return made, rest
             origin, more = self.follow(scope, (name[:-2],))
             return (origin and joined(origin, more).removeprefix("~") + "()"), rest
         while scope:
@@ -133,6 +143,8 @@ class Names:
             return None
         name = rest[0].removesuffix("()")
         if name in owner.bindings:
+            if rest[0] != name and (made := self._returned(owner, name)):
+                return made, rest[1:]
             origin, more = self._resolve(owner, name)
             if origin and rest[0] != name:
                 return joined(origin, more).removeprefix("~") + "()", rest[1:]
@@ -142,6 +154,19 @@ class Names:
             if _ours(origin):
                 return origin.removeprefix("~") + "()", rest
         return None
+
+    def _returned(self, scope, name):
+        """What a function of the file's own makes of TensorFlow's; "" if unknown."""
+        while scope and name not in scope.bindings:
+            scope = scope.parent
+        made = scope.bindings[name] if scope else []
+        if len(made) != 1 or not isinstance(made[0], Made) or id(made[0]) in self.open:
+            return ""
+        self.open.add(id(made[0]))
+        found = {self.origin(made[0].scope, chain) for chain in made[0].chains}
+        self.open.remove(id(made[0]))
+        one = found.pop() if len(found) == 1 else None
+        return one if one and one.startswith("tensorflow") and "()" in one else ""
 
     def _resolve(self, scope, name):
         key = id(scope), name
@@ -157,6 +182,10 @@ class Names:
                 if target.guarded and not _ours(target.origin):
                     return None, []  # something else stands in for it
                 found.append((target.origin, []))
+            elif isinstance(target, Made):
+                if target.guarded:
+                    return None, []
+                found.append((OWN, []))
             elif isinstance(target, Derived):
                 origins = (self.origin(target.scope, base) for base in target.bases)
                 found += [("~" + o.removeprefix("~"), []) for o in origins if _ours(o)]

@@ -15,6 +15,9 @@ HANDING = re.compile(
     rb"\bdef\s+(\w+)\(\)[^:\n]*:\s*return\s+"
     rb"(?!True\b|False\b|None\b)[A-Za-z_][\w.]*[ \t]*[;#\n]"
 )
+# What ends with a string: "x.h5", folder + "/x.h5", os.path.join(folder, "x.h5").
+ENDING = re.compile(rb"""["']([^"'\n]*)["'],?[\s)]*$""")
+LONG = 100  # bytes of a string that is worth reading
 # What stands among arguments and is none.
 NO_ARGUMENTS = ("comment", "line_continuation")
 # How many calls and dots deep an expression is followed.
@@ -53,21 +56,47 @@ class Source:
             return None
         if arguments.type != "argument_list":
             return names.Call(1, (), False)
-        positional, keywords, starred, lists = 0, [], False, []
+        positional, keywords, starred, lists, texts = 0, [], False, [], []
         for argument in arguments.named_children:
             if argument.type == "keyword_argument":
                 keywords.append(self.text(argument.child_by_field_name("name")))
-                if _several(argument.child_by_field_name("value")):
+                value = argument.child_by_field_name("value")
+                if _several(value):
                     lists.append(keywords[-1])
+                texts += [(keywords[-1], text) for text in self._ends(value)]
             elif argument.type in ("list_splat", "dictionary_splat"):
                 starred = True
             elif argument.type not in NO_ARGUMENTS:
                 if _several(argument):
                     lists.append(positional)
+                texts += [(positional, text) for text in self._ends(argument)]
                 positional += 1
         return names.Call(
             *(positional, tuple(keywords), starred, tuple(lists)),
             self.has_cond and any(map(self._hands, arguments.named_children)),
+            tuple(texts),
+        )
+
+    def _ends(self, node):
+        """Yields the string that an expression ends with, of a list those of each."""
+        if node.type in ("list", "tuple"):
+            for one in node.named_children:
+                if one.type == "string":
+                    yield from self._ends(one)
+        elif node.type == "dictionary":
+            for one in node.named_children:
+                if one.type == "pair":
+                    yield from self._ends(one.child_by_field_name("value"))
+        elif node.type in ("string", "binary_operator") or self._joins(node):
+            last = self.source[max(0, node.end_byte - LONG) : node.end_byte]
+            if text := ENDING.search(last):
+                yield text[1].decode("utf-8", "replace")
+
+    def _joins(self, node):
+        """Whether a node is a call of os.path.join."""
+        function = node.child_by_field_name("function")
+        return function is not None and self.source.endswith(
+            b"join", function.start_byte, function.end_byte
         )
 
     def _hands(self, argument):

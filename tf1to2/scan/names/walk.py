@@ -7,12 +7,13 @@ import typing
 
 from tf1to2.scan import names
 from tf1to2.scan.names import guards, methods, scopes
-from tf1to2.scan.names.scopes import Alias, Derived, Import, Scope
+from tf1to2.scan.names.scopes import Alias, Derived, Import, Made, Scope
 
 SHAPED = rb"(?:\bshape\w*|_shape|get_shape\(\)|\.dims|\.with_rank\w*\([^()]*\))"
 SHAPE = re.compile(SHAPED + rb"(?:\s*\[[^\[\]]*:[^\[\]]*\])?$")
 DIMENSION = re.compile(SHAPED + rb"\s*\[[^\[\]:]*\]$")
 IMPORTERS = (b"import_module", b"importlib.import_module")
+RETURN = re.compile(rb"\b(return)\b[ \t(]*\w")
 ASKERS = (b"getattr", b"hasattr")
 LONGEST = max(map(len, IMPORTERS))
 LONG = 200  # bytes of an expression that is no condition any more
@@ -68,6 +69,7 @@ class Walk:
         self.ahead = wanted.ahead()
         self.may_ask = guards.may_ask(source.source)
         self.has_dimensions = b".value" in source.source
+        self.has_models = b"keras" in source.source  # which functions make and return
         visitors = _visitors()
         # A stack, not recursion: nesting may be deeper than Python's own limit.
         self.stack = stack = [(source.root, self.top, ())]
@@ -299,7 +301,8 @@ class Walk:
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
         if name:
-            scope.bind(self.source.text(name), self._function(body, scope, inside))
+            made = self._function(body, scope, inner, inside)
+            scope.bind(self.source.text(name), made)
         parameters = node.child_by_field_name("parameters")
         for parameter in parameters.named_children if parameters else ():
             # A default is read outside, and so is an annotation.
@@ -325,10 +328,34 @@ class Walk:
         self._push(scope, inside, node.child_by_field_name("return_type"))
         self._push(inner, inside, body)
 
-    def _function(self, body, scope, inside):
+    def _function(self, body, scope, inner, inside):
         """What a function's name is bound to: one that tells the version is a name."""
         asked = self.may_ask and body is not None and self._asked(body, scope)
-        return asked or Import(scopes.OWN, self._are_sure(inside))
+        guarded = self._are_sure(inside)
+        if asked:
+            return asked
+        made = self.has_models and body is not None
+        chains = tuple(self._returns(body)) if made else ()
+        if chains and all(chains):
+            return Made(inner, chains, guarded)
+        return Import(scopes.OWN, guarded)
+
+    def _returns(self, body):
+        """Yields the chain of each value that a function returns, or None."""
+        for found in RETURN.finditer(
+            self.source.source, body.start_byte, body.end_byte
+        ):
+            node = self.source.root.descendant_for_byte_range(*found.span(1))
+            while node.type != "return_statement" and node.id != body.id:
+                node = node.parent
+            around = node.parent
+            while around.type not in ("function_definition", "lambda"):
+                around = around.parent
+            if node.id != body.id and around.id == body.parent.id:
+                values = node.named_children
+                one = values[0] if len(values) == 1 else None
+                plain = one and one.type in ("identifier", "call", "attribute")
+                yield self.source.expression(one) if plain else None
 
     def _on_class(self, node, scope, inside):
         """class_definition"""

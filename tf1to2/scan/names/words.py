@@ -64,9 +64,20 @@ class Words:
             or isinstance(target, scopes.Alias)
             and not self.words.isdisjoint(target.chain[:2])
             and target.is_name
+            or isinstance(target, scopes.Made)
+            and self._makes(target)
         } - self.words
         self.add(new)
         return bool(new)
+
+    def _makes(self, function):
+        """Whether a function may return what TensorFlow makes."""
+        for chain in function.chains:
+            bound = function.scope.bindings.get(chain[0], ())
+            heads = {chain[0], *(b.chain[0] for b in bound if hasattr(b, "chain"))}
+            if any(head.removesuffix("()") in self.words for head in heads):
+                return True
+        return False
 
     def add_objects(self):
         """Adds the objects of what may be methods, and what they are made of."""
