@@ -358,6 +358,14 @@ class KerasTest(unittest.TestCase):
             self.assertIs(names["scores/kernel/Adam"], slots[-4])
             self.assertIs(names["scores/bias/Adam_1"], slots[-1])
 
+    def test_steps_are_refused_before_fit_goes_on_for_ever(self):
+        for call in (
+            lambda: v3.predict(DATA, ROWS, -1),
+            lambda: v3.train(DATA, [{"max_steps": 0}]),
+        ):
+            with self.assertRaisesRegex(ValueError, "> 0"):
+                call()
+
     def test_a_run_beyond_the_last_step_stops(self):
         model = v3.make_model(ROWS, FLAT)
         model.optimizer.iterations.assign(5)
