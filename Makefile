@@ -12,7 +12,7 @@ QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
-  record check-recordings exceptions distances stages mutate names check-names switches docs \
+  record check-recordings exceptions distances stages timings mutate names check-names switches docs \
   pictures bench site page lint clean
 
 help: ## this list
@@ -73,6 +73,9 @@ distances: $(READY) ## measure anew how far the Keras pages are from 1.15.5
 
 stages: $(READY) ## ask Keras 2 and Keras 3 what each does with the old lines (needs tf_keras)
 	$(BIN)/python -m tf1to2.keras_stages
+
+timings: $(READY) ## measure anew which tests take long, and leave them to test-slow
+	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' --timings
 
 mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
 	$(BIN)/python -m tf1to2.parity.mutate parity_tests --results parity_tests/mutations.json

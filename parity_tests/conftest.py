@@ -2,6 +2,8 @@
 
 import pytest
 
+from parity_tests import timings
+
 MARKERS = (
     "slow: takes long; `make test` leaves it to `make test-slow`",
     "distributed: starts clusters of processes (make test-distributed)",
@@ -13,63 +15,29 @@ FLOAT_FORMAT = "ignore:float_format is deprecated for text_format:UserWarning"
 # Keras 3 reads a learning rate by NumPy's protocol of before 2.0.
 KERAS_COPY = "ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"
 
-MANY_STEPS = (
-    "_thousand_steps_",
-    "_train_200_steps_",
-    "_train_other_numbers_",
-    "_train_regularized_",
-    "_train_harder_faster_",
-    "_fit_polynomial_the_classic_",
-    "_fit_another_rate_",
-    "_train_stop_and_resume_",
-    "_evaluate_two_batches_",
-    "_evaluate_one_batch_",
-    "_train_and_evaluate_to_the_last_step_",
-)
-"""Cases that take Keras seconds; others of their pairs are quick."""
 
-TRACED = (
-    "RNNTest",
-    *("KerasLayersTest", "KerasOptimizersTest", "KerasTrainingTest"),
-    *("KerasFunctionsTest", "KerasFilesTest", "KerasMultipleTest"),
-)
-"""Recurrent loops and models of Keras, which take long where nothing is traced."""
-
-LOOPS = (
-    "_make_cells_",
-    "_make_bidirectional_",
-    "_make_tagger_any_batch_",
-    "_as_it_comes_",
-    "_hard_sigmoid_by_its_name_",
-)
-"""Cases of recurrent layers, which take Keras seconds; LSTM and GRU have quick ones."""
+def pytest_addoption(parser):
+    parser.addoption(
+        "--timings",
+        action="store_true",
+        help="write anew which tests take long",
+    )
 
 
 def pytest_configure(config):
     """Registers the markers of the proofs."""
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
+    if config.getoption("timings", False) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(timings.Stopwatch())
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Marks what is slow; bears what AutoGraph says."""
+    rows = () if config.getoption("timings", False) else timings.slow()
     for item in items:
         item.add_marker(pytest.mark.filterwarnings(GAST))
         item.add_marker(pytest.mark.filterwarnings(FLOAT_FORMAT))
         item.add_marker(pytest.mark.filterwarnings(KERAS_COPY))
-        if _is_slow(item):
+        if timings.is_slow(timings.key(item.nodeid), rows):
             item.add_marker(pytest.mark.slow)
-
-
-def _is_slow(item):
-    """Sizes made up or unknown, half precision, graphs of the library, many steps."""
-    if item.name.endswith(("_generated", "_dynamic")) or "float16" in item.name:
-        return True
-    if item.name.endswith(("_graph", "_function")) and "Numerics" in item.nodeid:
-        return True  # the pages that import it are asked in every way
-    if "KerasLayers" in item.nodeid and any(name in item.name for name in LOOPS):
-        return True
-    if any(t in item.nodeid for t in TRACED) and item.name.endswith("_eager"):
-        return True  # each is asked in a function, too, and in seconds less
-    many = any(name in item.name for name in MANY_STEPS)
-    return many and item.name.endswith("_keras")

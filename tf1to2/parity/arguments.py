@@ -1,5 +1,7 @@
 """What the commands of the engine take; nothing heavy is imported for a `--help`."""
 
+import argparse
+
 
 def record(parser):
     """Of `tf1to2 record` and `python -m tf1to2.parity.record`."""
@@ -14,15 +16,29 @@ def record(parser):
         default=".venv-tf1",
         help="where 1.15.5 is, or else gets installed (%(default)s)",
     )
+    _jobs(parser)
 
 
 def mutate(parser):
     """Of `tf1to2 mutate` and `python -m tf1to2.parity.mutate`."""
     _proofs(parser)
-    parser.add_argument("--jobs", type=int, default=2, help="at a time (%(default)s)")
+    _jobs(parser)
     parser.add_argument("--sample", type=int, help="try that many, chosen at random")
     parser.add_argument("--only", default="", help="those whose description has this")
     parser.add_argument("--results", metavar="FILE", help="JSON, kept and added to")
+
+
+def _jobs(parser):
+    parser.add_argument(
+        "--jobs", type=_positive_int, default=2, help="at a time (%(default)s)"
+    )
+
+
+def _positive_int(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
 
 
 def _proofs(parser):

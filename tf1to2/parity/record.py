@@ -7,6 +7,7 @@ A provider is a module or a file with proofs: parity_tests, test_port.py.
 """
 
 import argparse
+import concurrent.futures
 import importlib.metadata
 import platform
 import sys
@@ -49,12 +50,20 @@ def run(options):
     failed = False
     try:
         python = genuine_python(options.environment, options.python)
-        for proof in proofs:
-            try:
-                done = record(proof, python, options.check)
-            except AssertionError as error:
-                done, failed = error, True
-            print(f"{proof.name}: {done}", flush=True)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            attempts = [
+                (proof.name, pool.submit(record, proof, python, options.check))
+                for proof in proofs
+            ]
+            for name, attempt in attempts:
+                try:
+                    done = attempt.result()
+                except AssertionError as error:
+                    done, failed = error, True
+                except NoGenuineTensorFlow:
+                    pool.shutdown(cancel_futures=True)
+                    raise
+                print(f"{name}: {done}", flush=True)
     except NoGenuineTensorFlow as error:
         raise CommandError(str(error)) from error
     return int(failed)

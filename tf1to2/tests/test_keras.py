@@ -15,7 +15,6 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PROVIDER
-from parity_tests.conftest import MANY_STEPS
 from tf1to2 import cli, topics
 from tf1to2.parity import Layer, Naive, Op
 from tf1to2.parity.compare import Mismatch
@@ -78,18 +77,6 @@ class PageTest(unittest.TestCase):
         page = importlib.import_module("v2_keras." + name)
         makers = [pair for pair in topic.distances if pair.startswith("make_")]
         self.assertTrue(hasattr(page, "old_names") or not makers)
-
-    def test_every_pair_has_a_quick_case_and_what_is_slow_is_one(self):
-        quick, unmet = set(), set(MANY_STEPS)
-        for name, _ in PAGES:
-            for case in PROVIDER.load(name).distances.cases:
-                test = re.sub(r"\W+", "_", f"_{case}_")
-                met = {slow for slow in MANY_STEPS if slow in test}
-                unmet -= met
-                if not met:
-                    quick.add((name, case.name))
-        self.assertEqual(unmet, set())
-        self.assertEqual(quick, {(name, p) for name, t in PAGES for p in t.distances})
 
     @parameterized.expand(PAGES)
     def test_every_pair_is_measured_and_every_row_names_a_case(self, name, topic):

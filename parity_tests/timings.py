@@ -1,0 +1,76 @@
+"""Which tests `make test` leaves to `make test-slow`: slow.tsv, made by `make timings`.
+
+A test is slow when it took longer than `LIMIT` where all were measured. Each pair keeps
+the case that took least, and its Keras page another, so that `make test` asks all.
+Sizes made up or unknown and half precision are always slow.
+"""
+
+import collections
+import pathlib
+import re
+
+from parameterized import parameterized
+
+TABLE = pathlib.Path(__file__).with_name("slow.tsv")
+LIMIT = 1.0
+HEADER = f"# Seconds of the tests of more than {LIMIT}: made by `make timings`.\n"
+
+
+def key(nodeid):
+    """The file and the function of a test, without the number of a row.
+
+    >>> key("parity_tests/test_rnn.py::RNNTest::test_parity_012_make_lstm_wide_eager")
+    'test_rnn.py::test_parity_make_lstm_wide_eager'
+    """
+    path, _, name = nodeid.partition("::")
+    function = re.sub(r"^(test_[a-z_]+?)_\d+(?=_|$)", r"\1", name.rpartition("::")[2])
+    return f"{path.rpartition('/')[2]}::{function}"
+
+
+def slow():
+    """The keys of the tests that take long, as a set."""
+    rows = TABLE.read_text("utf-8").splitlines()[1:]
+    return {row.split("\t")[1] for row in rows}
+
+
+def is_slow(name, rows):
+    """Whether `make test` leaves out the test with this key; `rows` are `slow()`."""
+    if name.endswith(("_generated", "_dynamic")) or "float16" in name:
+        return True
+    if name.startswith("test_numerics.py") and name.endswith("_graph"):
+        return True  # left pages of the topics that import the library are asked
+    return name in rows
+
+
+def by_pair():
+    """{(topic, pair, whether by Keras): keys of its proofs, a set}."""
+    from parity_tests import PROVIDER
+
+    pairs = collections.defaultdict(set)
+    for topic in PROVIDER.names():
+        for slug, check in PROVIDER.load(topic).checks():
+            if check.way != "naive":
+                pair = topic, check.case.name, check.way == "keras"
+                name = parameterized.to_safe_name(slug)
+                pairs[pair].add(f"test_{topic}.py::test_parity_{name}")
+    return pairs
+
+
+class Stopwatch:
+    """Adds up what each test takes; a plugin of pytest, in the process that reports."""
+
+    def __init__(self):
+        self.seconds = collections.Counter()
+
+    def pytest_runtest_logreport(self, report):
+        self.seconds[key(report.nodeid)] += report.duration
+
+    def pytest_sessionfinish(self):
+        left = dict(self.seconds)
+        for names in by_pair().values():
+            ran = names & left.keys()
+            if ran:
+                del left[min(ran, key=left.get)]
+        rows = sorted((name, s) for name, s in left.items() if s > LIMIT)
+        lines = "".join(f"{seconds:.1f}\t{name}\n" for name, seconds in rows)
+        TABLE.write_text(HEADER + lines, "utf-8")
