@@ -388,3 +388,12 @@ class MeaningTest(unittest.TestCase):
         specs = [tf.TensorSpec([None] * 3), *[tf.TensorSpec(None, tf.int32)] * 2]
         with self.assertRaisesRegex(ValueError, "tags must be fully defined"):
             tf.function(v2.make_crf()).get_concrete_function(*specs)
+
+    def test_a_second_model_is_no_concern_of_the_first(self):
+        for seed in (1, 2):
+            moves = tf.Variable(T + seed)
+            for call in (v2.crf_log_norm, v2.marginals):
+                given = call(SCORES, LENGTHS, T + np.float32(seed))
+                found = tf.function(call)(SCORES, LENGTHS, moves)
+                self.assertEqual(found.numpy().tobytes(), given.numpy().tobytes())
+            del moves

@@ -122,21 +122,25 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
     return tf.where(sequence_lengths <= 0, tf.zeros_like(log_norm), log_norm)
 
 
-@tf.function(reduce_retracing=True)
 def path_scores(inputs, lengths, transitions, reduce):
     """The score of all paths that end in a tag: of all together, or of the best.
-
-    Traced, for who calls it eagerly: so gradients of the steps add up as in v1.
 
     Args:
         inputs: [batch, time, tags] float tensor.
         lengths: [batch] int tensor.
-        transitions: [tags, tags] tensor.
+        transitions: [tags, tags] tensor or variable.
         reduce: `tf.reduce_logsumexp`, or `tf.reduce_max`.
 
     Returns:
         [time, batch, tags] tensor, past the end as at the end.
     """
+    # Of a variable the trace would outlive the variable.
+    return scan_paths(inputs, lengths, tf.convert_to_tensor(transitions), reduce)
+
+
+@tf.function(reduce_retracing=True)
+def scan_paths(inputs, lengths, transitions, reduce):
+    """Traced, for who calls it eagerly: so gradients of steps add up as in v1."""
 
     def step(previous, current):
         (scores, _), (x, t) = previous, current
@@ -249,7 +253,7 @@ def crf_decode(potentials, transition_params, sequence_length):
     """
     lengths = tf.maximum(sequence_length, 1)
     best = path_scores(potentials, lengths, transition_params, tf.reduce_max)
-    tags = backtrack(best, lengths, transition_params)
+    tags = backtrack(best, lengths, tf.convert_to_tensor(transition_params))
     return tags, tf.reduce_max(best[-1], 1)
 
 
