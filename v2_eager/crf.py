@@ -134,11 +134,12 @@ def path_scores(inputs, lengths, transitions, reduce):
     Returns:
         [time, batch, tags] tensor, past the end as at the end.
     """
-    # Of a variable the trace would outlive the variable.
-    return scan_paths(inputs, lengths, tf.convert_to_tensor(transitions), reduce)
+    # In a function it is a part of that; of a variable a trace would outlive it.
+    scan = scan_paths.python_function if tf.inside_function() else scan_paths
+    return scan(inputs, lengths, tf.convert_to_tensor(transitions), reduce)
 
 
-@tf.function(reduce_retracing=True)
+@tf.function
 def scan_paths(inputs, lengths, transitions, reduce):
     """Traced, for who calls it eagerly: so gradients of steps add up as in v1."""
 
@@ -257,7 +258,7 @@ def crf_decode(potentials, transition_params, sequence_length):
     return tags, tf.reduce_max(best[-1], 1)
 
 
-@tf.function(reduce_retracing=True)
+@tf.function
 def backtrack(best, lengths, transitions):
     """Follows the best paths from their ends.
 
