@@ -1,0 +1,387 @@
+"""CRFs: `tf.contrib.crf` on the scores of a tagger → its recursions, as scans."""
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import initializers, optimizers
+
+__all__ = [
+    "crf_unary_score",
+    "crf_binary_score",
+    "crf_sequence_score",
+    "crf_multitag_sequence_score",
+    "crf_log_norm",
+    "crf_log_likelihood",
+    "make_crf",
+    "marginals",
+    "crf_decode",
+    "constrained_decode",
+    "viterbi_decode",
+    "train_tagger",
+]
+
+
+def crf_unary_score(tag_indices, sequence_lengths, inputs):
+    """Adds up the scores that the tags of a sequence have on their own.
+
+    Args:
+        tag_indices: [batch, time] int tensor.
+        sequence_lengths: [batch] int tensor.
+        inputs: [batch, time, tags] float tensor of scores.
+
+    Returns:
+        [batch] tensor, 0 of an empty sequence.
+
+    Raises:
+        tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
+    """
+    scores = tf.gather(inputs, tag_indices, batch_dims=2)
+    return tf.reduce_sum(scores * mask_of(sequence_lengths, scores), 1)
+
+
+def mask_of(lengths, scores):
+    """1 within the lengths and 0 past them, like [batch, time] scores."""
+    return tf.sequence_mask(lengths, tf.shape(scores)[1], scores.dtype)
+
+
+def crf_binary_score(tag_indices, sequence_lengths, transition_params):
+    """Adds up the scores of a sequence's transitions.
+
+    Args:
+        tag_indices: [batch, time] int tensor.
+        sequence_lengths: [batch] int tensor.
+        transition_params: [tags, tags] float tensor, from the row to the column.
+
+    Returns:
+        [batch] tensor, 0 of a sequence of one tag or none.
+
+    Raises:
+        tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
+    """
+    moves = tf.stack([tag_indices[:, :-1], tag_indices[:, 1:]], axis=2)
+    scores = tf.gather_nd(transition_params, moves)
+    return tf.reduce_sum(scores * mask_of(sequence_lengths - 1, scores), 1)
+
+
+def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params):
+    """Gives the score of a sequence of tags: what its softmax over sequences is of.
+
+    Args:
+        inputs: [batch, time, tags] float tensor of scores.
+        tag_indices: [batch, time] int tensor.
+        sequence_lengths: [batch] int tensor.
+        transition_params: [tags, tags] float tensor, from the row to the column.
+
+    Returns:
+        [batch] tensor, 0 of an empty sequence.
+
+    Raises:
+        tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
+    """
+    unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
+    return unary + crf_binary_score(tag_indices, sequence_lengths, transition_params)
+
+
+def crf_multitag_sequence_score(
+    inputs, tag_bitmap, sequence_lengths, transition_params
+):
+    """Gives the score of all sequences that take one of several tags at every step.
+
+    Args:
+        inputs: [batch, time, tags] float tensor of scores.
+        tag_bitmap: [batch, time, tags] bool tensor: which tags are right.
+        sequence_lengths: [batch] int tensor.
+        transition_params: [tags, tags] float tensor, from the row to the column.
+
+    Returns:
+        [batch] tensor: the logarithm of the summed exponentials of their scores; -inf
+        where a step has no tag. Of an empty sequence 0, but where the time is 1.
+    """
+    scores = tf.where(tag_bitmap, inputs, tf.constant(-np.inf, inputs.dtype))
+    # contrib forgets the lengths where there is one step.
+    at_least = tf.cast(tf.shape(inputs)[1] == 1, sequence_lengths.dtype)
+    lengths = tf.maximum(sequence_lengths, at_least)
+    return crf_log_norm(scores, lengths, transition_params)
+
+
+def crf_log_norm(inputs, sequence_lengths, transition_params):
+    """Gives the logarithm of the summed exponentials of all sequences' scores.
+
+    Args:
+        inputs: [batch, time, tags] float tensor of scores.
+        sequence_lengths: [batch] int tensor.
+        transition_params: [tags, tags] float tensor, from the row to the column.
+
+    Returns:
+        [batch] tensor, 0 of an empty sequence.
+    """
+    paths = path_scores(
+        inputs, sequence_lengths, transition_params, tf.reduce_logsumexp
+    )
+    log_norm = tf.reduce_logsumexp(paths[-1], 1)
+    return tf.where(sequence_lengths <= 0, tf.zeros_like(log_norm), log_norm)
+
+
+def path_scores(inputs, lengths, transitions, reduce):
+    """The score of all paths that end in a tag: of all together, or of the best.
+
+    Args:
+        inputs: [batch, time, tags] float tensor.
+        lengths: [batch] int tensor.
+        transitions: [tags, tags] tensor or variable.
+        reduce: `tf.reduce_logsumexp`, or `tf.reduce_max`.
+
+    Returns:
+        [time, batch, tags] tensor, past the end as at the end.
+    """
+    # In a function it is a part of that; of a variable a trace would outlive it.
+    scan = scan_paths.python_function if tf.inside_function() else scan_paths
+    return scan(inputs, lengths, tf.convert_to_tensor(transitions), reduce)
+
+
+@tf.function
+def scan_paths(inputs, lengths, transitions, reduce):
+    """Traced, for who calls it eagerly: so gradients of steps add up as in v1."""
+
+    def step(previous, current):
+        (scores, _), (x, t) = previous, current
+        moved = x + reduce(scores[:, :, tf.newaxis] + transitions, 1)
+        return tf.where((t < lengths)[:, tf.newaxis], moved, scores), t
+
+    times = tf.range(tf.shape(inputs)[1], dtype=lengths.dtype)
+    return tf.scan(step, (tf.transpose(inputs, [1, 0, 2]), times))[0]
+
+
+def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params):
+    """Gives the logarithm of the probability of a sequence of tags.
+
+    Args:
+        inputs: [batch, time, tags] float tensor of scores.
+        tag_indices: [batch, time] int tensor.
+        sequence_lengths: [batch] int tensor.
+        transition_params: [tags, tags] float tensor, from the row to the column.
+
+    Returns:
+        ([batch] tensor, 0 of an empty sequence; the transitions as they came).
+
+    Raises:
+        tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
+    """
+    score = crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
+    log_norm = crf_log_norm(inputs, sequence_lengths, transition_params)
+    return score - log_norm, transition_params
+
+
+def make_crf(name="crf"):
+    """Makes a CRF that owns its transitions, to train and to tag with.
+
+    Args:
+        name: scope of the variable `transitions`, [tags, tags].
+
+    Returns:
+        Callable from [batch, time, tags] float32 scores, [batch, time] int tags and
+        [batch] int lengths to the [batch] log-likelihoods, the [batch, time] best tags
+        and their [batch] scores.
+
+    Raises:
+        ValueError: of the callable: the number of tags is unknown.
+    """
+    return Crf(name)
+
+
+class Crf(tf.Module):
+    """The transitions under their name in v1, made by the first call."""
+
+    transitions = None
+
+    def __call__(self, inputs, tag_indices, sequence_lengths):
+        # --- variable
+        if self.transitions is None:
+            num_tags = inputs.shape[2]
+            if num_tags is None:
+                raise ValueError("The number of tags must be fully defined")
+            draw = initializers.glorot_uniform(seed=1)
+            self.transitions = tf.Variable(
+                draw([num_tags, num_tags]), name=f"{self.name}/transitions"
+            )
+        # --- scores
+        transitions = tf.convert_to_tensor(self.transitions)
+        likelihood, _ = crf_log_likelihood(
+            inputs, tag_indices, sequence_lengths, transitions
+        )
+        return likelihood, *crf_decode(inputs, transitions, sequence_lengths)
+
+
+def marginals(inputs, sequence_lengths, transition_params):
+    """Gives the probability of every tag at every step, by a pass in both directions.
+
+    Args:
+        inputs: [batch, time, tags] float tensor of scores.
+        sequence_lengths: [batch] int tensor.
+        transition_params: [tags, tags] tensor, from the row to the column.
+
+    Returns:
+        [batch, time, tags] tensor, zero past the end.
+    """
+
+    # --- passes
+    def scores(inputs, transitions):
+        paths = path_scores(inputs, sequence_lengths, transitions, tf.reduce_logsumexp)
+        return tf.transpose(paths, [1, 0, 2])
+
+    def reverse(x):
+        return tf.reverse_sequence(x, sequence_lengths, seq_axis=1, batch_axis=0)
+
+    forward = scores(inputs, transition_params)
+    backward = reverse(scores(reverse(inputs), tf.transpose(transition_params)))
+    # --- both
+    probabilities = tf.nn.softmax(forward + backward - inputs)
+    mask = mask_of(sequence_lengths, inputs)
+    return probabilities * mask[:, :, tf.newaxis]
+
+
+def crf_decode(potentials, transition_params, sequence_length):
+    """Finds the best sequence of tags of every example.
+
+    Args:
+        potentials: [batch, time, tags] float tensor of scores.
+        transition_params: [tags, tags] tensor, from the row to the column.
+        sequence_length: [batch] int tensor.
+
+    Returns:
+        ([batch, time] int32 tensor, 0 past the end; [batch] tensor of their scores). An
+        empty sequence is answered as one of length 1.
+    """
+    lengths = tf.maximum(sequence_length, 1)
+    best = path_scores(potentials, lengths, transition_params, tf.reduce_max)
+    tags = backtrack(best, lengths, tf.convert_to_tensor(transition_params))
+    return tags, tf.reduce_max(best[-1], 1)
+
+
+@tf.function
+def backtrack(best, lengths, transitions):
+    """Follows the best paths from their ends.
+
+    Args:
+        best: [time, batch, tags] tensor, see `path_scores`.
+        lengths: [batch] int tensor.
+        transitions: [tags, tags] tensor.
+
+    Returns:
+        [batch, time] int32 tensor, 0 past the end.
+    """
+
+    def step(tag, current):
+        scores, t = current
+        before = tf.argmax(scores + tf.gather(columns, tag), 1, tf.int32)
+        return tf.where(t + 1 < lengths, before, tag)
+
+    columns = tf.transpose(transitions)  # what leads to a tag
+    times = tf.range(tf.shape(best)[0], dtype=lengths.dtype)
+    last = tf.argmax(best[-1], 1, tf.int32)
+    tags = tf.transpose(tf.scan(step, (best, times), last, reverse=True))
+    return tags * mask_of(lengths, tags)
+
+
+def constrained_decode(
+    potentials, tag_bitmap, allowed, transition_params, sequence_length
+):
+    """Finds the best sequence that takes only tags and transitions that are allowed.
+
+    Args:
+        potentials: [batch, time, tags] float tensor of scores.
+        tag_bitmap: [batch, time, tags] bool tensor: which tags a step may have.
+        allowed: [tags, tags] bool tensor: which transitions there may be, as from B-PER
+            to I-PER, but not to I-LOC.
+        transition_params: [tags, tags] tensor, from the row to the column.
+        sequence_length: [batch] int tensor.
+
+    Returns:
+        ([batch, time] int32 tensor, 0 past the end; [batch] tensor of their scores,
+        -inf where no sequence is allowed).
+    """
+    never = tf.constant(-np.inf, potentials.dtype)
+    return crf_decode(
+        tf.where(tag_bitmap, potentials, never),
+        tf.where(allowed, transition_params, never),
+        sequence_length,
+    )
+
+
+def viterbi_decode(score, transition_params):
+    """Finds the best sequence of tags of one sentence, outside of TensorFlow.
+
+    Args:
+        score: [time, tags] float array, cut to the length of the sentence.
+        transition_params: [tags, tags] array, from the row to the column.
+
+    Returns:
+        (list of tags; their score).
+
+    Raises:
+        IndexError: an empty sentence.
+    """
+    best, links = score[0], []
+    for row in score[1:]:
+        moves = best[:, np.newaxis] + transition_params
+        best = row + np.max(moves, 0)
+        links.append(np.argmax(moves, 0).astype(np.int32))
+    tags = [np.argmax(best)]
+    for link in reversed(links):
+        tags.append(link[tags[-1]])
+    return tags[::-1], np.max(best)
+
+
+def train_tagger(words, tags, lengths, start, steps, rate=0.0625):
+    """Trains a tagger of embeddings and a CRF by Adam, and tags the sentences by it.
+
+    Args:
+        words: [n, time] int array.
+        tags: [n, time] int array, any tag past the end.
+        lengths: [n] int array, none of them 0.
+        start: {"embedding": [words, depth] array, "scores/kernel": [depth, tags] array,
+            "scores/bias": [tags] array, "crf/transitions": [tags, tags] array}, of
+            float32.
+        steps: how many steps to take, all on the same sentences.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before every step, the `tags` of every sentence in the
+        end and their `scores`, and what is in the `checkpoint` by name.
+    """
+    # --- model
+    variables = {name: tf.Variable(value, name=name) for name, value in start.items()}
+    embedding, kernel, bias, transitions = (
+        variables[name]
+        for name in ("embedding", "scores/kernel", "scores/bias", "crf/transitions")
+    )
+    words, tags, lengths = (tf.constant(array) for array in (words, tags, lengths))
+
+    def score(words):
+        vectors = tf.reshape(tf.gather(embedding, words), [-1, kernel.shape[0]])
+        flat = tf.nn.bias_add(tf.matmul(vectors, kernel), bias)
+        return tf.reshape(flat, [-1, words.shape[1], kernel.shape[1]])
+
+    # --- loss
+    def loss():
+        likelihood, _ = crf_log_likelihood(score(words), tags, lengths, transitions)
+        return tf.reduce_mean(-likelihood)
+
+    adam = optimizers.Adam(rate).create_slots(variables.values())
+
+    @tf.function
+    def step():
+        return adam.minimize(loss, variables.values())
+
+    # --- run
+    losses = [step().numpy() for _ in range(steps)]
+    # --- tags
+    decoded, best = crf_decode(score(words), transitions, lengths)
+    # --- checkpoint
+    kept = [*variables.values(), *adam.variables]
+    return {
+        "losses": np.stack(losses),
+        "tags": tf.RaggedTensor.from_tensor(decoded, lengths).to_list(),
+        "scores": best.numpy(),
+        "checkpoint": {v.name[:-2]: v.numpy() for v in kept},
+    }
