@@ -46,6 +46,8 @@ CAUSES = {
     "both limits": "the values are limited before the norm, and were after it",
     "stop_early, the epochs end first": "the best weights come back at the end, too, "
     "and did so only where training was stopped",
+    "fit_padded": "a loss behind a mask is divided by the steps that count, and was by "
+    "all steps",
     "EOFError": "a Lambda is kept as bytecode of the Python that wrote it",
     "'decode'": "attributes of a file are text with h5py 3, and were bytes",
     "saved_model'": "the two functions are gone: `model.save` and `load_model` do it",
