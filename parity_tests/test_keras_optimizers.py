@@ -108,7 +108,7 @@ def friend(name, slug, args, naive, because, skip=(), **others):
     )
 
 
-def renamed(optimizer, lr=None, decay=0.0, **hyper):
+def renamed(optimizer, lr=None, decay=0.0, kinds=None, **hyper):
     """What is written when `lr` is renamed, and all else stays."""
     if lr is not None:
         hyper["learning_rate"] = lr

@@ -136,12 +136,16 @@ class DecayingAdam(keras.optimizers.Adam):
 
 
 OPTIMIZERS = {
-    kind.__name__: type(kind.__name__, (RowsSummed, kind), {})
-    for kind in (
-        *(keras.optimizers.SGD, Adagrad, keras.optimizers.Adadelta, RMSprop),
-        *(keras.optimizers.Adam, keras.optimizers.Adamax, Nadam, keras.optimizers.Ftrl),
-    )
+    "SGD": keras.optimizers.SGD,
+    "Adagrad": Adagrad,
+    "Adadelta": keras.optimizers.Adadelta,
+    "RMSprop": RMSprop,
+    "Adam": keras.optimizers.Adam,
+    "Adamax": keras.optimizers.Adamax,
+    "Nadam": Nadam,
+    "Ftrl": keras.optimizers.Ftrl,
 }
+ROWS_SUMMED = {k: type(k, (RowsSummed, kind), {}) for k, kind in OPTIMIZERS.items()}
 ADAM = {"beta_1": 0.9, "beta_2": 0.999}
 ROUNDED = ("beta_1", "beta_2", "rho", "momentum")
 SLOTS = {
@@ -162,7 +166,7 @@ SLOTS = {
 """{class: {slot in TensorFlow 1: in Keras 3}}."""
 
 
-def legacy(optimizer, lr=None, decay=0.0, epsilon=None, **hyper):
+def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hyper):
     """An optimizer from the arguments that tf.keras of TensorFlow 1 took.
 
     Args:
@@ -170,6 +174,7 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, **hyper):
         lr: another name of `learning_rate`, which Ftrl took and did not heed.
         decay: the rate is divided by 1 + decay * step; Nadam does not heed it.
         epsilon: the default where it is None or 0, as it was.
+        kinds: {name: class}; `ROWS_SUMMED` for a model with an Embedding.
         **hyper: the other arguments.
 
     Returns:
@@ -180,12 +185,12 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, **hyper):
         hyper["learning_rate"] = lr
     if epsilon:
         hyper["epsilon"] = epsilon
-    made = OPTIMIZERS[optimizer](**hyper)
+    made = kinds[optimizer](**hyper)
     if decay and optimizer != "Nadam":
         rate = float(made.learning_rate)
         schedule = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
         # Not set on the one that is there: its model could not be exported.
-        made = OPTIMIZERS[optimizer](**{**hyper, "learning_rate": schedule})
+        made = kinds[optimizer](**{**hyper, "learning_rate": schedule})
     for name in ROUNDED:
         if isinstance(getattr(made, name, None), float):
             setattr(made, name, float(np.float32(getattr(made, name))))
@@ -357,7 +362,8 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
     """Fits the rows of a table that are looked up: the gradient is sparse."""
     model = keras.Sequential([keras.layers.Embedding(*table.shape)])
     model.build([None, ids.shape[1]])
-    model.compile(loss="mse", optimizer=legacy(optimizer, **hyper))
+    adapted = legacy(optimizer, kinds=ROWS_SUMMED, **hyper)
+    model.compile(loss="mse", optimizer=adapted)
     model.set_weights([table])
     model.optimizer.build(model.trainable_variables)
     for batch in zip(ids, targets):
