@@ -12,7 +12,7 @@ import re
 from parameterized import parameterized
 
 TABLE = pathlib.Path(__file__).with_name("slow.tsv")
-LIMIT = 1.0
+LIMIT = 0.4
 HEADER = f"# Seconds of the tests of more than {LIMIT}: made by `make timings`.\n"
 
 
