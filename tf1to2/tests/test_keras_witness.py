@@ -51,7 +51,8 @@ class TableTest(unittest.TestCase):
         self.assertLess(max(map(keras_witness.distance, apart)), 1e-12)
         self.assertFalse([told for told in wide if "values" in told or "shap" in told])
 
-    @parameterized.expand(TOPICS)
+    # All of them take minutes: python -m tf1to2.keras_witness --check
+    @parameterized.expand(["keras_functions", "keras_optimizers", "keras_training"])
     @pytest.mark.slow
     @unittest.skipUnless(importlib.util.find_spec("tf_keras"), "it needs tf_keras")
     def test_it_is_as_measured(self, topic):

@@ -18,6 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 from tf1to2 import __version__, topics
 from tf1to2.view import library, proven, sides
 from tf1to2.view.definitions import Definition
+from tf1to2.view.website import highlighting
 from tf1to2.view.website.columns import columns, single
 
 SIDES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2", "v2_keras": "Keras"}
@@ -155,4 +156,5 @@ def setup(app):
     app.add_directive("pair", Pair)
     app.add_directive("needed", Needed)
     app.connect("doctree-read", _told_to_myst)
+    app.connect("builder-inited", highlighting.use)
     return {"version": __version__, "parallel_read_safe": True}
