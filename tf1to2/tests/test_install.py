@@ -141,7 +141,8 @@ TENSORFLOW_ROWS = [
     ("prove test_port.py --format text", 0, "2 of 2 leaves identical in float64"),
     ("prove test_port.py twice --format json", 0, '"verdict": "proven"'),
     (
-        "record test_port.py --check --environment tf1 --python nowhere/python",
+        "record test_port.py --check --jobs 1 --environment tf1"
+        " --python nowhere/python",
         2,
         "nowhere/python has no TensorFlow",
     ),
