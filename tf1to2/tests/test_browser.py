@@ -3,18 +3,16 @@
 A run opens a page of each kind; `make test-page EVERY=1` opens all of them.
 """
 
-import functools
-import pathlib
 import shutil
-import tempfile
 import unittest
 
 import pytest
 from parameterized import parameterized
 
 from tf1to2.scan import catalog, facts, links, pasted
+from tf1to2.tests.site import built
 from tf1to2.tests.test_errors import RAISERS
-from tf1to2.view import library, page
+from tf1to2.view import library
 from tf1to2.view.website import texts
 
 pytestmark = pytest.mark.browser
@@ -70,14 +68,6 @@ class Site(unittest.TestCase):
         self.page.fill("#box", text)
         self.page.wait_for_function("document.querySelector('#box-answer a')")
         return self.page.inner_text("#box-answer").split("\n")
-
-
-@functools.cache
-def built():
-    """The site, built once for all tests."""
-    folder = tempfile.TemporaryDirectory()
-    unittest.addModuleCleanup(folder.cleanup)
-    return pathlib.Path(page.write(folder.name + "/site")).parent
 
 
 def looks(names):

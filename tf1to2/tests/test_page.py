@@ -16,6 +16,7 @@ import pytest
 from parameterized import parameterized
 
 from tf1to2 import cli, topics
+from tf1to2.tests.site import built
 from tf1to2.view import library, page
 from tf1to2.view.definitions import needed
 from tf1to2.view.website import pairs, texts
@@ -53,14 +54,6 @@ class Reader(html.parser.HTMLParser):
     def handle_endtag(self, tag):
         if tag not in self.VOID:
             assert self.open.pop() == tag, tag
-
-
-@functools.cache
-def built():
-    """Folder of the site, built once for all tests."""
-    folder = tempfile.TemporaryDirectory()
-    unittest.addModuleCleanup(folder.cleanup)
-    return pathlib.Path(page.write(folder.name + "/site")).parent
 
 
 @functools.cache
@@ -233,6 +226,18 @@ class WriteTest(unittest.TestCase):
                 page.write(self.folder / "site")
         self.built.start()
         self.assertEqual(self.left(), [])
+
+    @parameterized.expand([("with", 1), ("without", os.cpu_count())])
+    def test_a_process_with_tensorflow_is_not_forked(self, title, jobs):
+        self.built.stop()
+        made = mock.patch("sphinx.application.Sphinx", side_effect=OSError)
+        with made as sphinx, mock.patch.dict(sys.modules, tensorflow=mock.Mock()):
+            if title == "without":
+                del sys.modules["tensorflow"]
+            with self.assertRaises(page.CommandError):
+                page.write(self.folder / "site")
+        self.built.start()
+        self.assertEqual(sphinx.call_args.kwargs["parallel"], jobs)
 
     @parameterized.expand(["sphinx", "furo", "myst_parser", "sphinx_copybutton"])
     def test_without_the_extra_it_says_what_to_install(self, module):

@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import sys
 import tempfile
 import warnings
 
@@ -105,6 +106,8 @@ def _built(folder):
         shutil.copytree(HERE / "website" / name, source / f"_{name}")
     shutil.copytree(topics.document("guide") / "pictures", source / "pictures")
     (source / "_static" / "names.js").write_text(box.script(), "utf-8")
+    # A fork of a process with TensorFlow may wait for ever for a thread of the parent.
+    jobs = 1 if "tensorflow" in sys.modules else os.cpu_count() or 1
     said = io.StringIO()
     with patch_docutils(), docutils_namespace(), warnings.catch_warnings():
         # Of what Sphinx and MyST have to settle between them.
@@ -112,7 +115,7 @@ def _built(folder):
         warnings.simplefilter("ignore", DeprecationWarning)
         app = Sphinx(
             *(source, None, built, folder / "doctrees", "html", SETTINGS),
-            **{"status": None, "warning": said, "parallel": os.cpu_count() or 1},
+            **{"status": None, "warning": said, "parallel": jobs},
         )
         app.build()
     if told := re.sub(r"\x1b\[[\d;]*m", "", said.getvalue()).strip():
