@@ -11,7 +11,7 @@ SPREAD := -n $(JOBS) --dist loadfile
 QUICK := not slow and not browser and not distributed and not install
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-distributed test-page test-install test-versions \
+.PHONY: help demo test test-slow test-distributed test-page test-install test-wheel test-versions \
   record check-recordings exceptions distances stages witness timings mutate names check-names \
   switches docs pictures bench site page lint clean
 
@@ -42,16 +42,17 @@ test-slow: $(READY) ## the rest: unknown and generated sizes, halves, default se
 test-distributed: $(READY) ## clusters of processes on this machine, killed and restarted
 	@$(BIN)/python -m pytest -q -m distributed
 
-test-page: $(READY) ## the site in a browser: needs Chromium; EVERY=1 opens all pages
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[browser]'
+test-page: $(VENV)/with-browser ## the site in a browser: needs Chromium; EVERY=1 opens all pages
 	@$(BIN)/python -m pytest -q -m 'browser$(if $(EVERY),, and not slow)' tf1to2/tests $(ONLY)
 
-test-install: $(READY) ## what users install: a wheel in fresh environments, the hook
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[packaging]'
+test-install: $(VENV)/with-packaging ## what users install: a wheel in fresh environments, the hook
 	@$(BIN)/python -m pytest -q -m install tf1to2/tests/test_install.py $(ONLY)
 
-test-versions: $(READY) ## make test on Python 3.10 to 3.13 and TensorFlow 2.16 to 2.21
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[versions]'
+test-wheel: $(VENV)/with-packaging ## of test-install what installs no TensorFlow
+	@$(BIN)/python -m pytest -q -m install tf1to2/tests/test_install.py \
+	  -k 'WithoutTensorflow or WithDocs or Coverage or Build'
+
+test-versions: $(VENV)/with-versions ## make test on Python 3.10 to 3.13 and TensorFlow 2.16 to 2.21
 	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} $(BIN)/nox $(NOX)
 
 record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
@@ -121,4 +122,8 @@ $(READY): setup.cfg setup.py pyproject.toml
 	@echo 'Setting up $(VENV) (TensorFlow takes a minute)'
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,lint]'
+	@touch $@
+
+$(VENV)/with-%: $(READY)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'
 	@touch $@

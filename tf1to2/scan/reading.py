@@ -4,9 +4,11 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import functools
+import multiprocessing
 import os
 import signal
 
+from tf1to2.processes import may_fork
 from tf1to2.scan import comments, names, sources
 
 SEVERAL = 2_000_000  # bytes from which on a second process pays
@@ -83,7 +85,8 @@ def read_all(paths, modules, processes=None):
     if processes == 1:
         yield from map(job, paths)
         return
-    pool = concurrent.futures.ProcessPoolExecutor(processes, initializer=_end_quietly)
+    context = multiprocessing.get_context(None if may_fork() else "spawn")
+    pool = concurrent.futures.ProcessPoolExecutor(processes, context, _end_quietly)
     try:
         with _later(signal.SIGINT):  # the processes are begun here
             files = pool.map(job, paths, chunksize=8)

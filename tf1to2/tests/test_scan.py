@@ -16,7 +16,7 @@ import jsonschema
 from parameterized import parameterized
 
 from tf1to2 import cli
-from tf1to2.scan import findings
+from tf1to2.scan import findings, reading
 
 TF = "import tensorflow as tf\n"
 
@@ -383,9 +383,11 @@ class ProjectTest(ScanCase):
         self.write(a="from b import *\nx.log(1)", b="from a import *\nfrom a import x")
         self.assertEqual(self.symbols(), [])
 
-    def test_several_processes_find_the_same(self):
+    @parameterized.expand([("forked", True), ("spawned", False)])
+    def test_several_processes_find_the_same(self, _, may_fork):
         self.write(**{f"m{n}": TF + "tf.log(1)\n" * n for n in range(12)})
-        alone, two = (findings.scan(["."], processes=n) for n in (1, 2))
+        with mock.patch.object(reading, "may_fork", return_value=may_fork):
+            alone, two = (findings.scan(["."], processes=n) for n in (1, 2))
         self.assertEqual(alone, two)
         self.assertEqual(len(two.findings), 66)
 

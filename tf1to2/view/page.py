@@ -6,12 +6,12 @@ import os
 import pathlib
 import re
 import shutil
-import sys
 import tempfile
 import warnings
 
 from tf1to2 import __version__, topics
 from tf1to2.errors import CommandError, needs
+from tf1to2.processes import may_fork
 from tf1to2.view.website import box, texts
 
 HERE = pathlib.Path(__file__).parent
@@ -106,8 +106,7 @@ def _built(folder):
         shutil.copytree(HERE / "website" / name, source / f"_{name}")
     shutil.copytree(topics.document("guide") / "pictures", source / "pictures")
     (source / "_static" / "names.js").write_text(box.script(), "utf-8")
-    # A fork of a process with TensorFlow may wait for ever for a thread of the parent.
-    jobs = 1 if "tensorflow" in sys.modules else os.cpu_count() or 1
+    jobs = os.cpu_count() or 1 if may_fork() else 1
     said = io.StringIO()
     with patch_docutils(), docutils_namespace(), warnings.catch_warnings():
         # Of what Sphinx and MyST have to settle between them.

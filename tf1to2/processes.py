@@ -1,0 +1,12 @@
+"""Whether a process may be forked."""
+
+import sys
+
+
+def may_fork():
+    """Whether this process may be forked: not once TensorFlow is loaded.
+
+    A child has only the thread that forked. If it frees what TensorFlow's threads work
+    on, an iterator of a dataset for instance, it waits for one of them for ever.
+    """
+    return "tensorflow" not in sys.modules
