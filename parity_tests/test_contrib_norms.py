@@ -1,6 +1,7 @@
 import unittest
 
 import numpy as np
+import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
@@ -8,7 +9,6 @@ from tf1to2.parity import FalseFriend, Layer, Program, Raises
 from tf1to2.parity.arrays import normal
 from v1_graph import contrib_norms as v1
 from v2_eager import contrib_norms as v2
-from v2_eager.numerics import batch_norms
 
 CONTRIB = {"graph": "contrib is in 1.15 only"}
 ONCE = {way: "another case of the pair" for way in ("dynamic", "xla")}
@@ -17,6 +17,8 @@ NARROW = {"xla": "XLA rounds otherwise, and float64 would not be wider"}
 MATRIX, IMAGES = normal("b", 16), normal("b", 4, 3, 6)
 LEFT = np.random.RandomState(0).normal(1, 2, [67, 5]).astype("f")
 RIGHT = np.random.RandomState(1).normal(-1, 1, [67, 5]).astype("f")
+
+BATCHES = [LEFT[:8], RIGHT[:6], LEFT[8:]]
 
 
 def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
@@ -57,27 +59,52 @@ def classes(seed=0, features=6, units=8, kinds=3):
 # --- What is written in place of contrib.
 
 
-def biased_variance(decay, name="net"):
-    """A batch norm of matrices that moves towards the variance of the batch."""
-    return batch_norms.BatchNorm(decay, scale=False, name=f"{name}/BatchNorm")
+def biased_variance(batches, decay):
+    """The average of the variances of the batches, which Keras and tf.layers follow."""
+    average, found = np.float32(1), []
+    for batch in batches:
+        average = decay * average + (1 - decay) * np.var(batch, 0)
+        found.append(average.astype("f"))
+    return found
 
 
-def keras_defaults(name="net"):
-    """A batch norm with the momentum of Keras, and of `tf.layers`."""
-    return v2.make_batch_norm(0.99, name=name)
+def momentum_of_keras(batches):
+    return v2.moving_variance(batches, 0.99)
 
 
 def last_axis(name="net"):
     return v2.make_layer_norm(-1, name=name)
 
 
-def one_group(groups, name="net"):
-    return v2.make_group_norm(1, name=name)
+def epsilon_of_keras(groups, name="net"):
+    return v2.make_group_norm(groups, epsilon=1e-3, name=name)
 
 
-def updates_forgotten(x, y, start, steps, rate):
+def of_both(units, decay=0.999, name="critic"):
+    """A critic that is asked once, about a batch of both."""
+    critic = v2.make_critic(units, decay, name)
+
+    def score(real, generated):
+        scores = critic.score(critic.hidden(tf.concat([real, generated], 0)))
+        return tuple(tf.split(scores, 2))
+
+    return Called(critic, score)
+
+
+class Called(tf.Module):
+    """Variables of a module, and another function of them."""
+
+    def __init__(self, module, function):
+        super().__init__()
+        self.module, self.function = module, function
+
+    def __call__(self, *args):
+        return self.function(*args)
+
+
+def updates_forgotten(x, y, start, steps, rate, options):
     """A step that leaves the moving statistics as they are."""
-    found = v2.train(x, y, start, steps, rate)
+    found = v2.train(x, y, start, steps, rate, options)
     for moment, value in (("mean", 0), ("variance", 1)):
         found["variables"][f"hidden/BatchNorm/moving_{moment}"][:] = value
     return found
@@ -115,22 +142,34 @@ CASES = [
         {"fused": False},
         ONCE,
     ),
-    friend(
-        "make_batch_norm",
-        "the variance of the batch",
-        [MATRIX, True],
-        lambda decay, name="net": v2.Activated(biased_variance(decay, name), None),
-        "the kernel that takes matrices, too, moves towards the unbiased variance",
-        {"decay": 0.5},
-        fused,
+    Program("moving_variance", "matrices", [BATCHES], float32=True, skip=CONTRIB),
+    Program(
+        "moving_variance",
+        "images",
+        [[batch[:, np.newaxis, :, np.newaxis] for batch in BATCHES], 0.9],
+        float32=True,
+        skip=CONTRIB,
     ),
-    friend(
-        "make_batch_norm",
+    Program("moving_variance", "not fused", [BATCHES, 0.75, False], skip=CONTRIB),
+    FalseFriend(
+        "moving_variance",
+        "the variance of the batch",
+        [BATCHES, 0.9],
+        of="program",
+        naive=biased_variance,
+        because="the kernel takes matrices, too, and answers with the unbiased one",
+        float32=True,
+        skip=CONTRIB,
+    ),
+    FalseFriend(
+        "moving_variance",
         "the momentum of Keras",
-        [MATRIX, True],
-        keras_defaults,
-        "contrib's decay is 0.999, Keras' momentum 0.99, and gamma is not there",
-        make=fused,
+        [BATCHES],
+        of="program",
+        naive=momentum_of_keras,
+        because="contrib's decay is 0.999, the momentum of Keras and of tf.layers 0.99",
+        float32=True,
+        skip=CONTRIB,
     ),
     fused(
         "make_critic",
@@ -144,6 +183,15 @@ CASES = [
         [LEFT, RIGHT],
         {"units": 6, "decay": 0.75, "name": "net/critic"},
         ONCE,
+    ),
+    friend(
+        "make_critic",
+        "one batch of both",
+        [LEFT, RIGHT],
+        of_both,
+        "each call has moments of its own, and moves the averages towards them",
+        {"units": 6, "decay": 0.75},
+        fused,
     ),
     fused(
         "make_normalized",
@@ -215,10 +263,10 @@ CASES = [
     ),
     friend(
         "make_group_norm",
-        "one group, which is layer norm",
+        "the epsilon of Keras",
         [IMAGES],
-        one_group,
-        "the moments are those of a group",
+        epsilon_of_keras,
+        "contrib's epsilon is 1e-6, that of Keras 1e-3",
         {"groups": 3},
     ),
     Program(
@@ -265,16 +313,15 @@ CASES = [
             ],
             skip=CONTRIB,
         )
-        for optimizer in ("Adagrad", "RMSProp", "Ftrl")
+        for optimizer in ("Momentum", "Adagrad", "RMSProp", "Ftrl")
     ),
     FalseFriend(
         "train",
         "updates forgotten",
-        [*classes(1), 3, 0.125],
+        [*classes(1), 3, 0.125, {"fused": False}],
         of="program",
         naive=updates_forgotten,
         because="optimize_loss runs what is in the collection UPDATE_OPS, minimize not",
-        float32=True,
         skip=CONTRIB,
     ),
     refused(

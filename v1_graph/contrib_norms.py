@@ -6,6 +6,7 @@ import tensorflow.compat.v1 as tf
 
 __all__ = [
     "make_batch_norm",
+    "moving_variance",
     "make_critic",
     "make_normalized",
     "make_layer_norm",
@@ -67,6 +68,32 @@ def make_batch_norm(
             return tf.identity(y)
 
     return tf.make_template(name, batch_norm)
+
+
+def moving_variance(batches, decay=0.999, fused=None):
+    """Follows the variance that inference will divide by, batch after batch.
+
+    Args:
+        batches: list of [n, …, channels] float32 arrays; n may vary.
+        decay: share of it that an update keeps.
+        fused: False: not by the kernel, and of float64, too.
+
+    Returns:
+        List of [channels] arrays, `norm/moving_variance` after each batch.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        x = tf.placeholder(batches[0].dtype, [None] + list(batches[0].shape[1:]))
+        tensorflow.contrib.layers.batch_norm(x, decay, fused=fused, scope="norm")
+        updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+        named = {v.op.name: v for v in tf.global_variables()}
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        found = []
+        for batch in batches:
+            sess.run(updates, {x: batch})  # forgotten, they would leave it at 1
+            found.append(sess.run(named["norm/moving_variance"]))
+        return found
 
 
 def make_critic(units, decay=0.999, name="critic"):
@@ -250,9 +277,10 @@ def train(x, y, start, steps, rate, options=()):
         steps: how many steps to take, all on the same rows.
         rate: learning rate, a float.
         options: dict with, of these: `fused`, of the batch norm; `optimizer`, "SGD"
-            (the default), "Adam", "Adagrad", "RMSProp" or "Ftrl"; `clip_gradients`, a
-            norm, a float; `decay`, (steps, factor) of an exponential decay;
-            `multipliers`, {name of a variable: factor of its gradient}.
+            (the default), "Momentum" (of 0.9), "Adam", "Adagrad", "RMSProp" or "Ftrl";
+            `clip_gradients`, a norm, a float; `decay`, (steps, factor) of an
+            exponential decay; `multipliers`, {name of a variable: factor of its
+            gradient}.
 
     Returns:
         dict with the `losses` before every step, the `summaries` by tag, [steps]

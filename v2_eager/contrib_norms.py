@@ -1,5 +1,6 @@
 """Contrib's norms: collected updates, names of their own → modules, called in order."""
 
+import functools
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from v2_eager.numerics.restore import named
 
 __all__ = [
     "make_batch_norm",
+    "moving_variance",
     "make_critic",
     "make_normalized",
     "make_layer_norm",
@@ -74,6 +76,30 @@ class Activated(tf.Module):
 
     def __call__(self, x, *options):
         return self.activation(self.layer(x, *options))
+
+
+def moving_variance(batches, decay=0.999, fused=None):
+    """Follows the variance that inference will divide by, batch after batch.
+
+    Args:
+        batches: list of [n, …, channels] float32 arrays; n may vary.
+        decay: share of it that an update keeps.
+        fused: False: not by the kernel, and of float64, too.
+
+    Returns:
+        List of [channels] arrays, `norm/moving_variance` after each batch.
+    """
+    # --- build
+    spec = tf.TensorSpec([None, *batches[0].shape[1:]], batches[0].dtype)
+    norm = ContribBatchNorm(decay, fused=fused, name="norm")
+    norm.build(spec.shape[-1], spec.dtype)
+    update = tf.function(norm, input_signature=[spec])
+    # --- run
+    found = []
+    for batch in batches:
+        update(tf.constant(batch))
+        found.append(norm.moving_variance.numpy())
+    return found
 
 
 def make_critic(units, decay=0.999, name="critic"):
@@ -239,9 +265,10 @@ def train(x, y, start, steps, rate, options=()):
         steps: how many steps to take, all on the same rows.
         rate: learning rate, a float.
         options: dict with, of these: `fused`, of the batch norm; `optimizer`, "SGD"
-            (the default), "Adam", "Adagrad", "RMSProp" or "Ftrl"; `clip_gradients`, a
-            norm, a float; `decay`, (steps, factor) of an exponential decay;
-            `multipliers`, {name of a variable: factor of its gradient}.
+            (the default), "Momentum" (of 0.9), "Adam", "Adagrad", "RMSProp" or "Ftrl";
+            `clip_gradients`, a norm, a float; `decay`, (steps, factor) of an
+            exponential decay; `multipliers`, {name of a variable: factor of its
+            gradient}.
 
     Returns:
         dict with the `losses` before every step, the `summaries` by tag, [steps]
@@ -296,6 +323,16 @@ class Classifier(tf.Module):
         return self.scores(self.hidden(x))
 
 
+OPTIMIZERS = {
+    "SGD": optimizers.GradientDescent,
+    "Momentum": functools.partial(optimizers.Momentum, momentum=0.9),
+    "Adam": optimizers.Adam,
+    "Adagrad": optimizers.Adagrad,
+    "RMSProp": optimizers.RMSProp,
+    "Ftrl": optimizers.Ftrl,
+}
+
+
 class OptimizeLoss(tf.Module):
     """A step as `optimize_loss` took it: decayed rate, multipliers, then the clip.
 
@@ -312,16 +349,16 @@ class OptimizeLoss(tf.Module):
             raise ValueError(f"Invalid learning_rate {rate}: a float, and not below 0")
         if clip is not None and not isinstance(clip, float):
             raise ValueError(f"Unknown type {type(clip)} for clip_gradients: a float")
-        if kind not in ("SGD", "Adam", "Adagrad", "RMSProp", "Ftrl"):
-            raise ValueError(f"Optimizer name should be one of contrib's, not {kind!r}")
+        if kind not in OPTIMIZERS:
+            raise ValueError(
+                f"Optimizer name should be one of {sorted(OPTIMIZERS)}, not {kind!r}"
+            )
         self.clip, self.decay = clip, options.get("decay")
         self.multipliers = options.get("multipliers", {})
         self.rate = tf.Variable(rate, trainable=False, name="learning_rate")
         self.global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
-        make = (
-            optimizers.GradientDescent if kind == "SGD" else getattr(optimizers, kind)
-        )
-        self.optimizer = make(self.current_rate).create_slots(variables)
+        made = OPTIMIZERS[kind](self.current_rate)
+        self.optimizer = made.create_slots(variables)
         self.trained = variables
 
     def current_rate(self):
@@ -333,10 +370,7 @@ class OptimizeLoss(tf.Module):
     def __call__(self, loss):
         """Takes a step: (the loss before it, {tag: what was summarized})."""
         value, pairs = self.optimizer.differentiate(loss, self.trained)
-        gradients = [
-            g * tf.cast(self.multipliers.get(v.name[:-2], 1.0), g.dtype)
-            for g, v in pairs
-        ]
+        gradients = [self.multiplied(gradient, v) for gradient, v in pairs]
         written = {"global_norm/gradient_norm": tf.linalg.global_norm(gradients)}
         if self.decay is not None:
             # _1, as the variable has the name.
@@ -348,6 +382,13 @@ class OptimizeLoss(tf.Module):
         self.optimizer.apply_gradients(zip(gradients, self.trained), self.global_step)
         written["loss"] = value
         return value, {f"OptimizeLoss/{tag}": x for tag, x in written.items()}
+
+    def multiplied(self, gradient, variable):
+        """A gradient, dense or of rows, times what is given for its variable."""
+        factor = self.multipliers.get(variable.name[:-2])
+        if factor is None or gradient is None:
+            return gradient
+        return tf.math.scalar_mul(factor, gradient)
 
     def named(self):
         """What a checkpoint has besides the model, by name."""
