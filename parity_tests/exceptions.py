@@ -202,6 +202,10 @@ BOUNDS: list[Bound] = [
                 ]
             ),
             (
+                *("contrib_layers.summarize", "more units"),
+                *("outputs/6/simple_value", 12, ("eager", "function")),
+            ),
+            (
                 *("summaries.train", "float32", "outputs/kernel", 4),
                 ("graph", "eager", "function"),
             ),
