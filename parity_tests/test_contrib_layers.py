@@ -376,3 +376,23 @@ class ContribLayersTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class ShapesTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("fully_connected", v2.make_fully_connected([2]), [None, None]),
+            ("conv2d", v2.make_conv2d([2, 2], 3), [None, 4, 4, None]),
+        ]
+    )
+    def test_variables_need_the_channels(self, _, layer, shape):
+        with self.assertRaisesRegex(ValueError, "last dimension.*must be defined"):
+            tf.function(layer).get_concrete_function(tf.TensorSpec(shape))
+
+    def test_an_image_of_unknown_size(self):
+        layer = v2.make_conv2d([3, 2], 3, stride=2)
+        layer(IMAGES)  # makes the variables
+        traced = tf.function(layer, input_signature=[tf.TensorSpec([None] * 3 + [2])])
+        for image in (IMAGES, IMAGES[:2, :3]):
+            np.testing.assert_array_equal(traced(image), layer(image))
+        self.assertEqual(traced.experimental_get_tracing_count(), 1)

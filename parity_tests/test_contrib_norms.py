@@ -415,3 +415,53 @@ class ContribNormsTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class OptimizeLossTest(unittest.TestCase):
+    def step(self, variables, options, loss):
+        """Moves variables by one step of a rate of 1."""
+        minimize = v2.OptimizeLoss(variables, 1.0, options)
+        minimize(loss)
+        return minimize
+
+    def test_what_it_keeps_is_no_weight(self):
+        minimize = self.step([w := tf.Variable([2.0])], {}, lambda: tf.reduce_sum(w))
+        kept = minimize.named()
+        self.assertEqual(sorted(kept), ["OptimizeLoss/learning_rate", "global_step"])
+        self.assertEqual([v.trainable for v in kept.values()], [False, False])
+        self.assertEqual([w.numpy(), kept["global_step"].numpy()], [1, 1])
+
+    def test_a_multiplier_of_rows_and_a_weight_without_a_gradient(self):
+        table = tf.Variable([[1.0], [1.0], [1.0]], name="table")
+        left_alone = tf.Variable(3.0, name="left_alone")
+        self.step(
+            [table, left_alone],
+            {"multipliers": {"table": 0.25, "left_alone": 2.0}},
+            lambda: tf.reduce_sum(tf.gather(table, [2, 0, 2])),
+        )
+        self.assertEqual(table.numpy().tolist(), [[0.75], [1], [0.5]])
+        self.assertEqual(left_alone.numpy(), 3)
+
+
+class ShapesTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("batch_norm", v2.make_batch_norm(), [None, None]),
+            ("layer_norm", v2.make_layer_norm(), [None, 4, None]),
+            ("instance_norm", v2.make_instance_norm(), [None, 4, 4, None]),
+            ("group_norm", v2.make_group_norm(2), [None, 4, 4, None]),
+            ("group_norm_of_space", v2.make_group_norm(2), [None, None, 4, 4]),
+        ]
+    )
+    def test_sizes_that_must_be_known(self, slug, layer, shape):
+        args = [True] if slug == "batch_norm" else []
+        traced = tf.function(lambda x: layer(x, *args))
+        with self.assertRaisesRegex(ValueError, "must be defined|undefined"):
+            traced.get_concrete_function(tf.TensorSpec(shape))
+
+    def test_a_norm_of_a_group_is_of_each_example(self):
+        norm = v2.make_group_norm(2)
+        y = norm(tf.constant(np.random.RandomState(4).normal(3, 2, [67, 4, 3, 6])))
+        groups = np.reshape(y, [67, 12, 2, 3])
+        self.assertLess(np.abs(groups.mean((1, 3))).max(), 1e-12)
+        self.assertLess(np.abs(groups.var((1, 3)) - 1).max(), 1e-5)

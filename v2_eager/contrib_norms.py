@@ -353,13 +353,12 @@ class OptimizeLoss(tf.Module):
             raise ValueError(
                 f"Optimizer name should be one of {sorted(OPTIMIZERS)}, not {kind!r}"
             )
-        self.clip, self.decay = clip, options.get("decay")
+        self.clip, self.decay, self.trained = clip, options.get("decay"), variables
         self.multipliers = options.get("multipliers", {})
         self.rate = tf.Variable(rate, trainable=False, name="learning_rate")
         self.global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
         made = OPTIMIZERS[kind](self.current_rate)
         self.optimizer = made.create_slots(variables)
-        self.trained = variables
 
     def current_rate(self):
         if self.decay is None:
