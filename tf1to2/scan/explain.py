@@ -1,15 +1,13 @@
 """`tf1to2 explain`: what became of a name, or of what an error is about."""
 
 import functools
-import json
 import sys
 import textwrap
 
 from tf1to2 import probes, topics
 from tf1to2.errors import CommandError
 from tf1to2.scan import catalog, facts, links, names, pasted, suggest
-from tf1to2.view import library, sides, terminal
-from tf1to2.view.proven import WAYS
+from tf1to2.view import library, proven, sides, terminal
 
 ALSO, SEVERAL = 4, 8  # names that are told
 ALIASES = {"rnn_cell": "tf.nn.rnn_cell", "tfe": "tf.contrib.eager"}
@@ -207,23 +205,13 @@ def _overview(topic, width):
 _found = functools.cache(topics.find)
 
 
-@functools.cache
-def _proofs():
-    path = topics.folder("parity_tests") / "proofs.json"
-    return json.loads(path.read_text("utf-8"))
-
-
 def _proof(topic, name):
-    proof = _proofs().get(topic.name, {}).get(name)
+    proof = proven.proofs().get(topic.name, {}).get(name)
     if not proof:
         return f"{topic.name}.{name}"
-    ways = ", ".join(WAYS[way] for way in WAYS if way in proof["ways"])
-    bounds = [bound["ulps"] for bound in proof["bounds"]]
-    verdict = f"within {max(bounds)} ULP" if bounds else "identical"
-    cases = proof["cases"]
     return (
-        f"{topic.name}.{name}: {verdict} on 1.15.5, {ways}, "
-        f"in {cases} case{'s' * (cases != 1)}{_by_keras(topic, name)}"
+        f"{topic.name}.{name}: {proven.verdict(proof)} on 1.15.5, "
+        f"{proven.ways(proof)}, in {proven.cases(proof)}{_by_keras(topic, name)}"
     )
 
 
