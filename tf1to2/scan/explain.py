@@ -43,6 +43,8 @@ def render(text, width=terminal.WIDTH, colour=False):
         if members:
             return _several(members, width, colour)
         known = pasted.by_type(text.strip())
+        if "." in text.strip(". \n"):
+            known = known or pasted.by_name(text.strip().removesuffix("()"))
         if 0 < len(known) <= SEVERAL:
             return _of_advice(known, width)
         near = suggest.near(text.strip() if "." in text else symbol)
