@@ -72,10 +72,18 @@ def _symbol(text):
 
 
 def _by_itself(word):
-    """The method that a word stands for, if for no name and one alone."""
-    found = suggest.named(word) if word.isidentifier() else []
-    method = len(found) == 1 and facts.member(*found[0].rpartition(".")[::2])
-    return found if method else []
+    """The methods that a word stands for, if it stands for no name."""
+    if not word.isidentifier():
+        return []
+    found = suggest.named(word)
+    if found:
+        return found if len(found) == 1 and _method(found[0]) else []
+    return [*filter(_method, suggest.members(f".{word}"))]
+
+
+def _method(symbol):
+    fact = facts.member(*symbol.rpartition(".")[::2])
+    return fact and fact.kind == "method"
 
 
 def _is_name(symbol):
