@@ -268,7 +268,7 @@ KERNELS = {
 
 
 def _sentence(m):
-    """Logits of one sentence and its ten labels, of which no two beside are the same."""
+    """Logits of one sentence and its ten labels, none of which repeats."""
     return {
         "inputs": m[:, tf.newaxis],
         "labels_indices": [[0, i] for i in range(10)],
