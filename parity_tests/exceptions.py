@@ -36,7 +36,49 @@ PENALTY = (
     "Keras 3 keeps the weight of a penalty in float32: in a model of float64 its 0.01 "
     "is 2e-8 less"
 )
+CTC_ZERO = (
+    "tf.nn.ctc_loss puts the blank last by a concatenation: past the end its gradient "
+    "is 0.0, where v1's zero had the sign of what came back"
+)
+CTC_DENSE = (
+    "labels in a matrix have another algorithm: sums of all rows at once, by "
+    "reduce_logsumexp, no kernel for each sentence"
+)
 BOUNDS: list[Bound] = [
+    *(
+        Bound(
+            *("ctc.ctc_loss", case, way, "compat.v1", "gradients/inputs/3"),
+            ulps=0,
+            measured=0,
+            reason=CTC_ZERO,
+        )
+        for case, ways in [
+            ("all lengths", ("eager", "function", "dynamic")),
+            ("sharp logits", ("eager",)),
+            ("the blank first", ("eager",)),
+        ]
+        for way in ways
+    ),
+    *(
+        Bound(
+            *("ctc.ctc_loss_of_dense", case, way, "compat.v1", leaf),
+            ulps=worst,
+            measured=worst,
+            reason=CTC_DENSE,
+        )
+        for case, leaf, worst, ways in [
+            ("all lengths", "outputs", 3, ("eager", "function", "dynamic")),
+            (
+                "all lengths",
+                "gradients/inputs/2",
+                1015,
+                ("eager", "function", "dynamic"),
+            ),
+            ("padding as labels", "outputs", 3, ("eager",)),
+            ("padding as labels", "gradients/inputs/2", 78880, ("eager",)),
+        ]
+        for way in ways
+    ),
     *(
         Bound(
             *("keras_layers.penalty", f"{kind}, any size", way, "1.15.5", leaf),
