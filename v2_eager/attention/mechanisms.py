@@ -1,0 +1,214 @@
+"""The mechanisms: what scores a memory by a query."""
+
+import typing
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.attention.alignments import monotonic_attention
+from v2_eager.numerics.initializers import glorot_uniform
+
+
+class Memory(typing.NamedTuple):
+    """What a mechanism looks at in every step, made once.
+
+    Attributes:
+        keys: [batch, time, num_units] tensor, what a query is compared with.
+        values: [batch, time, size] tensor, zero past the end.
+        mask: [batch, time] bool tensor, False past the end, or None for no end.
+    """
+
+    keys: tf.Tensor
+    values: tf.Tensor
+    mask: tf.Tensor | None
+
+
+class Attention(tf.Module):
+    """What the mechanisms share; each has a `score`, and variables to `build`.
+
+    A mechanism is called with a query, [batch, depth], a `Memory` of its own, from
+    `remember`, and the last alignments, for the alignments, [batch, time].
+
+    Args:
+        num_units: size of the keys.
+        name: what the names of its variables begin with.
+        memory_layer: what the name of the keys' kernel begins with.
+        probability_fn: makes alignments of scores: `tf.nn.softmax`, `hardmax`.
+        score_mask_value: the score past the end.
+        initializer: of the kernels, or None for v1's default, `glorot_uniform`.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        name,
+        memory_layer="memory_layer",
+        probability_fn=tf.nn.softmax,
+        score_mask_value=-np.inf,
+        initializer=None,
+    ):
+        super().__init__()
+        self.num_units, self.path, self.memory_path = num_units, name, memory_layer
+        self.probability_fn, self.score_mask_value = probability_fn, score_mask_value
+        self.initializer = initializer or glorot_uniform()
+        self.memory_kernel = self.built = None
+
+    def variable(self, path, shape, dtype, initializer=None):
+        initializer = initializer or self.initializer
+        with tf.init_scope():  # in a function what it checks would come before
+            return tf.Variable(initializer(shape, dtype), name=path)
+
+    def build(self, depth, dtype):
+        """Makes the variables for queries of this depth, once."""
+        if self.built is None:
+            self.built = True
+            self.make_variables(depth, dtype)
+
+    def remember(self, memory, lengths=None):
+        """Makes what the steps look at.
+
+        Args:
+            memory: [batch, time, size] float tensor.
+            lengths: [batch] int tensor, or None where all sequences fill the time.
+
+        Returns:
+            A `Memory`.
+
+        Raises:
+            ValueError: the size is unknown.
+            tf.errors.InvalidArgumentError: on a CPU: a length that is not positive.
+        """
+        size, mask = memory.shape[2], None
+        if size is None:
+            raise ValueError("Expected memory to have fully defined inner dims")
+        if self.memory_kernel is None:
+            self.memory_kernel = self.variable(
+                f"{self.memory_path}/kernel", [size, self.num_units], memory.dtype
+            )
+        if lengths is not None:
+            message = "All values in memory_sequence_length must be greater than zero."
+            tf.debugging.assert_positive(lengths, message)
+            mask = tf.sequence_mask(lengths, tf.shape(memory)[1])
+            memory *= tf.cast(mask, memory.dtype)[:, :, tf.newaxis]
+        return Memory(tf.tensordot(memory, self.memory_kernel, 1), memory, mask)
+
+    def initial_alignments(self, memory):
+        """Where attention is before the first step: nowhere."""
+        return tf.zeros_like(memory.values[:, :, 0])
+
+    def __call__(self, query, memory, previous=None):
+        self.build(query.shape[1], query.dtype)
+        scores = self.score(query, memory.keys)
+        if memory.mask is not None:
+            past = tf.constant(self.score_mask_value, scores.dtype)
+            scores = tf.where(memory.mask, scores, past)
+        return self.align(scores, previous)
+
+    def align(self, scores, previous):
+        del previous
+        return self.probability_fn(scores)
+
+
+class BahdanauAttention(Attention):
+    """`tf.contrib.seq2seq.BahdanauAttention`: v · tanh(keys + W query).
+
+    Takes what `Attention` takes, and whether to `normalize`: v has a length of its own,
+    g, and there is a bias, b.
+    """
+
+    def __init__(
+        self, num_units, normalize=False, name="bahdanau_attention", **options
+    ):
+        super().__init__(num_units, name, **options)
+        self.normalize = normalize
+
+    def make_variables(self, depth, dtype):
+        path, n = self.path, self.num_units
+        self.query_kernel = self.variable(
+            f"{path}/query_layer/kernel", [depth, n], dtype
+        )
+        self.v = self.variable(f"{path}/attention_v", [n], dtype)
+        if self.normalize:
+            length = tf.constant_initializer(n**-0.5)
+            self.g = self.variable(f"{path}/attention_g", [], dtype, length)
+            self.b = self.variable(f"{path}/attention_b", [n], dtype, tf.zeros)
+
+    def score(self, query, keys):
+        x = keys + tf.matmul(query, self.query_kernel)[:, tf.newaxis]
+        v = self.v
+        if self.normalize:
+            v = self.g * v * tf.math.rsqrt(tf.reduce_sum(tf.square(v)))
+            x += self.b
+        return tf.reduce_sum(v * tf.tanh(x), 2)
+
+
+class LuongAttention(Attention):
+    """`tf.contrib.seq2seq.LuongAttention`: query · keys.
+
+    Takes what `Attention` takes, and whether to `scale` the scores by a variable.
+    """
+
+    def __init__(self, num_units, scale=False, name="luong_attention", **options):
+        super().__init__(num_units, name, **options)
+        self.scale = scale
+
+    def make_variables(self, depth, dtype):
+        if depth != self.num_units:
+            raise ValueError(
+                "Incompatible or unknown inner dimensions between query and keys: "
+                f"{depth} and {self.num_units}. num_units must be the query's depth."
+            )
+        if self.scale:
+            self.g = self.variable(f"{self.path}/attention_g", [], dtype, tf.ones)
+
+    def score(self, query, keys):
+        product = tf.matmul(query[:, tf.newaxis], keys, transpose_b=True)
+        scores = tf.squeeze(product, 1)
+        return self.g * scores if self.scale else scores
+
+
+class Monotonic(Attention):
+    """What the two below share; see `monotonic_attention` for `mode`.
+
+    `score_bias_init` is the variable that is added to all scores, in the beginning.
+    """
+
+    def __init__(self, *args, mode="parallel", score_bias_init=0.0, **options):
+        super().__init__(*args, **options)
+        self.mode, self.score_bias_init = mode, score_bias_init
+
+    def make_variables(self, depth, dtype):
+        super().make_variables(depth, dtype)
+        self.score_bias = self.variable(
+            f"{self.path}/attention_score_bias",
+            [],
+            dtype,
+            tf.constant_initializer(self.score_bias_init),
+        )
+
+    def initial_alignments(self, memory):
+        """Where attention is before the first step: at the first place."""
+        batch, time = tf.unstack(tf.shape(memory.values)[:2])
+        return tf.one_hot(tf.zeros([batch], tf.int32), time, dtype=memory.values.dtype)
+
+    def score(self, query, keys):
+        return super().score(query, keys) + self.score_bias
+
+    def align(self, scores, previous):
+        hard = self.mode == "hard"
+        choose = tf.cast(scores > 0, scores.dtype) if hard else tf.sigmoid(scores)
+        return monotonic_attention(choose, previous, self.mode)
+
+
+class BahdanauMonotonicAttention(Monotonic, BahdanauAttention):
+    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`, without noise."""
+
+    def __init__(self, num_units, name="bahdanau_monotonic_attention", **options):
+        super().__init__(num_units, name=name, **options)
+
+
+class LuongMonotonicAttention(Monotonic, LuongAttention):
+    """`tf.contrib.seq2seq.LuongMonotonicAttention`, without noise."""
+
+    def __init__(self, num_units, name="luong_monotonic_attention", **options):
+        super().__init__(num_units, name=name, **options)
