@@ -1,4 +1,4 @@
-"""Decoders: `tf.contrib.seq2seq`'s helpers and loop → the same protocol, in a function."""
+"""Decoders: `tf.contrib.seq2seq`'s helpers and loop → the same, in a function."""
 
 import os
 import tempfile
@@ -174,6 +174,20 @@ def make_feedback_decoder(units, size, longest, name="model"):
     return tf.make_template(name, decode)
 
 
+def decode_simply(helper, state, shape, longest=None):
+    """The outputs of a GRU and a layer of [classes, units], and their lengths."""
+    decoder = tensorflow.contrib.seq2seq.BasicDecoder(
+        tf.nn.rnn_cell.GRUCell(shape[1]),
+        helper,
+        tf.constant(state),
+        output_layer=tf.layers.Dense(shape[0], dtype=state.dtype),
+    )
+    outputs, _, lengths = tensorflow.contrib.seq2seq.dynamic_decode(
+        decoder, maximum_iterations=longest
+    )
+    return outputs, lengths
+
+
 def sample(weights, state, start, end, longest, runs, temperature=None):
     """Samples sequences from a decoder that was trained, again and again.
 
@@ -193,21 +207,12 @@ def sample(weights, state, start, end, longest, runs, temperature=None):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- decoder
         tf.set_random_seed(7)
-        classes, units = weights["embedding"].shape
-        dtype = weights["embedding"].dtype
-        embedding = tf.get_variable("embedding", [classes, units], dtype)
+        shape, dtype = weights["embedding"].shape, weights["embedding"].dtype
+        embedding = tf.get_variable("embedding", shape, dtype)
         helper = tensorflow.contrib.seq2seq.SampleEmbeddingHelper(
             embedding, [start] * len(state), end, temperature, seed=3
         )
-        decoder = tensorflow.contrib.seq2seq.BasicDecoder(
-            tf.nn.rnn_cell.GRUCell(units),
-            helper,
-            tf.constant(state),
-            output_layer=tf.layers.Dense(classes, dtype=dtype),
-        )
-        outputs, _, lengths = tensorflow.contrib.seq2seq.dynamic_decode(
-            decoder, maximum_iterations=longest
-        )
+        outputs, lengths = decode_simply(helper, state, shape, longest)
         # --- run
         for variable in tf.global_variables():
             variable.load(weights[variable.op.name], sess)
@@ -231,9 +236,8 @@ def read_some_and_sample(weights, state, ids, lengths, share):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- decoder
         tf.set_random_seed(7)
-        classes, units = weights["embedding"].shape
-        dtype = weights["embedding"].dtype
-        embedding = tf.get_variable("embedding", [classes, units], dtype)
+        shape, dtype = weights["embedding"].shape, weights["embedding"].dtype
+        embedding = tf.get_variable("embedding", shape, dtype)
         helper = tensorflow.contrib.seq2seq.ScheduledEmbeddingTrainingHelper(
             tf.nn.embedding_lookup(embedding, ids),
             lengths,
@@ -242,13 +246,7 @@ def read_some_and_sample(weights, state, ids, lengths, share):
             seed=3,
             scheduling_seed=4,
         )
-        decoder = tensorflow.contrib.seq2seq.BasicDecoder(
-            tf.nn.rnn_cell.GRUCell(units),
-            helper,
-            tf.constant(state),
-            output_layer=tf.layers.Dense(classes, dtype=dtype),
-        )
-        outputs, _, _ = tensorflow.contrib.seq2seq.dynamic_decode(decoder)
+        outputs, _ = decode_simply(helper, state, shape)
         # --- run
         for variable in tf.global_variables():
             variable.load(weights[variable.op.name], sess)
@@ -358,7 +356,7 @@ def train_translator(
         outputs, _ = decode_by(helper, memory, state, ends, units, classes)
         # --- step
         longest = tf.reduce_max(said_ends)
-        mask = tf.sequence_mask(said_ends, longest, dtype)
+        mask = tf.sequence_mask(said_ends, longest, memory.dtype)
         loss = tensorflow.contrib.seq2seq.sequence_loss(
             outputs.rnn_output, said[:, :longest], mask
         )

@@ -51,18 +51,25 @@ class Attention(tf.Module):
         self.num_units, self.path, self.memory_path = num_units, name, memory_layer
         self.probability_fn, self.score_mask_value = probability_fn, score_mask_value
         self.initializer = initializer or glorot_uniform()
-        self.memory_kernel = self.built = None
+        self.memory_kernel, self.built = None, False
 
     def variable(self, path, shape, dtype, initializer=None):
         initializer = initializer or self.initializer
         with tf.init_scope():  # in a function what it checks would come before
             return tf.Variable(initializer(shape, dtype), name=path)
 
-    def build(self, depth, dtype):
-        """Makes the variables for queries of this depth, once."""
-        if self.built is None:
+    def build(self, depth, size, dtype):
+        """Makes the variables, once, for queries of a depth, memories of a size."""
+        self.build_keys(size, dtype)
+        if not self.built:
             self.built = True
             self.make_variables(depth, dtype)
+
+    def build_keys(self, size, dtype):
+        """Makes the kernel of the keys, once."""
+        if self.memory_kernel is None:
+            path, shape = f"{self.memory_path}/kernel", [size, self.num_units]
+            self.memory_kernel = self.variable(path, shape, dtype)
 
     def remember(self, memory, lengths=None):
         """Makes what the steps look at.
@@ -81,10 +88,7 @@ class Attention(tf.Module):
         size, mask = memory.shape[2], None
         if size is None:
             raise ValueError("Expected memory to have fully defined inner dims")
-        if self.memory_kernel is None:
-            self.memory_kernel = self.variable(
-                f"{self.memory_path}/kernel", [size, self.num_units], memory.dtype
-            )
+        self.build_keys(size, memory.dtype)
         if lengths is not None:
             message = "All values in memory_sequence_length must be greater than zero."
             tf.debugging.assert_positive(lengths, message)
@@ -97,7 +101,7 @@ class Attention(tf.Module):
         return tf.zeros_like(memory.values[:, :, 0])
 
     def __call__(self, query, memory, previous=None):
-        self.build(query.shape[1], query.dtype)
+        self.build(query.shape[1], memory.values.shape[2], query.dtype)
         scores = self.score(query, memory.keys)
         if memory.mask is not None:
             past = tf.constant(self.score_mask_value, scores.dtype)

@@ -90,19 +90,24 @@ class AttentionWrapper(tf.Module):
         parts = zip(self.mechanisms, self.listed(memory), self.listed(lengths))
         return AttentiveCell(self, [one.remember(*rest) for one, *rest in parts])
 
-    def build(self, depth, size, sizes, dtype):
-        """Makes the variables: for inputs of a depth, memories of these sizes."""
+    def attention_size(self, sizes):
+        """Size of all that is seen in memories of these sizes."""
+        return sum(layer or size for layer, size in zip(self.layer_sizes, sizes))
+
+    def build(self, depth, sizes, dtype):
+        """Makes the variables, once: for inputs of a depth, memories of these sizes."""
         if self.layers is not None:
             return
         units = self.cell.output_size
         with tf.init_scope():  # in a function what it checks would come before
-            ones = tf.ones([1, depth], dtype), tf.ones([1, size], dtype)
-            self.cell.build(self.cell_input_fn(*ones).shape[1], dtype)
-            for mechanism in self.mechanisms:
-                mechanism.build(units, dtype)
+            seen = tf.ones([1, self.attention_size(sizes)], dtype)
+            both = self.cell_input_fn(tf.ones([1, depth], dtype), seen)
+            self.cell.build(both.shape[1], dtype)
+            for mechanism, size in zip(self.mechanisms, sizes):
+                mechanism.build(units, size, dtype)
             self.layers = [
-                layer and self.kernel(i, [units + value, layer], dtype)
-                for i, (layer, value) in enumerate(zip(self.layer_sizes, sizes))
+                layer and self.kernel(i, [units + size, layer], dtype)
+                for i, (layer, size) in enumerate(zip(self.layer_sizes, sizes))
             ]
 
     def kernel(self, i, shape, dtype):
@@ -120,8 +125,7 @@ class AttentiveCell:
     def __init__(self, wrapper, memories):
         self.wrapper, self.memories = wrapper, memories
         self.sizes = [memory.values.shape[2] for memory in memories]
-        layers = zip(wrapper.layer_sizes, self.sizes)
-        self.attention_size = sum(layer or size for layer, size in layers)
+        self.attention_size = wrapper.attention_size(self.sizes)
         self.output_size = (
             self.attention_size
             if wrapper.output_attention
@@ -129,7 +133,7 @@ class AttentiveCell:
         )
 
     def build(self, depth, dtype):
-        self.wrapper.build(depth, self.attention_size, self.sizes, dtype)
+        self.wrapper.build(depth, self.sizes, dtype)
 
     def begin(self, depth, dtype):
         self.wrapper.cell.begin(depth + self.attention_size, dtype)
