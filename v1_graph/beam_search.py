@@ -126,7 +126,8 @@ def make_attentive_beam_search(
         coverage_penalty_weight: how much less a sequence that has ended scores for each
             place of the memory that was not looked at.
         name: scope of the variables `embedding`, `memory_layer/kernel`,
-            `decoder/attention_wrapper/gru_cell/…`, and `decoder/dense/…`.
+            `decoder/attention_wrapper/gru_cell/…`, `…/attention_layer/kernel`,
+            and `decoder/dense/…`.
 
     Returns:
         Callable from a state, [batch, units] float tensor, a memory, [batch, time,
@@ -138,6 +139,8 @@ def make_attentive_beam_search(
     def search(state, memory, lengths):
         draw_weights()
         tile_batch = tensorflow.contrib.seq2seq.tile_batch
+        # As it is fed: of a batch of known size 1.15 sorts no alignments, and warns.
+        state = tf.placeholder_with_default(state, [None, state.shape[1]])
         embedding = tf.get_variable("embedding", [classes, units], state.dtype)
         # --- cell
         mechanism = tensorflow.contrib.seq2seq.LuongAttention(
@@ -147,7 +150,10 @@ def make_attentive_beam_search(
             dtype=memory.dtype,
         )
         cell = tensorflow.contrib.seq2seq.AttentionWrapper(
-            tf.nn.rnn_cell.GRUCell(units), mechanism, alignment_history=True
+            tf.nn.rnn_cell.GRUCell(units),
+            mechanism,
+            attention_layer_size=units,
+            alignment_history=True,
         )
         batch = tf.shape(state)[0]
         initial = cell.zero_state(batch * beam_width, state.dtype)

@@ -181,7 +181,8 @@ def make_attentive_beam_search(
         coverage_penalty_weight: how much less a sequence that has ended scores for each
             place of the memory that was not looked at.
         name: scope of the variables `embedding`, `memory_layer/kernel`,
-            `decoder/attention_wrapper/gru_cell/…`, and `decoder/dense/…`.
+            `decoder/attention_wrapper/gru_cell/…`, `…/attention_layer/kernel`,
+            and `decoder/dense/…`.
 
     Returns:
         Callable from a state, [batch, units] float tensor, a memory, [batch, time,
@@ -194,8 +195,10 @@ def make_attentive_beam_search(
     attention = AttentionWrapper(
         rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell"),
         LuongAttention(units, memory_layer=f"{name}/memory_layer", initializer=DRAW),
+        attention_layer_size=units,
         alignment_history=True,
         name=path,
+        initializer=DRAW,
     )
     # --- search
     penalty = {"coverage_penalty_weight": coverage_penalty_weight}
