@@ -1,14 +1,9 @@
 """Attention: the mechanisms of `tf.contrib.seq2seq` → modules that a cell looks by."""
 
+import numpy as np
 import tensorflow as tf
 
-from v2_eager.attention.alignments import hardmax, monotonic_attention
-from v2_eager.attention.mechanisms import (
-    BahdanauAttention,
-    BahdanauMonotonicAttention,
-    LuongAttention,
-    LuongMonotonicAttention,
-)
+from v2_eager.attention.mechanisms import Attention, BahdanauAttention, LuongAttention
 from v2_eager.attention.wrapper import AttentionWrapper
 from v2_eager.numerics import initializers, rnn
 
@@ -89,6 +84,59 @@ def make_luong(units, scale=False, hard=False, name="decoder"):
     return Step(LuongAttention(units, scale, path, **chosen, **drawn(name)))
 
 
+def hardmax(logits):
+    """Gives 1 to the highest of a row, the first of them, and 0 to all others.
+
+    Args:
+        logits: [..., n] float tensor.
+
+    Returns:
+        Tensor like `logits`.
+    """
+    n = tf.shape(logits)[-1]
+    return tf.one_hot(tf.argmax(logits, -1), n, dtype=logits.dtype)
+
+
+def monotonic_attention(p_choose_i, previous_attention, mode):
+    """Gives the alignments of attention that never goes back.
+
+    Args:
+        p_choose_i: [batch, time] float tensor: the probability to stop there.
+        previous_attention: [batch, time] float tensor, the last alignments.
+        mode: "recursive", which is exact; "parallel", by sums of logarithms; or "hard",
+            where all probabilities are 0 or 1.
+
+    Returns:
+        [batch, time] tensor, whose rows sum to at most 1.
+
+    Raises:
+        ValueError: another mode.
+    """
+    p, previous = p_choose_i, previous_attention
+    # --- recursive
+    if mode == "recursive":
+
+        def step(reached, current):
+            passed, begun = current
+            return passed * reached + begun
+
+        passed = tf.concat([tf.ones_like(p[:, :1]), 1 - p[:, :-1]], 1)
+        times = tf.transpose(passed), tf.transpose(previous)
+        return p * tf.transpose(tf.scan(step, times, tf.zeros_like(p[:, 0])))
+    # --- parallel
+    if mode == "parallel":
+        tiny = np.finfo(p.dtype.as_numpy_dtype).tiny
+        logs = tf.math.log(tf.clip_by_value(1 - p, tiny, 1))
+        passed = tf.exp(tf.cumsum(logs, axis=1, exclusive=True))
+        begun = previous / tf.clip_by_value(passed, 1e-10, 1)
+        return p * passed * tf.cumsum(begun, axis=1)
+    # --- hard
+    if mode == "hard":
+        p *= tf.cumsum(previous, axis=1)
+        return p * tf.math.cumprod(1 - p, axis=1, exclusive=True)
+    raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
+
+
 def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
     """Makes Bahdanau's or Luong's attention so that it never goes back.
 
@@ -113,6 +161,53 @@ def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
     path = f"{name}/{kind.lower()}_monotonic_attention"
     options = {"mode": mode, "score_bias_init": bias, **drawn(name)}
     return Step(kinds[kind](units, name=path, **options))
+
+
+class Monotonic(Attention):
+    """What the two below share; see `monotonic_attention` for `mode`.
+
+    `score_bias_init` is the variable that is added to all scores, in the beginning.
+    """
+
+    def __init__(self, *args, mode="parallel", score_bias_init=0.0, **options):
+        super().__init__(*args, **options)
+        self.mode, self.score_bias_init = mode, score_bias_init
+
+    def make_variables(self, depth, dtype):
+        super().make_variables(depth, dtype)
+        self.score_bias = self.variable(
+            f"{self.path}/attention_score_bias",
+            [],
+            dtype,
+            tf.constant_initializer(self.score_bias_init),
+        )
+
+    def initial_alignments(self, memory):
+        """Where attention is before the first step: at the first place."""
+        batch, time = tf.unstack(tf.shape(memory.values)[:2])
+        return tf.one_hot(tf.zeros([batch], tf.int32), time, dtype=memory.values.dtype)
+
+    def score(self, query, keys):
+        return super().score(query, keys) + self.score_bias
+
+    def align(self, scores, previous):
+        hard = self.mode == "hard"
+        choose = tf.cast(scores > 0, scores.dtype) if hard else tf.sigmoid(scores)
+        return monotonic_attention(choose, previous, self.mode)
+
+
+class BahdanauMonotonicAttention(Monotonic, BahdanauAttention):
+    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`, without noise."""
+
+    def __init__(self, num_units, name="bahdanau_monotonic_attention", **options):
+        super().__init__(num_units, name=name, **options)
+
+
+class LuongMonotonicAttention(Monotonic, LuongAttention):
+    """`tf.contrib.seq2seq.LuongMonotonicAttention`, without noise."""
+
+    def __init__(self, num_units, name="luong_monotonic_attention", **options):
+        super().__init__(num_units, name=name, **options)
 
 
 def make_attention_reader(

@@ -5,7 +5,6 @@ import typing
 import numpy as np
 import tensorflow as tf
 
-from v2_eager.attention.alignments import monotonic_attention
 from v2_eager.numerics.initializers import glorot_uniform
 
 
@@ -169,50 +168,3 @@ class LuongAttention(Attention):
         product = tf.matmul(query[:, tf.newaxis], keys, transpose_b=True)
         scores = tf.squeeze(product, 1)
         return self.g * scores if self.scale else scores
-
-
-class Monotonic(Attention):
-    """What the two below share; see `monotonic_attention` for `mode`.
-
-    `score_bias_init` is the variable that is added to all scores, in the beginning.
-    """
-
-    def __init__(self, *args, mode="parallel", score_bias_init=0.0, **options):
-        super().__init__(*args, **options)
-        self.mode, self.score_bias_init = mode, score_bias_init
-
-    def make_variables(self, depth, dtype):
-        super().make_variables(depth, dtype)
-        self.score_bias = self.variable(
-            f"{self.path}/attention_score_bias",
-            [],
-            dtype,
-            tf.constant_initializer(self.score_bias_init),
-        )
-
-    def initial_alignments(self, memory):
-        """Where attention is before the first step: at the first place."""
-        batch, time = tf.unstack(tf.shape(memory.values)[:2])
-        return tf.one_hot(tf.zeros([batch], tf.int32), time, dtype=memory.values.dtype)
-
-    def score(self, query, keys):
-        return super().score(query, keys) + self.score_bias
-
-    def align(self, scores, previous):
-        hard = self.mode == "hard"
-        choose = tf.cast(scores > 0, scores.dtype) if hard else tf.sigmoid(scores)
-        return monotonic_attention(choose, previous, self.mode)
-
-
-class BahdanauMonotonicAttention(Monotonic, BahdanauAttention):
-    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`, without noise."""
-
-    def __init__(self, num_units, name="bahdanau_monotonic_attention", **options):
-        super().__init__(num_units, name=name, **options)
-
-
-class LuongMonotonicAttention(Monotonic, LuongAttention):
-    """`tf.contrib.seq2seq.LuongMonotonicAttention`, without noise."""
-
-    def __init__(self, num_units, name="luong_monotonic_attention", **options):
-        super().__init__(num_units, name=name, **options)
