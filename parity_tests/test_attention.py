@@ -285,3 +285,18 @@ class AttentionTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class TracesTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("one_memory", v2.make_attention_reader(4), True),
+            ("two_memories", v2.make_two_memories(4, [2, 3]), False),
+        ]
+    )
+    def test_a_second_size_is_traced_for_all(self, _, read, ends):
+        for traces, batch, time in [(1, 2, 3), (1, 2, 3), (2, 4, 5), (2, 6, 7)]:
+            x, memory = tf.random.normal([2, batch, time, 3])
+            lengths = tf.random.uniform([batch], 1, time + 1, tf.int32)
+            read(x, memory, lengths if ends else memory)
+            self.assertEqual(read.loop.experimental_get_tracing_count(), traces)

@@ -204,3 +204,19 @@ class MeaningTest(unittest.TestCase):
         best = max(totals, key=totals.get)
         self.assertEqual(tuple(found["ids"][0, :, 0].numpy()), best)
         self.assertAlmostEqual(found["log_probs"][0, 0].numpy(), totals[best], 4)
+
+
+class TracesTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("plain", v2.make_beam_search, 0),
+            ("attentive", v2.make_attentive_beam_search, 2),
+        ]
+    )
+    def test_a_second_size_is_traced_for_all(self, _, make, more):
+        search = make(**FACTORY)
+        for traces, batch, time in [(1, 2, 3), (1, 2, 3), (2, 4, 5), (2, 6, 7)]:
+            state = tf.random.normal([batch, UNITS])
+            lengths = tf.random.uniform([batch], 1, time + 1, tf.int32)
+            search(state, *[tf.random.normal([batch, time, 3]), lengths][:more])
+            self.assertEqual(search.loop.experimental_get_tracing_count(), traces)

@@ -311,3 +311,20 @@ class Seq2seqTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class TracesTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("training", v2.make_training_decoder(4, 5), True),
+            ("greedy", v2.make_greedy_decoder(4, 5, 0, 1, 3), False),
+            ("feedback", v2.make_feedback_decoder(4, 3, 3), False),
+        ]
+    )
+    def test_a_second_size_is_traced_for_all(self, _, decode, reads):
+        for traces, batch, time in [(1, 2, 3), (1, 2, 3), (2, 4, 5), (2, 6, 7)]:
+            state = tf.random.normal([batch, 4])
+            lengths = tf.random.uniform([batch], 1, time + 1, tf.int32)
+            read = [tf.random.normal([batch, time, 3]), lengths] * reads
+            decode(*read, state)
+            self.assertEqual(decode.loop.experimental_get_tracing_count(), traces)

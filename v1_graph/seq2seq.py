@@ -70,6 +70,17 @@ def make_training_decoder(units, classes, impute_finished=False, name="model"):
     return tf.make_template(name, decode)
 
 
+def decode_by_gru(helper, state, units, classes, **options):
+    """The outputs of a GRU and a layer, the last state, and the lengths."""
+    decoder = tensorflow.contrib.seq2seq.BasicDecoder(
+        tf.nn.rnn_cell.GRUCell(units),
+        helper,
+        state,
+        output_layer=tf.layers.Dense(classes, dtype=state.dtype),
+    )
+    return tensorflow.contrib.seq2seq.dynamic_decode(decoder, **options)
+
+
 def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
     """Makes a decoder that reads what it said last, until it says that it ends.
 
@@ -94,14 +105,8 @@ def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
         helper = tensorflow.contrib.seq2seq.GreedyEmbeddingHelper(
             embedding, tf.fill(tf.shape(state)[:1], start), end
         )
-        decoder = tensorflow.contrib.seq2seq.BasicDecoder(
-            tf.nn.rnn_cell.GRUCell(units),
-            helper,
-            state,
-            output_layer=tf.layers.Dense(classes),
-        )
-        outputs, state, lengths = tensorflow.contrib.seq2seq.dynamic_decode(
-            decoder, maximum_iterations=longest
+        outputs, state, lengths = decode_by_gru(
+            helper, state, units, classes, maximum_iterations=longest
         )
         return {
             "ids": outputs.sample_id,
@@ -160,32 +165,12 @@ def make_feedback_decoder(units, size, longest, name="model"):
     # --- decoder
     def decode(state):
         draw_weights()
-        decoder = tensorflow.contrib.seq2seq.BasicDecoder(
-            tf.nn.rnn_cell.GRUCell(units),
-            Feedback(tf.shape(state)[0], state.dtype),
-            state,
-            output_layer=tf.layers.Dense(size),
-        )
-        outputs, _, lengths = tensorflow.contrib.seq2seq.dynamic_decode(
-            decoder, impute_finished=True, maximum_iterations=longest
-        )
+        helper = Feedback(tf.shape(state)[0], state.dtype)
+        options = {"impute_finished": True, "maximum_iterations": longest}
+        outputs, _, lengths = decode_by_gru(helper, state, units, size, **options)
         return outputs.rnn_output, lengths
 
     return tf.make_template(name, decode)
-
-
-def decode_simply(helper, state, shape, longest=None):
-    """The outputs of a GRU and a layer of [classes, units], and their lengths."""
-    decoder = tensorflow.contrib.seq2seq.BasicDecoder(
-        tf.nn.rnn_cell.GRUCell(shape[1]),
-        helper,
-        tf.constant(state),
-        output_layer=tf.layers.Dense(shape[0], dtype=state.dtype),
-    )
-    outputs, _, lengths = tensorflow.contrib.seq2seq.dynamic_decode(
-        decoder, maximum_iterations=longest
-    )
-    return outputs, lengths
 
 
 def sample(weights, state, start, end, longest, runs, temperature=None):
@@ -207,12 +192,14 @@ def sample(weights, state, start, end, longest, runs, temperature=None):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- decoder
         tf.set_random_seed(7)
-        shape, dtype = weights["embedding"].shape, weights["embedding"].dtype
-        embedding = tf.get_variable("embedding", shape, dtype)
+        classes, units = weights["embedding"].shape
+        embedding = tf.get_variable("embedding", [classes, units], state.dtype)
         helper = tensorflow.contrib.seq2seq.SampleEmbeddingHelper(
             embedding, [start] * len(state), end, temperature, seed=3
         )
-        outputs, lengths = decode_simply(helper, state, shape, longest)
+        outputs, _, lengths = decode_by_gru(
+            helper, tf.constant(state), units, classes, maximum_iterations=longest
+        )
         # --- run
         for variable in tf.global_variables():
             variable.load(weights[variable.op.name], sess)
@@ -236,17 +223,13 @@ def read_some_and_sample(weights, state, ids, lengths, share):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- decoder
         tf.set_random_seed(7)
-        shape, dtype = weights["embedding"].shape, weights["embedding"].dtype
-        embedding = tf.get_variable("embedding", shape, dtype)
+        classes, units = weights["embedding"].shape
+        embedding = tf.get_variable("embedding", [classes, units], state.dtype)
+        given = tf.nn.embedding_lookup(embedding, ids)
         helper = tensorflow.contrib.seq2seq.ScheduledEmbeddingTrainingHelper(
-            tf.nn.embedding_lookup(embedding, ids),
-            lengths,
-            embedding,
-            share,
-            seed=3,
-            scheduling_seed=4,
+            given, lengths, embedding, share, seed=3, scheduling_seed=4
         )
-        outputs, _ = decode_simply(helper, state, shape)
+        outputs = decode_by_gru(helper, tf.constant(state), units, classes)[0]
         # --- run
         for variable in tf.global_variables():
             variable.load(weights[variable.op.name], sess)
@@ -376,12 +359,8 @@ def train_translator(
             reader = tf.train.load_checkpoint(path)
             names = reader.get_variable_to_shape_map()
             checkpoint = {name: reader.get_tensor(name) for name in sorted(names)}
-    losses, norms = zip(*history)
-    return {
-        "losses": np.stack(losses),
-        "norms": np.stack(norms),
-        "checkpoint": checkpoint,
-    }
+    losses, norms = map(np.stack, zip(*history))
+    return {"losses": losses, "norms": norms, "checkpoint": checkpoint}
 
 
 def translate(sources, source_lengths, weights, end, longest):

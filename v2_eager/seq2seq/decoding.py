@@ -34,9 +34,7 @@ class BasicDecoder:
         finished, inputs = self.helper.initialize()
         depth, dtype = inputs.shape[1], inputs.dtype
         size, layer, helper = self.cell.output_size, self.output_layer, self.helper
-        with (
-            tf.init_scope()
-        ):  # the variables: before the loop, whose scope they would have
+        with tf.init_scope():  # before the loop, whose scope they would have
             self.cell.build(depth, dtype)
             if layer is not None:
                 layer.build(size, dtype)

@@ -117,8 +117,9 @@ def sampled(logits, seed):
 
 
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """`tf.contrib.seq2seq.ScheduledEmbeddingTrainingHelper`: reads what is given, or
-    what was sampled; ids are -1 where it did not sample.
+    """`tf.contrib.seq2seq.ScheduledEmbeddingTrainingHelper`: samples now and then.
+
+    It reads what is given, or what was sampled; ids are -1 where it did not sample.
 
     Args:
         inputs: [batch, time, depth] tensor.
