@@ -6,14 +6,14 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Layer, Op, Raises, normal
+from tf1to2.parity import FalseFriend, Layer, Op, Raises, normal, structure
 from tf1to2.parity.arrays import integers
 from v1_graph import beam_search as v1
 from v2_eager import beam_search as v2
 
 CONTRIB = {"graph": "contrib is in 1.15 only"}
 ONCE = {way: "another case of the pair" for way in ("function", "dynamic", "xla")}
-GROWS = {"xla": "as many steps as it takes: XLA has no gradient of what grows"}
+GROWS = {"xla": "as many steps as it takes: under XLA what grows is empty"}
 UNITS, CLASSES, END = 6, 11, 3
 SIZES = [{"b": 3, "t": 5}, {"b": 67, "t": 5}]
 FACTORY = {
@@ -31,7 +31,8 @@ def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
     skip = {**CONTRIB, **GROWS, **dict(skip)}
     if cls is FalseFriend:
         options["of"] = "layer"
-    return cls(name, slug, args, factory=factory, skip=skip, sizes=SIZES, **options)
+    options.setdefault("sizes", SIZES)
+    return cls(name, slug, args, factory=factory, skip=skip, **options)
 
 
 def tree(time=7, batch=67, beams=4, seed=0):
@@ -91,10 +92,10 @@ ONE_CHAIN = [
     np.int32([[[0, 0]], [[1, 0]], [[1, 0]]]),
     np.int32([3]),
 ]
-# Of three units: with more of them the gates of some rows close, the state stands
-# still, and the same words in another order are as likely, but for the last bit.
-FEW = {"units": 3}
+FEW = {"units": 3}  # whose scores are no ties, see TiesTest
 MEMORY = [normal("b", 3), normal("b", "t", 5), integers("b", low=1, high=6)]
+STILL = np.random.RandomState(5).normal(size=[67, UNITS]).astype("f") * 32
+TIED = {way: "TiesTest compares them" for way in ("eager", "function", "dynamic")}
 CASES = [
     Op("tile_batch", "a matrix", [normal("b", 3)], {"multiplier": 4}, skip=CONTRIB),
     Op(
@@ -144,6 +145,20 @@ CASES = [
         because="scores are divided by the penalty, and another sequence is the best",
     ),
     layer("make_beam_search", "one beam", [normal("b", UNITS)], {"beam_width": 1}),
+    layer(
+        "make_beam_search",
+        "a state that stands still",
+        [STILL],
+        {"beam_width": 6},
+        TIED,
+        sizes=None,
+    ),
+    layer(
+        "make_attentive_beam_search",
+        "six units",
+        [normal("b", UNITS), *MEMORY[1:]],
+        skip=TIED,
+    ),
     layer("make_attentive_beam_search", "four beams", MEMORY, FEW),
     layer(
         "make_attentive_beam_search",
@@ -206,16 +221,52 @@ class MeaningTest(unittest.TestCase):
         self.assertAlmostEqual(found["log_probs"][0, 0].numpy(), totals[best], 4)
 
 
+class TiesTest(unittest.TestCase):
+    """Where a state stands still, the same words in another order are as likely.
+
+    The order in which a score is summed, and the last bit of softmax, decide then: a
+    sequence may have other beams, and each has the score of the one in its place.
+    """
+
+    @parameterized.expand(
+        [
+            ("still", "a state that stands still", "float32", 8, 3.8e-7),
+            ("still_float64", "a state that stands still", "float64", 1, 0),
+            ("attentive", "six units", "float32", 2, 2.3e-7),
+            ("attentive_float64", "six units", "float64", 0, 0),
+        ]
+    )
+    def test_other_beams_are_ties(self, _, slug, dtype, others, apart):
+        (case,) = (case for case in CASES if case.slug == slug)
+        sizes = case.bindings()[-1]
+        if dtype == "float32":
+            request, old = case.request(sizes), PROOF.recorded_float32(case)[-1]
+        else:
+            request = PROOF.widened(case, case.request(sizes))
+            old = PROOF.recorded_answer(case, sizes)
+        (new,) = map(structure.narrow, PROOF.ask("eager", [request]))
+        differ = (old["outputs/ids"] != new["outputs/ids"]).any((1, 2)).sum()
+        far = max(
+            np.abs(old[leaf].astype("d") - new[leaf]).max() / np.abs(old[leaf]).max()
+            for leaf in ("outputs/scores", "outputs/log_probs")
+        )
+        self.assertLessEqual(far, 2**-20)
+        if PROOF.float32.here() == PROOF.float32.measured:
+            self.assertEqual((differ, f"{far:.1e}"), (others, f"{apart:.1e}"))
+
+
 class TracesTest(unittest.TestCase):
+    """The first call traces twice, as whatever makes variables does."""
+
     @parameterized.expand(
         [
             ("plain", v2.make_beam_search, 0),
             ("attentive", v2.make_attentive_beam_search, 2),
         ]
     )
-    def test_a_second_size_is_traced_for_all(self, _, make, more):
+    def test_a_second_size_is_traced_for_all_others(self, _, make, more):
         search = make(**FACTORY)
-        for traces, batch, time in [(1, 2, 3), (1, 2, 3), (2, 4, 5), (2, 6, 7)]:
+        for traces, batch, time in [(2, 2, 3), (2, 2, 3), (3, 4, 5), (3, 6, 7)]:
             state = tf.random.normal([batch, UNITS])
             lengths = tf.random.uniform([batch], 1, time + 1, tf.int32)
             search(state, *[tf.random.normal([batch, time, 3]), lengths][:more])
