@@ -54,9 +54,8 @@ def make_training_decoder(units, classes, impute_finished=False, name="model"):
         if state is None:
             state = cell.zero_state(tf.shape(inputs)[0], inputs.dtype)
         helper = tensorflow.contrib.seq2seq.TrainingHelper(inputs, lengths)
-        decoder = tensorflow.contrib.seq2seq.BasicDecoder(
-            cell, helper, state, output_layer=tf.layers.Dense(classes)
-        )
+        layer = tf.layers.Dense(classes)
+        decoder = tensorflow.contrib.seq2seq.BasicDecoder(cell, helper, state, layer)
         outputs, state, ends = tensorflow.contrib.seq2seq.dynamic_decode(
             decoder, impute_finished=impute_finished
         )
@@ -72,12 +71,9 @@ def make_training_decoder(units, classes, impute_finished=False, name="model"):
 
 def decode_by_gru(helper, state, units, classes, **options):
     """The outputs of a GRU and a layer, the last state, and the lengths."""
-    decoder = tensorflow.contrib.seq2seq.BasicDecoder(
-        tf.nn.rnn_cell.GRUCell(units),
-        helper,
-        state,
-        output_layer=tf.layers.Dense(classes, dtype=state.dtype),
-    )
+    cell = tf.nn.rnn_cell.GRUCell(units)
+    layer = tf.layers.Dense(classes, dtype=state.dtype)
+    decoder = tensorflow.contrib.seq2seq.BasicDecoder(cell, helper, state, layer)
     return tensorflow.contrib.seq2seq.dynamic_decode(decoder, **options)
 
 
@@ -229,7 +225,10 @@ def read_some_and_sample(weights, state, ids, lengths, share):
         helper = tensorflow.contrib.seq2seq.ScheduledEmbeddingTrainingHelper(
             given, lengths, embedding, share, seed=3, scheduling_seed=4
         )
-        outputs = decode_by_gru(helper, tf.constant(state), units, classes)[0]
+        # Of 32 steps at a time, the default, a later one may draw first.
+        outputs = decode_by_gru(
+            helper, tf.constant(state), units, classes, parallel_iterations=1
+        )[0]
         # --- run
         for variable in tf.global_variables():
             variable.load(weights[variable.op.name], sess)

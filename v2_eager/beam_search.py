@@ -301,7 +301,7 @@ class BeamSearchDecoder:
         outputs, cell_state = self.cell(inputs, state.cell_state)
         logits = self.split(self.output_layer(outputs))
         going = ~state.finished
-        # --- what all next classes would make of the beams: [batch, beams, classes]
+        # What all next classes would make of the beams: [batch, beams, classes].
         classes, dtype = logits.shape[2], logits.dtype
         is_end = tf.range(classes) == self.end_token
         ended = tf.where(is_end, tf.constant(0, dtype), dtype.min)
@@ -316,7 +316,7 @@ class BeamSearchDecoder:
         if self.coverage_weight:
             seen = state.seen + seen * tf.cast(going, tf.float32)[:, :, tf.newaxis]
             scores += self.coverage_penalty(seen, state.finished)[:, :, tf.newaxis]
-        # --- the best of these
+        # The best of these.
         flat = [-1, self.beam_width * classes]
         scores, places = tf.math.top_k(tf.reshape(scores, flat), self.beam_width)
         ids, parents = places % classes, places // classes

@@ -113,7 +113,6 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
         ValueError: another mode.
     """
     p, previous = p_choose_i, previous_attention
-    # --- recursive
     if mode == "recursive":
 
         def step(reached, current):
@@ -123,14 +122,12 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
         passed = tf.concat([tf.ones_like(p[:, :1]), 1 - p[:, :-1]], 1)
         times = tf.transpose(passed), tf.transpose(previous)
         return p * tf.transpose(tf.scan(step, times, tf.zeros_like(p[:, 0])))
-    # --- parallel
     if mode == "parallel":
         tiny = np.finfo(p.dtype.as_numpy_dtype).tiny
         logs = tf.math.log(tf.clip_by_value(1 - p, tiny, 1))
         passed = tf.exp(tf.cumsum(logs, axis=1, exclusive=True))
         begun = previous / tf.clip_by_value(passed, 1e-10, 1)
         return p * passed * tf.cumsum(begun, axis=1)
-    # --- hard
     if mode == "hard":
         p *= tf.cumsum(previous, axis=1)
         return p * tf.math.cumprod(1 - p, axis=1, exclusive=True)
