@@ -232,6 +232,39 @@ def run_cudnn_gru(x, weights):
     return {"outputs": tf.transpose(outputs, [1, 0, 2]).numpy(), "h": np.stack(h)}
 
 
+def cudnn_gru_to_keras(
+    gate_kernel, gate_bias, input_kernel, input_bias, hidden_kernel, hidden_bias
+):
+    """The weights of `keras.layers.GRU`, whose `reset_after=True` is CuDNN's GRU.
+
+    Args:
+        gate_kernel: [depth + units, 2 * units] array, reset before update.
+        gate_bias: [2 * units] array.
+        input_kernel: [depth, units] array, of the candidate.
+        input_bias: [units] array.
+        hidden_kernel: [units, units] array, of the candidate.
+        hidden_bias: [units] array.
+
+    Returns:
+        [kernel, recurrent kernel, bias]: update, reset, candidate; the bias of the
+        gates, which is one sum in a checkpoint, with the inputs.
+    """
+    reset, update = np.split(gate_kernel, 2, 1)
+    (of_x, of_h), (x_reset, h_reset) = (
+        np.split(gate, [len(input_kernel)]) for gate in (update, reset)
+    )
+    reset, update = np.split(gate_bias, 2)
+    bias = [
+        np.concatenate([update, reset, input_bias]),
+        np.concatenate([0 * update, 0 * reset, hidden_bias]),
+    ]
+    return [
+        np.concatenate([of_x, x_reset, input_kernel], 1),
+        np.concatenate([of_h, h_reset, hidden_kernel], 1),
+        np.stack(bias),
+    ]
+
+
 def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
     """Trains LSTMs to tell the next word, piece by piece, and keeps their state.
 
