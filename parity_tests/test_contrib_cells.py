@@ -295,12 +295,3 @@ class BlockTest(unittest.TestCase):
         for n in (2, 4, 3, 5):
             page(tf.ones([n, 4, 2]), tf.fill([n], 3))
         self.assertLessEqual(page.__call__.experimental_get_tracing_count(), 2)
-
-    def test_ops_without_gradients(self):
-        x, c, w = tf.ones([1, 2]), tf.ones([1, 3]), tf.Variable(tf.ones([5, 12]))
-        zeros = {name: tf.zeros(3) for name in ("wci", "wcf", "wco")}
-        with tf.GradientTape() as tape:
-            state = {"cs_prev": c, "h_prev": c}
-            step = tf.raw_ops.LSTMBlockCell(x=x, w=w, b=tf.zeros(12), **state, **zeros)
-        with self.assertRaisesRegex(LookupError, "no entry for: LSTMBlockCell"):
-            tape.gradient(step.h, w)
