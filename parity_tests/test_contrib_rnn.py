@@ -71,11 +71,6 @@ def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
     return cls(name, slug, args, factory=factory, skip=skip, **options)
 
 
-def narrow(*args, **options):
-    """A case of a wrapper whose variables are float32, whatever comes in."""
-    return layer(*args, float32=True, **options)
-
-
 def refused(name, slug, args, match, error=ValueError, skip=(), **options):
     skip = {**CONTRIB, **dict(skip)}
     return Raises.alike(name, slug, args, error, match, skip=skip, **options)
@@ -138,21 +133,21 @@ def all_in_the_window(units, window, name="reader"):
 
 
 CASES = [
-    narrow(
+    layer(
         "make_attention",
         "to three outputs",
         [normal("b", 5, 3), integers("b", high=6)],
         {"units": 4, "window": 3},
         {"dynamic": LOOP},
     ),
-    narrow(
+    layer(
         "make_attention",
         "of other sizes",
         [normal("b", 4, 3)],
         {"units": 4, "window": 2, "size": 5, "hidden": 3, "name": "attending"},
         LOOPED,
     ),
-    narrow(
+    layer(
         "make_attention",
         "no weight for the zeros at the beginning",
         [X],
@@ -163,8 +158,8 @@ CASES = [
         naive=all_in_the_window,
         because="the window begins with zeros, which have their share",
     ),
-    narrow("make_highway", "coupled", [normal("b", 5, 4)], {"units": 4}, LOOPED),
-    narrow(
+    layer("make_highway", "coupled", [normal("b", 5, 4)], {"units": 4}, LOOPED),
+    layer(
         "make_highway",
         "with two gates",
         [normal("b", 4, 3)],
@@ -178,12 +173,13 @@ CASES = [
         {"units": 4, "inputs": 5, "outputs": 2},
         {"dynamic": LOOP},
     ),
-    narrow(
+    layer(
         "make_embedding_reader",
         "of eleven words",
         [integers("b", 5, 1, high=10)],
         {"units": 4, "classes": 11, "size": 3},
         {"dynamic": LOOP},
+        float32=True,
     ),
     layer(
         "make_static_both_ways",

@@ -41,6 +41,7 @@ def make_attention(units, window, size=None, hidden=None, name="reader"):
 
     def read(x, lengths=None):
         draw_weights()
+        tf.get_variable_scope().set_dtype(x.dtype)  # else its own are float32
         cell = tensorflow.contrib.rnn.AttentionCellWrapper(
             tensorflow.contrib.rnn.GRUCell(units), window, size, hidden
         )
@@ -66,6 +67,7 @@ def make_highway(units, coupled=True, carry_bias=1.0, name="reader"):
 
     def read(x):
         draw_weights()
+        tf.get_variable_scope().set_dtype(x.dtype)  # else its own are float32
         cell = tensorflow.contrib.rnn.HighwayWrapper(
             tensorflow.contrib.rnn.GRUCell(units), coupled, carry_bias
         )

@@ -186,6 +186,7 @@ def make_reader(cell, loop="unroll", name="reader"):
     def read(x, lengths=None):
         draw = tf.glorot_uniform_initializer(seed=1)
         tf.get_variable_scope().set_initializer(draw)
+        tf.get_variable_scope().set_dtype(x.dtype)  # wrappers of contrib ask for none
         if loop == "unroll_both_ways":
             cells = make(cell), make(cell)
             return tf.nn.bidirectional_dynamic_rnn(

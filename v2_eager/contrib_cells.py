@@ -33,13 +33,12 @@ def make_lstm_block(
             `…/w_i_diag` and `…/w_o_diag`.
 
     Returns:
-        Callable from a [batch, time, depth] float32 tensor, and optionally the lengths,
+        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
         [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
         last state (c, h), that of the end.
 
     Raises:
         ValueError: of the callable: not three dimensions, or an unknown depth.
-        TypeError: of the callable: float64.
     """
     options = forget_bias, cell_clip, peephole
     return Reader(rnn.LSTMBlockCell(units, *options, f"{name}/rnn/lstm_cell", DRAW))
@@ -55,7 +54,7 @@ def make_lstm_fused(units, peephole=False, cell_clip=None, name="reader"):
         name: scope of the variables `lstm_fused_cell/kernel` and `…/bias`, and so on.
 
     Returns:
-        Callable from a [time, batch, depth] float32 tensor, and optionally the lengths,
+        Callable from a [time, batch, depth] float tensor, and optionally the lengths,
         [batch] ints, and a state, a pair of [batch, units], to the outputs, [time,
         batch, units], times zero past the end, and the last state (c, h), that of the
         end.
@@ -91,7 +90,7 @@ def make_fused_both_ways(units, name="reader"):
         name: scope of the variables `lstm_fused_cell/…` and `lstm_fused_cell_1/…`.
 
     Returns:
-        Callable from a [batch, time, depth] float32 tensor and the lengths, [batch]
+        Callable from a [batch, time, depth] float tensor and the lengths, [batch]
         ints, to the outputs of both, [batch, time, 2 * units], and the pair of last
         states (c, h).
     """
@@ -121,7 +120,7 @@ def make_gru_block(units, named_as_gru=False, name="reader"):
             `…/b_c`, or `rnn/gru_cell/gates/kernel`, and so on.
 
     Returns:
-        Callable from a [batch, time, depth] float32 tensor, and optionally the lengths,
+        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
         [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
         last state, [batch, units].
     """

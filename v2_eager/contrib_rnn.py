@@ -18,6 +18,8 @@ __all__ = [
     "train_language_model",
 ]
 
+STACK = "stack_bidirectional_rnn/cell_"
+
 
 def make_attention(units, window, size=None, hidden=None, name="reader"):
     """Makes a GRU that attends to its last outputs.
@@ -143,9 +145,6 @@ def make_stack_both_ways(units, layers, name="reader"):
     return StackBothWays(units, layers, f"{name}/{STACK}")
 
 
-STACK = "stack_bidirectional_rnn/cell_"
-
-
 class StackBothWays(tf.Module):
     def __init__(self, units, layers, path):
         super().__init__()
@@ -163,7 +162,7 @@ def run_cudnn_lstm(x, weights):
     """Runs the LSTMs of a checkpoint that `CudnnLSTM` wrote, without a GPU.
 
     Args:
-        x: [time, batch, depth] float32 array.
+        x: [time, batch, depth] float array.
         weights: what the checkpoint has below the scope of the layer:
             {"rnn/multi_rnn_cell/cell_0/cudnn_compatible_lstm_cell/kernel": [depth +
             units, 4 * units] array, "…/bias": [4 * units] array, and so on of cell_1}.

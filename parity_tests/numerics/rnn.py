@@ -152,7 +152,6 @@ DESCRIPTORS = {
                     "input_size": 5,
                 },
             ),
-            narrow=True,
         )
     ],
     "HighwayWrapper": [
@@ -166,7 +165,6 @@ DESCRIPTORS = {
                     "carry_bias_init": 0.5,
                 },
             ),
-            narrow=True,
         )
     ],
     "InputProjectionWrapper": [
