@@ -1,4 +1,4 @@
-"""Cells of `tf.contrib.rnn`: block, fused and layer-normed → modules of one step."""
+"""Cells of contrib: those of `tf.contrib.rnn` → modules of one step."""
 
 import tensorflow as tf
 

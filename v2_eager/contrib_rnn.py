@@ -1,4 +1,4 @@
-"""Networks of `tf.contrib.rnn`: wrappers, both ways, CuDNN's checkpoints → modules."""
+"""RNNs of contrib: wrappers, both ways, CuDNN's checkpoints → modules."""
 
 import numpy as np
 import tensorflow as tf
