@@ -200,7 +200,7 @@ CASES = [
         cls=FalseFriend,
         of="layer",
         naive=held,
-        because="the op reads on, and times zero NaN stays",
+        because="it reads on and multiplies by zero: -0 is left, and NaN of NaN",
     ),
     block(
         "make_gru_block",
