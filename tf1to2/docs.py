@@ -45,7 +45,10 @@ def _pair(proof, name):
         "ways": sorted({way for case in proven for way in case.ways} - {"naive"}),
         "skips": sorted({(w, r) for c in proven for w, r in c.skip.items()}),
         "bounds": [
-            {"case": b.case, "side": b.side, "ulps": b.ulps, "reason": b.reason}
+            {
+                **{"case": b.case, "side": b.side, "settings": b.settings},
+                **{"ulps": b.ulps, "reason": b.reason},
+            }
             for b in proof.bounds
             if b.pair == f"{proof.name}.{name}"
             and not b.where  # the guide's table of releases has those

@@ -1,15 +1,13 @@
 """`tf1to2 explain`: what became of a name, or of what an error is about."""
 
 import functools
-import json
 import sys
 import textwrap
 
 from tf1to2 import probes, topics
 from tf1to2.errors import CommandError
 from tf1to2.scan import catalog, facts, links, names, pasted, suggest
-from tf1to2.view import library, sides, terminal
-from tf1to2.view.proven import WAYS
+from tf1to2.view import library, proven, sides, terminal
 
 ALSO, SEVERAL = 4, 8  # names that are told
 ALIASES = {"rnn_cell": "tf.nn.rnn_cell", "tfe": "tf.contrib.eager"}
@@ -45,6 +43,8 @@ def render(text, width=terminal.WIDTH, colour=False):
         if members:
             return _several(members, width, colour)
         known = pasted.by_type(text.strip())
+        if "." in text.strip(". \n"):
+            known = known or pasted.by_name(text.strip().removesuffix("()"))
         if 0 < len(known) <= SEVERAL:
             return _of_advice(known, width)
         near = suggest.near(text.strip() if "." in text else symbol)
@@ -72,10 +72,18 @@ def _symbol(text):
 
 
 def _by_itself(word):
-    """The method that a word stands for, if for no name and one alone."""
-    found = suggest.named(word) if word.isidentifier() else []
-    method = len(found) == 1 and facts.member(*found[0].rpartition(".")[::2])
-    return found if method else []
+    """The methods that a word stands for, if it stands for no name."""
+    if not word.isidentifier():
+        return []
+    found = suggest.named(word)
+    if found:
+        return found if len(found) == 1 and _method(found[0]) else []
+    return [*filter(_method, suggest.members(f".{word}"))]
+
+
+def _method(symbol):
+    fact = facts.member(*symbol.rpartition(".")[::2])
+    return fact and fact.kind == "method"
 
 
 def _is_name(symbol):
@@ -207,23 +215,13 @@ def _overview(topic, width):
 _found = functools.cache(topics.find)
 
 
-@functools.cache
-def _proofs():
-    path = topics.folder("parity_tests") / "proofs.json"
-    return json.loads(path.read_text("utf-8"))
-
-
 def _proof(topic, name):
-    proof = _proofs().get(topic.name, {}).get(name)
+    proof = proven.proofs().get(topic.name, {}).get(name)
     if not proof:
         return f"{topic.name}.{name}"
-    ways = ", ".join(WAYS[way] for way in WAYS if way in proof["ways"])
-    bounds = [bound["ulps"] for bound in proof["bounds"]]
-    verdict = f"within {max(bounds)} ULP" if bounds else "identical"
-    cases = proof["cases"]
     return (
-        f"{topic.name}.{name}: {verdict} on 1.15.5, {ways}, "
-        f"in {cases} case{'s' * (cases != 1)}{_by_keras(topic, name)}"
+        f"{topic.name}.{name}: {proven.verdict(proof)} on 1.15.5, "
+        f"{proven.ways(proof)}, in {proven.cases(proof)}{_by_keras(topic, name)}"
     )
 
 

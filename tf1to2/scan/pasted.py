@@ -90,6 +90,17 @@ def by_type(name):
     return [Advice(s.message, s.because, s.places, s.code) for s in found]
 
 
+def by_name(name):
+    """What the guide tells a name of another library in: "hub.Module".
+
+    Returns:
+        A list of `Advice`, or [].
+    """
+    word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+    found = [s for s in chapter.sections() if word.search(s.because)]
+    return [Advice(s.message, s.because, s.places, s.code) for s in found]
+
+
 def likely(text):
     """What the guide or a proof has in words like these: a list of `Advice`, or []."""
     if found := _told(text, _likeness):

@@ -173,6 +173,9 @@ class AliasTest(unittest.TestCase):
         self.assertIn("In a test or a notebook, mark them as parsed", told)
         self.assertIn("tf1to2 diff files.read_flags", told)
 
+    def test_a_name_of_another_library_that_a_section_tells(self):
+        self.assertIn("tf.saved_model.load(path, tags=[])", head("hub.Module"))
+
 
 class RefusalTest(unittest.TestCase):
     @parameterized.expand(

@@ -1,12 +1,12 @@
 """The report as one HTML file: the user's lines, beside what the pair says."""
 
 import html
-import json
 
 from tf1to2 import topics
 from tf1to2.output import shown
 from tf1to2.scan import causes
 from tf1to2.scan.reports import text
+from tf1to2.view import proven
 from tf1to2.view.align import blocks
 
 
@@ -69,19 +69,15 @@ def _work(work, report):
 
 
 def _pair(topic, name):
-    proofs = json.loads((topics.folder("parity_tests") / "proofs.json").read_text())
-    proof = proofs.get(topic.name, {}).get(name)
-    verdict = ""
-    if proof:
-        bounds = [bound["ulps"] for bound in proof["bounds"]]
-        verdict = f"within {max(bounds)} ULP" if bounds else "proven identical"
+    proof = proven.proofs().get(topic.name, {}).get(name)
+    verdict = f", proven {proven.verdict(proof)}" if proof else ""
     sides = "".join(
         f'<div><h3>{title}</h3><pre tabindex="0"><code>{_source(path, topic, name)}'
         "</code></pre></div>"
         for title, path in (("TensorFlow 1", topic.v1), ("TensorFlow 2", topic.v2))
     )
     return (
-        f"<details><summary>{topic.name}.{name}: both sides, {verdict}</summary>"
+        f"<details><summary>{topic.name}.{name}: both sides{verdict}</summary>"
         f'<div class="sides">{sides}</div></details>'
     )
 
