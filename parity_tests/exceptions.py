@@ -185,6 +185,30 @@ BOUNDS: list[Bound] = [
                 )
                 for number, worst in ((0, 115653), (1, 98347), (2, 25908))
             ),
+            *(
+                (
+                    *(f"contrib_norms.{name}", case),
+                    *(f"gradients/{path}BatchNorm/beta:0", worst, ways),
+                )
+                for name, case, path, worst, ways in [
+                    (
+                        *("make_batch_norm", "by default, images", "net/", 26),
+                        ("eager", "function", "dynamic"),
+                    ),
+                    (
+                        *("make_normalized", "training", "net/conv/", 44),
+                        ("eager", "function", "dynamic"),
+                    ),
+                    (
+                        *("make_normalized", "inference", "tower/conv/", 18),
+                        ("eager", "function"),
+                    ),
+                ]
+            ),
+            (
+                *("contrib_layers.summarize", "more units"),
+                *("outputs/6/simple_value", 12, ("eager", "function")),
+            ),
             (
                 *("summaries.train", "float32", "outputs/kernel", 4),
                 ("graph", "eager", "function"),

@@ -4,7 +4,7 @@ import math
 
 import tensorflow as tf
 
-from v2_eager.numerics import batch_norms, initializers, optimizers
+from v2_eager.numerics import batch_norms, initializers, norms, optimizers
 
 __all__ = [
     "make_dense_layers",
@@ -143,8 +143,8 @@ def glorot_uniform(shape, seed, dtype, name):
     return tf.Variable(lambda: draw(shape, dtype), name=name)
 
 
-def zeros(size, dtype, path, name="bias", trainable=True):
-    return tf.Variable(tf.zeros(size, dtype), trainable, name=f"{path}/{name}")
+def zeros(size, dtype, path):
+    return tf.Variable(tf.zeros(size, dtype), name=f"{path}/bias")
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
@@ -382,27 +382,7 @@ def make_layer_norm(begin_axis=1, name="normalized"):
     Raises:
         ValueError: of the callable: an axis that there is not, or unknown channels.
     """
-    return LayerNorm(begin_axis, name)
-
-
-class LayerNorm(tf.Module):
-    def __init__(self, begin_axis, name):
-        super().__init__()
-        self.begin_axis, self.path = begin_axis, f"{name}/LayerNorm"
-        self.gamma = None
-
-    def __call__(self, x):
-        if self.begin_axis >= x.shape.rank:
-            raise ValueError(f"begin_axis must be < rank, which is {x.shape.rank}")
-        if self.gamma is None:
-            ones = tf.ones(channels(x), x.dtype)
-            self.gamma = tf.Variable(ones, name=f"{self.path}/gamma")
-            self.beta = zeros(channels(x), x.dtype, self.path, "beta")
-        axes = list(range(self.begin_axis, x.shape.rank))
-        mean, variance = tf.nn.moments(x, axes, keepdims=True)
-        return tf.nn.batch_normalization(
-            x, mean, variance, self.beta, self.gamma, 1e-12
-        )
+    return norms.LayerNorm(begin_axis, name=f"{name}/LayerNorm")
 
 
 def train(images, labels, steps, rate=0.125, update=True):

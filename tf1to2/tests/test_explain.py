@@ -82,8 +82,8 @@ class NameTest(unittest.TestCase):
 class ClaimTest(unittest.TestCase):
     @parameterized.expand(
         [
-            ("a neighbour", "tf.contrib.slim.conv2d"),
-            ("a namesake", "tf.contrib.layers.fully_connected"),
+            ("a neighbour", "tf.contrib.layers.relu"),
+            ("a name of its own", "tf.contrib.layers.safe_embedding_lookup_sparse"),
             ("a function beside a class", "tf.layers.conv2d"),
         ]
     )

@@ -42,7 +42,17 @@ def run_out():
     iterator.get_next()
 
 
+def dilated():
+    """A gradient of a dilated convolution, on a CPU."""
+    images = tf.ones([1, 5, 5, 1])
+    with tf.GradientTape() as tape:
+        tape.watch(images)
+        y = tf.nn.conv2d(images, tf.ones([2, 2, 1, 1]), 1, "SAME", dilations=2)
+    return tape.gradient(y, images)
+
+
 ERRORS = {
+    "dilation rates larger": dilated,
     "iterable of at least one": lambda: tf.add_n([]),
     "cannot compute": lambda: tf.constant(1) + tf.constant(1.0),
     "of argument 'x'": in_graph(lambda: tf.constant(1) + tf.constant(1.0)),

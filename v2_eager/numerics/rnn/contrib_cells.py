@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from v2_eager.numerics.norms import layer_normalized
 from v2_eager.numerics.rnn.cells import (
     BasicLSTMCell,
     Cell,
@@ -93,10 +94,11 @@ class LayerNormBasicLSTMCell(BasicLSTMCell):
         if not self.layer_norm:
             self.bias = self.variable("bias", [4 * n], dtype)
             return
+        gain, shift = map(tf.constant_initializer, (self.gain, self.shift))
         self.norms = {
             gate: [
-                self.variable(f"{gate}/gamma", [n], dtype, constant(self.gain)),
-                self.variable(f"{gate}/beta", [n], dtype, constant(self.shift)),
+                self.variable(f"{gate}/gamma", [n], dtype, gain),
+                self.variable(f"{gate}/beta", [n], dtype, shift),
             ]
             for gate in ("input", "transform", "forget", "output", "state")
         }
@@ -105,9 +107,7 @@ class LayerNormBasicLSTMCell(BasicLSTMCell):
         if not self.layer_norm:
             return x
         gamma, beta = self.norms[gate]
-        mean, variance = tf.nn.moments(x, [1], keepdims=True)
-        epsilon = 1e-3 if x.dtype == tf.float16 else 1e-12
-        return tf.nn.batch_normalization(x, mean, variance, beta, gamma, epsilon)
+        return layer_normalized(x, [1], beta, gamma)
 
     def __call__(self, x, state):
         c, h = state
@@ -123,11 +123,6 @@ class LayerNormBasicLSTMCell(BasicLSTMCell):
         c = self.normalized(c, "state")
         h = self.activation(c) * tf.sigmoid(self.normalized(o, "output"))
         return h, LSTMStateTuple(c, h)
-
-
-def constant(value):
-    """An initializer of this value."""
-    return lambda shape, dtype: tf.fill(shape, tf.cast(value, dtype))
 
 
 class NASCell(Cell):
@@ -170,10 +165,10 @@ class NASCell(Cell):
         if self.use_bias:
             kept = tf.nn.bias_add(kept, self.bias)
         read, kept = tf.split(read, 8, 1), tf.split(kept, 8, 1)
-        product = read.pop(3) * kept.pop(3)  # the others are added
+        multiplied = read.pop(3) * kept.pop(3)  # the others are added
         a, b, d, e, f, g, i = [x + h for x, h in zip(read, kept)]
         first = tf.tanh(tf.sigmoid(a) * tf.nn.relu(b))
-        second = tf.tanh(tf.sigmoid(d) + tf.nn.relu(product))
+        second = tf.tanh(tf.sigmoid(d) + tf.nn.relu(multiplied))
         third = tf.tanh(tf.tanh(e) * tf.sigmoid(f))
         fourth = tf.sigmoid(tf.tanh(g) + tf.sigmoid(i))
         c = tf.tanh(first + c) * second

@@ -134,9 +134,8 @@ class HighwayWrapper(Wrapper):
 
         def gate(name, bias):
             kernel = self.variable(f"{name}_w", [depth, depth], dtype)
-            return kernel, self.variable(
-                f"{name}_b", [depth], dtype, lambda *given: bias * tf.ones(*given)
-            )
+            begin = tf.constant_initializer(bias)
+            return kernel, self.variable(f"{name}_b", [depth], dtype, begin)
 
         self.carry = gate("carry", self.bias_init)
         self.kernel = self.carry[0]

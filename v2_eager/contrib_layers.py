@@ -1,0 +1,385 @@
+"""Contrib's layers: `tf.contrib.layers`, with its defaults → modules that say them."""
+
+import math
+import tempfile
+
+import tensorflow as tf
+
+from v2_eager.numerics import initializers
+from v2_eager.numerics.layers import Conv2D, FullyConnected
+from v2_eager.summaries import read_folder, write_histogram, write_scalar
+
+__all__ = [
+    "initial_kernels",
+    "make_fully_connected",
+    "make_conv2d",
+    "make_repeated",
+    "pool_and_flatten",
+    "dropout",
+    "make_embed_sequence",
+    "make_bow_encoder",
+    "one_hot",
+    "penalty",
+    "summarize",
+]
+
+
+def initial_kernels(shapes, seed):
+    """Draws kernels by the initializers that contrib had.
+
+    Args:
+        shapes: list of lists of ints, [..., inputs, outputs].
+        seed: of each op; that of the graph is 7.
+
+    Returns:
+        {name of the initializer: list of float32 arrays}.
+    """
+    # --- initializers
+    xavier = initializers.contrib_xavier
+    scaling = initializers.contrib_variance_scaling
+    draws = {
+        "xavier": xavier(seed=seed),
+        "xavier_conv2d": xavier(seed=seed),
+        "xavier, normal": xavier(uniform=False, seed=seed),
+        "variance_scaling": scaling(seed=seed),
+        "caffe": scaling(factor=1.0, mode="FAN_IN", uniform=True, seed=seed),
+        "fan out": scaling(factor=1.0, mode="FAN_OUT", seed=seed),
+    }
+
+    # --- draw
+    def drawn(draw, shape):
+        tf.random.set_seed(7)  # begins anew, as every op of a graph did
+        return draw(shape).numpy()
+
+    return {k: [drawn(draw, shape) for shape in shapes] for k, draw in draws.items()}
+
+
+def make_fully_connected(units, scale=None, name="mlp"):
+    """Makes dense layers: ReLU where no activation is given, None after the last.
+
+    Args:
+        units: list of the layers' sizes.
+        scale: weight of an l2 penalty on the weights, a float, or None.
+        name: scope of the variables `fully_connected/weights`, `…/biases`,
+            `fully_connected_1/weights`, …
+
+    Returns:
+        Callable from a [..., features] float tensor to the [..., units[-1]] tensor and
+        the penalty, a scalar.
+
+    Raises:
+        ValueError: a scale below 0, or an integer; of the callable: no rank of 2 or
+            more, or unknown features.
+    """
+    return Perceptron(units, scale, name)
+
+
+class Perceptron(tf.Module):
+    """Dense layers, whose names TensorFlow 1 counted."""
+
+    def __init__(self, units, scale, name):
+        super().__init__()
+        self.scale = None if scale is None else checked_scale(scale)
+        self.layers = []
+        for i, size in enumerate(units):
+            path = f"{name}/fully_connected" + (f"_{i}" if i else "")
+            activation = tf.nn.relu if i < len(units) - 1 else None
+            self.layers.append(FullyConnected(path, size, activation, seed=i))
+
+    def __call__(self, x):
+        # --- layers
+        for layer in self.layers:
+            x = layer(x)
+        # --- penalty
+        if not self.scale:
+            return x, tf.zeros([], x.dtype)
+        penalties = [self.scale * tf.nn.l2_loss(layer.weights) for layer in self.layers]
+        return x, tf.add_n(penalties)
+
+
+def checked_scale(scale):
+    """The weight of a penalty; contrib refused what it took for a mistake."""
+    if isinstance(scale, int):
+        raise ValueError(f"scale cannot be an integer: {scale}")
+    if scale < 0:
+        raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale}")
+    return scale
+
+
+def make_conv2d(
+    filters, size, stride=1, padding="SAME", rate=1, biases=True, name="net"
+):
+    """Makes two convolutions, each with ReLU.
+
+    Args:
+        filters: list of two numbers of output channels.
+        size: [height, width] of the kernels, or a number for both.
+        stride: of the first, likewise.
+        padding: "SAME" or "VALID".
+        rate: dilation of the second.
+        biases: whether there are any.
+        name: scope of the variables `Conv/weights`, `Conv/biases`, `Conv_1/weights`, …
+
+    Returns:
+        Callable from a [batch, height, width, channels] float tensor to [batch, new
+        height, new width, filters[1]].
+
+    Raises:
+        ValueError: another padding; of the callable: not four dimensions, or unknown
+            channels.
+    """
+    options = {"padding": padding, "biases": biases}
+    return Chain(
+        Conv2D(f"{name}/Conv", filters[0], size, stride, **options),
+        Conv2D(f"{name}/Conv_1", filters[1], size, rate=rate, **options),
+    )
+
+
+class Chain(tf.Module):
+    """Layers and functions, one after the other."""
+
+    def __init__(self, *steps):
+        super().__init__()
+        self.steps = steps
+
+    def __call__(self, x):
+        for step in self.steps:
+            x = step(x)
+        return x
+
+
+def make_repeated(filters, units, name="net"):
+    """Makes layers by `repeat`, each the same, and by `stack`, each of another size.
+
+    Args:
+        filters: number of channels of two convolutions.
+        units: list of the dense layers' sizes.
+        name: scope of the variables `conv/conv_1/weights`, `conv/conv_2/weights`, …,
+            `fc/fc_1/weights`, …
+
+    Returns:
+        Callable from a [batch, height, width, channels] float tensor to [batch,
+        units[-1]], after ReLU, too.
+    """
+    return Chain(
+        *[Conv2D(f"{name}/conv/conv_{i}", filters, [3, 3]) for i in (1, 2)],
+        lambda x: flatten(tf.nn.max_pool2d(x, [2, 2], 2, "VALID")),
+        *[FullyConnected(f"{name}/fc/fc_{i}", size) for i, size in enumerate(units, 1)],
+    )
+
+
+def flatten(x):
+    """[batch, features]: the batch may be unknown, the rest may not."""
+    return tf.reshape(x, [-1, math.prod(x.shape[1:])])
+
+
+def pool_and_flatten(x, size):
+    """Pools images by the maximum and by the average, and flattens the first.
+
+    Args:
+        x: [batch, height, width, channels] float tensor.
+        size: of the windows, a number or [height, width]; they are 2 apart.
+
+    Returns:
+        (averages [batch, new height, new width, channels], with padding, maxima [batch,
+        features], without).
+    """
+    averages = tf.nn.avg_pool2d(x, size, 2, "SAME")
+    return averages, flatten(tf.nn.max_pool2d(x, size, 2, "VALID"))
+
+
+def dropout(x, keep_prob, seed, is_training=True, noise_shape=None, draws=2):
+    """Keeps a share of the elements in training, and scales them up.
+
+    Args:
+        x: float array.
+        keep_prob: the share, in (0, 1].
+        seed: of the op; that of the graph is 7.
+        is_training: whether to drop anything.
+        noise_shape: list, 1 where a draw is for all, or None for a draw of every
+            element.
+        draws: how often to do it.
+
+    Returns:
+        List of arrays like x.
+
+    Raises:
+        ValueError: a share outside of (0, 1].
+    """
+    # --- build
+    tf.random.set_seed(7)
+    x = tf.constant(x)
+
+    @tf.function
+    def draw():
+        if not is_training:
+            return x
+        return tf.nn.dropout(x, 1 - keep_prob, noise_shape, seed)
+
+    # --- run
+    return [draw().numpy() for _ in range(draws)]
+
+
+def make_embed_sequence(vocab_size, embed_dim, name="words"):
+    """Makes embeddings of sequences, which an encoder and a decoder may share.
+
+    Args:
+        vocab_size: number of rows.
+        embed_dim: size of a vector.
+        name: scope of the variable `EmbedSequence/embeddings`.
+
+    Returns:
+        Callable from an int tensor of any shape to float32 [..., embed_dim].
+
+    Raises:
+        ValueError: of the callable: no number of rows, or no size.
+        tf.errors.InvalidArgumentError: of the callable, on a CPU: no such row.
+    """
+    return Sequences(vocab_size, embed_dim, f"{name}/EmbedSequence")
+
+
+class Embeddings(tf.Module):
+    """A table of vectors, made by the first call."""
+
+    def __init__(self, vocab_size, embed_dim, path):
+        super().__init__()
+        self.sizes, self.path, self.embeddings = [vocab_size, embed_dim], path, None
+
+    def build(self):
+        if not all(self.sizes):
+            raise ValueError("Must specify vocab size and embedding dimension")
+        if self.embeddings is None:
+            draw = initializers.glorot_uniform(seed=1)
+            self.embeddings = tf.Variable(
+                lambda: draw(self.sizes), name=f"{self.path}/embeddings"
+            )
+
+
+class Sequences(Embeddings):
+    def __call__(self, ids):
+        self.build()
+        return tf.nn.embedding_lookup(self.embeddings, ids)
+
+
+def make_bow_encoder(vocab_size, embed_dim, sparse_lookup=True, name="text"):
+    """Makes a bag of words: the mean of the embeddings of a document.
+
+    Args:
+        vocab_size: number of rows.
+        embed_dim: size of a vector.
+        sparse_lookup: whether 0 is padding; a document of nothing else has row 0.
+        name: scope of the variable `bow_encoder/embeddings`.
+
+    Returns:
+        Callable from a [batch, length] int tensor to [batch, embed_dim] float32.
+
+    Raises:
+        ValueError: of the callable: no number of rows, or no size.
+    """
+    return BagOfWords(vocab_size, embed_dim, sparse_lookup, f"{name}/bow_encoder")
+
+
+class BagOfWords(Embeddings):
+    def __init__(self, vocab_size, embed_dim, sparse_lookup, path):
+        super().__init__(vocab_size, embed_dim, path)
+        self.sparse_lookup = sparse_lookup
+
+    def __call__(self, ids):
+        self.build()
+        if self.sparse_lookup:
+            words = tf.sparse.from_dense(ids)  # without the zeros
+            return tf.nn.safe_embedding_lookup_sparse(
+                self.embeddings, words, combiner="mean", default_id=0
+            )
+        return tf.reduce_mean(tf.nn.embedding_lookup(self.embeddings, ids), 1)
+
+
+def one_hot(labels, num_classes, on_value=1.0, off_value=0.0):
+    """Gives every label a row of its own.
+
+    Args:
+        labels: int tensor of any shape.
+        num_classes: size of a row.
+        on_value, off_value: what stands at the label, and elsewhere.
+
+    Returns:
+        [..., num_classes] float32 tensor.
+    """
+    return tf.one_hot(labels, num_classes, on_value, off_value)
+
+
+def penalty(weights, scale_l1, scale_l2):
+    """Penalizes weights by their absolute values and by half their squares.
+
+    Args:
+        weights: list of float32 tensors, or float64 ones.
+        scale_l1, scale_l2: floats; 0.0 where there is no such penalty.
+
+    Returns:
+        Scalar.
+
+    Raises:
+        ValueError: an integer, a scale below 0, or no weights.
+    """
+    if not weights:
+        raise ValueError("No weights to regularize.")
+    l1, l2 = checked_scale(scale_l1), checked_scale(scale_l2)
+
+    def penalize(w):
+        return l1 * tf.reduce_sum(tf.abs(w)) + l2 * tf.nn.l2_loss(w)
+
+    return tf.add_n([penalize(w) for w in weights])
+
+
+def summarize(x, weights):
+    """Summarizes activations by what is zero, and tensors by histograms, or as scalars.
+
+    Args:
+        x: [n, features] float array.
+        weights: [features, units] array of the same dtype.
+
+    Returns:
+        List of dicts as `summaries.read_events` returns them.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        writer = tf.summary.create_file_writer(directory)
+
+        @tf.function
+        def write(x, weights):
+            with writer.as_default(0):
+                # --- activations
+                scores = tf.matmul(x, weights)
+                write_activation("hidden", tf.nn.relu(scores), scores)
+                write_activation("capped", tf.nn.relu6(scores), scores, 6.0)
+                write_activation("squashed", tf.nn.tanh(scores))
+                # --- tensors
+                write_scalar("average_summary", tf.reduce_mean(scores))
+                write_histogram("largest_summary", tf.reduce_max(scores, 0))
+                write_histogram("all", scores)
+
+        # --- write
+        write(tf.constant(x), tf.constant(weights))
+        writer.close()
+        # --- read
+        return read_folder(directory)
+
+
+def write_activation(name, y, x=None, cap=None):
+    """Writes what `summarize_activation` wrote of the op that bore a name.
+
+    Args:
+        name: of the op, hence of the tags.
+        y: float tensor, the activation.
+        x: what it was applied to, for the share of it below 0; None of what has no end.
+        cap: where the activation ends, or None.
+    """
+    if x is not None:
+        write_scalar(f"{name}/zeros", share(x < 0))
+    if cap is not None:
+        write_scalar(f"{name}/sixes", share(x > cap))
+    write_histogram(f"{name}/activation", y)
+
+
+def share(mask):
+    """The share of a bool tensor that is true, a float32 scalar."""
+    return tf.reduce_mean(tf.cast(mask, tf.float32))
