@@ -12,7 +12,6 @@ import tensorflow as tf
 
 __all__ = [
     "LayerNorm",
-    "layer_normalized",
     "InstanceNorm",
     "GroupNorm",
 ]
