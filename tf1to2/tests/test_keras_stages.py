@@ -52,9 +52,15 @@ class JudgedTest(unittest.TestCase):
             ("raises", ONE, v1.raised(ValueError("no\nmore")), "ValueError: no"),
             (
                 "raises, too",
-                {"raised": np.array("E")},
-                v1.raised(KeyError()),
+                v1.raised(KeyError("one")),
+                v1.raised(KeyError("another")),
                 "an error, too",
+            ),
+            (
+                "raises something else",
+                v1.raised(KeyError("one")),
+                v1.raised(ValueError("no")),
+                "ValueError: no",
             ),
             ("no error", {"raised": np.array("E")}, ONE, "no error"),
         ]
