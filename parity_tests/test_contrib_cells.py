@@ -111,6 +111,13 @@ CASES = [
     ),
     block(
         "make_lstm_fused",
+        "of no length",
+        [normal(4, "b", 3), integers("b", high=1)],
+        {"units": 3},
+        {"xla": LOOP},
+    ),
+    block(
+        "make_lstm_fused",
         "all of one length",
         [normal(4, "b", 3)],
         {"units": 3, "name": "long"},

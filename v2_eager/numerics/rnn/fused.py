@@ -54,7 +54,8 @@ class LSTMBlockFusedCell(tf.Module):
             return tf.concat(state, 1), state
 
         size, longest = 2 * self.cell.num_units, tf.reduce_max(lengths)
-        states, _ = take_steps(step, x, state, size, x.dtype, longest)
+        states, _ = take_steps(step, x, state, size, x.dtype, tf.maximum(1, longest))
+        states = tf.where(longest > 0, states, tf.zeros_like(states))  # none was taken
         c, h = tf.split(states, 2, 2)
         mask = tf.transpose(tf.sequence_mask(lengths, tf.shape(x)[0], x.dtype))
         h = h * mask[:, :, tf.newaxis]
