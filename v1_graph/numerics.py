@@ -177,11 +177,16 @@ def make_reader(cell, loop="unroll", name="reader"):
             options["cell"] = make(options["cell"])
         if "cells" in options:
             options["cells"] = [make(one) for one in options["cells"]]
-        return getattr(tf.nn.rnn_cell, kind)(**options)
+        home = tf.nn.rnn_cell
+        if not hasattr(home, kind):
+            contrib = tensorflow.contrib
+            home = contrib.cudnn_rnn if kind.startswith("Cudnn") else contrib.rnn
+        return getattr(home, kind)(**options)
 
     def read(x, lengths=None):
         draw = tf.glorot_uniform_initializer(seed=1)
         tf.get_variable_scope().set_initializer(draw)
+        tf.get_variable_scope().set_dtype(x.dtype)  # wrappers of contrib ask for none
         if loop == "unroll_both_ways":
             cells = make(cell), make(cell)
             return tf.nn.bidirectional_dynamic_rnn(

@@ -91,4 +91,98 @@ DESCRIPTORS = {
             ("MultiRNNCell", {"cells": [cell("BasicLSTMCell"), cell("GRUCell")]}),
         ),
     ],
+    "LSTMBlockCell": [
+        reader(
+            "LSTMBlockCell, a negative limit",
+            cell("LSTMBlockCell", forget_bias=0.5, cell_clip=-1.0, use_peephole=True),
+            narrow=True,
+        ),
+    ],
+    "LSTMBlockFusedCell": "contrib_cells.make_lstm_fused",
+    "TimeReversedFusedRNN": "contrib_cells.make_fused_both_ways",
+    "GRUBlockCell": [
+        reader(
+            "a GRUBlockCell below a GRUBlockCellV2",
+            ("MultiRNNCell", {"cells": [cell("GRUBlockCell"), cell("GRUBlockCellV2")]}),
+            narrow=True,
+        )
+    ],
+    "GRUBlockCellV2": "contrib_cells.make_gru_block",
+    "LayerNormBasicLSTMCell": [
+        reader(
+            "LayerNormBasicLSTMCell by ReLU",
+            cell("LayerNormBasicLSTMCell", forget_bias=0.5, activation="relu"),
+        ),
+        reader(
+            "LayerNormBasicLSTMCell, float16",
+            cell("LayerNormBasicLSTMCell"),
+            x=normal("b", 5, 7, dtype="float16"),
+            narrow=True,
+        ),
+    ],
+    "NASCell": [
+        reader("NASCell, projected", cell("NASCell", num_proj=4, use_bias=True)),
+    ],
+    "UGRNNCell": [
+        reader("UGRNNCell", cell("UGRNNCell", forget_bias=0.5, activation="relu"))
+    ],
+    "IntersectionRNNCell": [
+        reader(
+            "IntersectionRNNCell",
+            cell("IntersectionRNNCell", num_in_proj=6, forget_bias=0.5),
+        )
+    ],
+    "CudnnCompatibleLSTMCell": [
+        reader("CudnnCompatibleLSTMCell", cell("CudnnCompatibleLSTMCell"), narrow=True)
+    ],
+    "CudnnCompatibleGRUCell": [
+        reader("CudnnCompatibleGRUCell", cell("CudnnCompatibleGRUCell"))
+    ],
+    "Wrapper": "contrib_rnn.make_highway",
+    "AttentionCellWrapper": [
+        reader(
+            "AttentionCellWrapper of an LSTM, all its sizes",
+            (
+                "AttentionCellWrapper",
+                {
+                    "cell": cell("BasicLSTMCell"),
+                    "attn_length": 2,
+                    "attn_size": 4,
+                    "attn_vec_size": 3,
+                    "input_size": 5,
+                },
+            ),
+        )
+    ],
+    "HighwayWrapper": [
+        reader(
+            "HighwayWrapper of an LSTM, its gates apart",
+            (
+                "HighwayWrapper",
+                {
+                    "cell": ("BasicLSTMCell", {"num_units": 7}),
+                    "couple_carry_transform_gates": False,
+                    "carry_bias_init": 0.5,
+                },
+            ),
+        )
+    ],
+    "InputProjectionWrapper": [
+        reader(
+            "InputProjectionWrapper",
+            ("InputProjectionWrapper", {"cell": cell("GRUCell"), "num_proj": 5}),
+        )
+    ],
+    "OutputProjectionWrapper": [
+        reader(
+            "OutputProjectionWrapper, tanh",
+            (
+                "OutputProjectionWrapper",
+                {"cell": cell("GRUCell"), "output_size": 3, "activation": "tanh"},
+            ),
+        )
+    ],
+    "EmbeddingWrapper": "contrib_rnn.make_embedding_reader",
+    "unroll_both_ways_in_python": "contrib_rnn.make_static_both_ways",
+    "unroll_stack_both_ways": "contrib_rnn.make_stack_both_ways",
 }

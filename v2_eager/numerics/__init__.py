@@ -6,8 +6,8 @@ One module for each kind, one definition for each piece: `optimizers`, `schedule
 `layers` and `norms`, which `contrib_layers` and `contrib_norms` prove.
 """
 
+import inspect
 import os
-import re
 import tempfile
 
 import numpy as np
@@ -222,9 +222,14 @@ class Reader(tf.Module):
 
     def made(self, cell, path):
         kind, options = cell
-        options = dict(options)
+        make, options = getattr(rnn, kind), dict(options)
         if "activation" in options:
             options["activation"] = getattr(tf.nn, options["activation"])
+        name = inspect.signature(make).parameters.get("name")
+        if name is not None:  # of a cell with variables: below the scope of its name
+            path = path if kind == "HighwayWrapper" else f"{path}/{name.default}"
+            options["name"] = path
+            options["initializer"] = initializers.glorot_uniform(seed=1)
         if "cell" in options:
             options["cell"] = self.made(options["cell"], path)
         elif "cells" in options:
@@ -232,11 +237,7 @@ class Reader(tf.Module):
                 self.made(one, f"{path}/multi_rnn_cell/cell_{i}")
                 for i, one in enumerate(options["cells"])
             ]
-        else:  # BasicLSTMCell: basic_lstm_cell
-            scope = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=C)", "_", kind).lower()
-            options["name"] = f"{path}/{scope}"
-            options["initializer"] = initializers.glorot_uniform(seed=1)
-        return getattr(rnn, kind)(**options)
+        return make(**options)
 
     def __call__(self, x, lengths=None):
         return self.loop(*self.cells, x, lengths)

@@ -79,11 +79,14 @@ class LayerNorm(Norm):
             raise ValueError(f"the axes must be < rank(inputs), which is {rank}")
         self.build(x.shape[self.begin_params_axis :], x.dtype)
         axes = list(range(self.begin_norm_axis % rank, rank))
-        mean, variance = tf.nn.moments(x, axes, keepdims=True)
-        epsilon = 1e-3 if x.dtype == tf.float16 else 1e-12
-        return tf.nn.batch_normalization(
-            x, mean, variance, self.beta, self.gamma, epsilon
-        )
+        return layer_normalized(x, axes, self.beta, self.gamma)
+
+
+def layer_normalized(x, axes, beta, gamma):
+    """What `LayerNorm` does, with an offset and a factor, or None."""
+    mean, variance = tf.nn.moments(x, axes, keepdims=True)
+    epsilon = 1e-3 if x.dtype == tf.float16 else 1e-12
+    return tf.nn.batch_normalization(x, mean, variance, beta, gamma, epsilon)
 
 
 class InstanceNorm(Norm):

@@ -11,7 +11,7 @@ v2_eager/numerics/randomness.py: DEFAULT_GRAPH_SEED, INT32_MAX, kernel_seeds, st
 v2_eager/numerics/initializers.py: random_uniform, fans, variance_scaling,
     glorot_uniform
 v2_eager/numerics/rnn/cells.py: Cell, product, GRUCell
-v2_eager/numerics/rnn/loops.py: unroll, check_rank, prepare, advance
+v2_eager/numerics/rnn/loops.py: unroll, take_steps, check_rank, prepare, advance
 v2_eager/numerics/losses.py: Reduction, BY_NONZERO_WEIGHTS, compute_weighted_loss,
     float32_weights, number_present, sparse_softmax_cross_entropy
 v2_eager/numerics/optimizers/base.py: Optimizer, number, summed
@@ -228,6 +228,8 @@ class GRUCell(Cell):
     biases begin at one, so that little is reset and updated, the candidate's at zero.
     """
 
+    names = "gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias"
+
     def __init__(
         self,
         num_units,
@@ -241,12 +243,12 @@ class GRUCell(Cell):
 
     def make_variables(self, depth, dtype):
         n, given = self.num_units, self.bias_initializer
-        shape = [depth + n, 2 * n]
-        self.kernel = self.variable("gates/kernel", shape, dtype)
-        self.bias = self.variable("gates/bias", [2 * n], dtype, given or tf.ones)
-        self.candidate_kernel = self.variable("candidate/kernel", [depth + n, n], dtype)
+        kernel, bias, candidate_kernel, candidate_bias = self.names
+        self.kernel = self.variable(kernel, [depth + n, 2 * n], dtype)
+        self.bias = self.variable(bias, [2 * n], dtype, given or tf.ones)
+        self.candidate_kernel = self.variable(candidate_kernel, [depth + n, n], dtype)
         self.candidate_bias = self.variable(
-            "candidate/bias", [n], dtype, given or tf.zeros
+            candidate_bias, [n], dtype, given or tf.zeros
         )
 
     def __call__(self, x, state):
@@ -258,15 +260,16 @@ class GRUCell(Cell):
         return state, state
 
 
-def unroll(cell, x, lengths=None, state=None, time_major=False):
+def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
     """What `tf.nn.dynamic_rnn` did: reads x by one loop, and holds what has ended.
 
     Args:
         cell: see the module.
-        x: [batch, time, depth] float tensor.
+        x: [batch, time, depth] tensor.
         lengths: [batch] int tensor, or None where all sequences fill the time.
         state: where to begin, or None for zeros.
         time_major: whether time comes before the batch, in x and in the outputs.
+        dtype: of the outputs and of the state, if it is not that of x.
 
     Returns:
         (outputs [batch, time, output_size], zero past the end; state of the end).
@@ -278,29 +281,50 @@ def unroll(cell, x, lengths=None, state=None, time_major=False):
     if not time_major:
         check_rank(x)
         x = tf.transpose(x, [1, 0, 2])
-    state, lengths = prepare(cell, x, lengths, state)
-    time = x.shape[0] or tf.shape(x)[0]
-    end = time
+    dtype = dtype or x.dtype
+    state, lengths = prepare(cell, x, lengths, state, dtype=dtype)
+    end = None
     if lengths is not None:  # nothing is computed past the longest
-        end = tf.minimum(time, tf.maximum(1, tf.reduce_max(lengths)))
-    inputs = tf.TensorArray(x.dtype, time, element_shape=x.shape[1:]).unstack(x)
-    outputs = tf.TensorArray(
-        x.dtype, time, element_shape=[x.shape[1], cell.output_size]
-    )
+        end = tf.maximum(1, tf.reduce_max(lengths))
 
-    def step(t, state, outputs):
-        output, state = advance(cell, inputs.read(t), state, t, lengths)
+    def step(x, state, t):
+        return advance(cell, x, state, t, lengths)
+
+    outputs, state = take_steps(step, x, state, cell.output_size, dtype, end)
+    return outputs if time_major else tf.transpose(outputs, [1, 0, 2]), state
+
+
+def take_steps(step, x, state, size, dtype, end=None):
+    """The loop itself.
+
+    Args:
+        step: function of ([batch, depth], state, time) for ([batch, size], new state).
+        x: [time, batch, depth] tensor.
+        state: where to begin.
+        size: of the outputs.
+        dtype: of the outputs.
+        end: how many steps to take, at most the time, or None for all.
+
+    Returns:
+        ([time, batch, size] outputs, zero past `end`; the last state).
+    """
+    time = x.shape[0] or tf.shape(x)[0]
+    end = time if end is None else tf.minimum(time, end)
+    inputs = tf.TensorArray(x.dtype, time, element_shape=x.shape[1:]).unstack(x)
+    outputs = tf.TensorArray(dtype, time, element_shape=[x.shape[1], size])
+
+    def body(t, state, outputs):
+        output, state = step(inputs.read(t), state, t)
         return t + 1, state, outputs.write(t, output)
 
     _, state, outputs = tf.while_loop(
         lambda t, *_: t < end,
-        step,
+        body,
         (tf.constant(0), state, outputs),
         parallel_iterations=1,  # else a cell that draws may do so in any order
         maximum_iterations=x.shape[0],
     )
-    outputs = outputs.stack()
-    return outputs if time_major else tf.transpose(outputs, [1, 0, 2]), state
+    return outputs.stack(), state
 
 
 def check_rank(x):
@@ -308,15 +332,16 @@ def check_rank(x):
         raise ValueError(f"Shape must be rank 3 but is rank {x.shape.rank}")
 
 
-def prepare(cell, x, lengths, state, batch_axis=1):
+def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
     """Makes the variables and what a loop begins with; complains as v1 did."""
     check_rank(x)
     if x.shape[2] is None:
         raise ValueError("Input size must be accessible via shape inference")
-    cell.build(x.shape[2], x.dtype)
-    cell.begin(x.shape[2], x.dtype)
+    dtype = dtype or x.dtype
+    cell.build(x.shape[2], dtype)
+    cell.begin(x.shape[2], dtype)
     batch = x.shape[batch_axis] or tf.shape(x)[batch_axis]
-    zeros = cell.zero_state(batch, x.dtype)
+    zeros = cell.zero_state(batch, dtype)
     if state is None:
         state = zeros
     state = tf.nest.pack_sequence_as(zeros, tf.nest.flatten(state))

@@ -30,6 +30,15 @@ def gradient_of_reference():
         scaled(tf.ones([2]))
 
 
+def gradient_of_block():
+    x, zeros, w = tf.ones([1, 2]), tf.zeros(2), tf.Variable(tf.ones([4, 8]))
+    peepholes = {"wci": zeros, "wcf": zeros, "wco": zeros}
+    with tf.GradientTape() as tape:
+        state = {"cs_prev": x, "h_prev": x}
+        step = tf.raw_ops.LSTMBlockCell(x=x, w=w, b=tf.zeros(8), **state, **peepholes)
+    tape.gradient(step.h, w)
+
+
 def function_of_reference():
     with tf.Graph().as_default():
         w = v1.get_variable("w", [2], use_resource=False)
@@ -250,6 +259,7 @@ ERRORS = {
     "No gradient defined": in_graph(
         lambda: tf.gradients(tf.unique(x := v1.placeholder(tf.float32, [2]))[0], x)
     ),
+    "gradient registry has no entry": gradient_of_block,
     "2GB": lambda: tf.make_tensor_proto(np.zeros(2**31, np.uint8)),
     "Op type not": in_graph(lambda: v1.import_graph_def(graph_of("NoSuchOp"))),
     "as_list()": in_graph(lambda: v1.placeholder(tf.float32).shape.as_list()),

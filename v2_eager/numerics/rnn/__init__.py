@@ -1,12 +1,13 @@
-"""The cells of `tf.nn.rnn_cell`, and the loops that ran them.
+"""The cells of `tf.nn.rnn_cell` and `tf.contrib.rnn`, and the loops that ran them.
 
     cell = BasicLSTMCell(128, name="rnn/basic_lstm_cell")
     outputs, state = unroll(cell, x, lengths)
 
 A cell has `build(depth, dtype)`, which makes its variables under the names of v1,
 `zero_state(batch, dtype)`, `output_size`, and is called with ([batch, depth], state)
-for (output, new state). Follows `tensorflow/python/ops/rnn.py`, `rnn_cell_impl.py` and
-`rnn_cell_wrapper_impl.py` of 1.15.5. Gradients have the bits of v1 in a `tf.function`.
+for (output, new state). Follows `tensorflow/python/ops/rnn.py`, `rnn_cell_impl.py`,
+`rnn_cell_wrapper_impl.py` and `tensorflow/contrib/rnn` of 1.15.5. Gradients have the
+bits of v1 in a `tf.function`.
 """
 
 from v2_eager.numerics.rnn.cells import (
@@ -17,7 +18,33 @@ from v2_eager.numerics.rnn.cells import (
     LSTMCell,
     LSTMStateTuple,
 )
-from v2_eager.numerics.rnn.loops import unroll, unroll_both_ways, unroll_in_python
+from v2_eager.numerics.rnn.contrib_cells import (
+    CudnnCompatibleGRUCell,
+    CudnnCompatibleLSTMCell,
+    GRUBlockCell,
+    GRUBlockCellV2,
+    IntersectionRNNCell,
+    LayerNormBasicLSTMCell,
+    LSTMBlockCell,
+    NASCell,
+    UGRNNCell,
+)
+from v2_eager.numerics.rnn.contrib_wrappers import (
+    AttentionCellWrapper,
+    EmbeddingWrapper,
+    HighwayWrapper,
+    InputProjectionWrapper,
+    OutputProjectionWrapper,
+    Wrapper,
+)
+from v2_eager.numerics.rnn.fused import LSTMBlockFusedCell, TimeReversedFusedRNN
+from v2_eager.numerics.rnn.loops import (
+    unroll,
+    unroll_both_ways,
+    unroll_both_ways_in_python,
+    unroll_in_python,
+    unroll_stack_both_ways,
+)
 from v2_eager.numerics.rnn.wrappers import DropoutWrapper, MultiRNNCell, ResidualWrapper
 
 __all__ = [
@@ -25,6 +52,8 @@ __all__ = [
     "unroll",
     "unroll_in_python",
     "unroll_both_ways",
+    "unroll_both_ways_in_python",
+    "unroll_stack_both_ways",
     "Cell",
     "BasicRNNCell",
     "BasicLSTMCell",
@@ -33,4 +62,21 @@ __all__ = [
     "MultiRNNCell",
     "ResidualWrapper",
     "DropoutWrapper",
+    "LSTMBlockCell",
+    "LSTMBlockFusedCell",
+    "TimeReversedFusedRNN",
+    "GRUBlockCell",
+    "GRUBlockCellV2",
+    "LayerNormBasicLSTMCell",
+    "NASCell",
+    "UGRNNCell",
+    "IntersectionRNNCell",
+    "CudnnCompatibleLSTMCell",
+    "CudnnCompatibleGRUCell",
+    "Wrapper",
+    "AttentionCellWrapper",
+    "HighwayWrapper",
+    "InputProjectionWrapper",
+    "OutputProjectionWrapper",
+    "EmbeddingWrapper",
 ]

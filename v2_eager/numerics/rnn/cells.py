@@ -53,6 +53,11 @@ def product(x, state, kernel, bias):
     return tf.nn.bias_add(tf.matmul(tf.concat([x, state], 1), kernel), bias)
 
 
+def dropped(x, keep, seed):
+    """What is left of x, in proportion; multiplied, as in 1.15: zeros have signs."""
+    return x * tf.nn.dropout(tf.ones_like(x), 1 - keep, seed=seed)
+
+
 class BasicRNNCell(Cell):
     """`tf.nn.rnn_cell.BasicRNNCell`: activation(W [x, state] + b)."""
 
@@ -148,15 +153,18 @@ class LSTMCell(BasicLSTMCell):
                 "projection/kernel", [n, self.num_proj], dtype
             )
 
+    def clipped(self, c):
+        if self.cell_clip is None:
+            return c
+        return tf.clip_by_value(c, -self.cell_clip, self.cell_clip)
+
     def __call__(self, x, state):
         c, h = state
         i, j, f, o = tf.split(product(x, h, self.kernel, self.bias), 4, 1)
         f = f + self.forget_bias
         if self.use_peepholes:
             f, i = f + self.w_f * c, i + self.w_i * c
-        c = tf.sigmoid(f) * c + tf.sigmoid(i) * self.activation(j)
-        if self.cell_clip is not None:
-            c = tf.clip_by_value(c, -self.cell_clip, self.cell_clip)
+        c = self.clipped(tf.sigmoid(f) * c + tf.sigmoid(i) * self.activation(j))
         if self.use_peepholes:
             o = o + self.w_o * c  # the new one
         h = tf.sigmoid(o) * self.activation(c)
@@ -174,6 +182,8 @@ class GRUCell(Cell):
     biases begin at one, so that little is reset and updated, the candidate's at zero.
     """
 
+    names = "gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias"
+
     def __init__(
         self,
         num_units,
@@ -187,12 +197,12 @@ class GRUCell(Cell):
 
     def make_variables(self, depth, dtype):
         n, given = self.num_units, self.bias_initializer
-        shape = [depth + n, 2 * n]
-        self.kernel = self.variable("gates/kernel", shape, dtype)
-        self.bias = self.variable("gates/bias", [2 * n], dtype, given or tf.ones)
-        self.candidate_kernel = self.variable("candidate/kernel", [depth + n, n], dtype)
+        kernel, bias, candidate_kernel, candidate_bias = self.names
+        self.kernel = self.variable(kernel, [depth + n, 2 * n], dtype)
+        self.bias = self.variable(bias, [2 * n], dtype, given or tf.ones)
+        self.candidate_kernel = self.variable(candidate_kernel, [depth + n, n], dtype)
         self.candidate_bias = self.variable(
-            "candidate/bias", [n], dtype, given or tf.zeros
+            candidate_bias, [n], dtype, given or tf.zeros
         )
 
     def __call__(self, x, state):

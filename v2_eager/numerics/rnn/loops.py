@@ -3,15 +3,16 @@
 import tensorflow as tf
 
 
-def unroll(cell, x, lengths=None, state=None, time_major=False):
+def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
     """What `tf.nn.dynamic_rnn` did: reads x by one loop, and holds what has ended.
 
     Args:
         cell: see the module.
-        x: [batch, time, depth] float tensor.
+        x: [batch, time, depth] tensor.
         lengths: [batch] int tensor, or None where all sequences fill the time.
         state: where to begin, or None for zeros.
         time_major: whether time comes before the batch, in x and in the outputs.
+        dtype: of the outputs and of the state, if it is not that of x.
 
     Returns:
         (outputs [batch, time, output_size], zero past the end; state of the end).
@@ -23,29 +24,50 @@ def unroll(cell, x, lengths=None, state=None, time_major=False):
     if not time_major:
         check_rank(x)
         x = tf.transpose(x, [1, 0, 2])
-    state, lengths = prepare(cell, x, lengths, state)
-    time = x.shape[0] or tf.shape(x)[0]
-    end = time
+    dtype = dtype or x.dtype
+    state, lengths = prepare(cell, x, lengths, state, dtype=dtype)
+    end = None
     if lengths is not None:  # nothing is computed past the longest
-        end = tf.minimum(time, tf.maximum(1, tf.reduce_max(lengths)))
-    inputs = tf.TensorArray(x.dtype, time, element_shape=x.shape[1:]).unstack(x)
-    outputs = tf.TensorArray(
-        x.dtype, time, element_shape=[x.shape[1], cell.output_size]
-    )
+        end = tf.maximum(1, tf.reduce_max(lengths))
 
-    def step(t, state, outputs):
-        output, state = advance(cell, inputs.read(t), state, t, lengths)
+    def step(x, state, t):
+        return advance(cell, x, state, t, lengths)
+
+    outputs, state = take_steps(step, x, state, cell.output_size, dtype, end)
+    return outputs if time_major else tf.transpose(outputs, [1, 0, 2]), state
+
+
+def take_steps(step, x, state, size, dtype, end=None):
+    """The loop itself.
+
+    Args:
+        step: function of ([batch, depth], state, time) for ([batch, size], new state).
+        x: [time, batch, depth] tensor.
+        state: where to begin.
+        size: of the outputs.
+        dtype: of the outputs.
+        end: how many steps to take, at most the time, or None for all.
+
+    Returns:
+        ([time, batch, size] outputs, zero past `end`; the last state).
+    """
+    time = x.shape[0] or tf.shape(x)[0]
+    end = time if end is None else tf.minimum(time, end)
+    inputs = tf.TensorArray(x.dtype, time, element_shape=x.shape[1:]).unstack(x)
+    outputs = tf.TensorArray(dtype, time, element_shape=[x.shape[1], size])
+
+    def body(t, state, outputs):
+        output, state = step(inputs.read(t), state, t)
         return t + 1, state, outputs.write(t, output)
 
     _, state, outputs = tf.while_loop(
         lambda t, *_: t < end,
-        step,
+        body,
         (tf.constant(0), state, outputs),
         parallel_iterations=1,  # else a cell that draws may do so in any order
         maximum_iterations=x.shape[0],
     )
-    outputs = outputs.stack()
-    return outputs if time_major else tf.transpose(outputs, [1, 0, 2]), state
+    return outputs.stack(), state
 
 
 def unroll_in_python(cell, x, lengths=None, state=None):
@@ -76,16 +98,60 @@ def unroll_both_ways(forward, backward, x, lengths=None, states=(None, None)):
     Raises:
         As `unroll`.
     """
-
-    def reverse(x):  # what has been read, and not the zeros behind it
-        if lengths is None:
-            return tf.reverse(x, [1])
-        return tf.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0)
-
     check_rank(x)
     outputs, state = unroll(forward, x, lengths, states[0])
-    reversed_outputs, reversed_state = unroll(backward, reverse(x), lengths, states[1])
-    return (outputs, reverse(reversed_outputs)), (state, reversed_state)
+    read_back = reverse(x, lengths)
+    others, other_state = unroll(backward, read_back, lengths, states[1])
+    return (outputs, reverse(others, lengths)), (state, other_state)
+
+
+def reverse(x, lengths, time_axis=1):
+    """Reverses what has been read, and not the zeros behind it."""
+    if lengths is None:
+        return tf.reverse(x, [time_axis])
+    return tf.reverse_sequence(x, lengths, time_axis, batch_axis=1 - time_axis)
+
+
+def unroll_both_ways_in_python(forward, backward, x, lengths=None):
+    """What `tf.nn.static_bidirectional_rnn` did: as `unroll_both_ways`, without a loop.
+
+    Returns (list of outputs, each [batch, the sizes of both]; last state of each way).
+    """
+    check_rank(x)
+    outputs, state = unroll_in_python(forward, x, lengths)
+    read_back = reverse(x, lengths)
+    others, other_state = unroll_in_python(backward, read_back, lengths)
+    others = tf.unstack(reverse(tf.stack(others, 1), lengths), axis=1)
+    both = [tf.concat(pair, 1) for pair in zip(outputs, others)]
+    return both, state, other_state
+
+
+def unroll_stack_both_ways(forward, backward, x, lengths=None, states=None):
+    """What `tf.contrib.rnn.stack_bidirectional_dynamic_rnn` did.
+
+    Args:
+        forward: list of cells, one for each layer.
+        backward: list of as many cells.
+        x: [batch, time, depth] float tensor.
+        lengths: [batch] int tensor, or None where all sequences fill the time.
+        states: where the layers begin: list of pairs, or None for zeros.
+
+    Returns:
+        (outputs of the last layer, [batch, time, the sizes of both]; tuple of the last
+        states of the layers forward; the same backward). A layer reads both ways of
+        the one below. Name the cells `…/cell_1/bidirectional_rnn/fw/…`, as v1 did.
+
+    Raises:
+        ValueError: no cells, or not as many; as `unroll`.
+    """
+    if not forward or len(forward) != len(backward):
+        raise ValueError("Forward and Backward cells must have the same depth.")
+    states, last = states or [(None, None)] * len(forward), []
+    for pair, begin in zip(zip(forward, backward), states):
+        outputs, ended = unroll_both_ways(*pair, x, lengths, begin)
+        x = tf.concat(outputs, 2)
+        last.append(ended)
+    return x, *zip(*last)
 
 
 def check_rank(x):
@@ -93,15 +159,16 @@ def check_rank(x):
         raise ValueError(f"Shape must be rank 3 but is rank {x.shape.rank}")
 
 
-def prepare(cell, x, lengths, state, batch_axis=1):
+def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
     """Makes the variables and what a loop begins with; complains as v1 did."""
     check_rank(x)
     if x.shape[2] is None:
         raise ValueError("Input size must be accessible via shape inference")
-    cell.build(x.shape[2], x.dtype)
-    cell.begin(x.shape[2], x.dtype)
+    dtype = dtype or x.dtype
+    cell.build(x.shape[2], dtype)
+    cell.begin(x.shape[2], dtype)
     batch = x.shape[batch_axis] or tf.shape(x)[batch_axis]
-    zeros = cell.zero_state(batch, x.dtype)
+    zeros = cell.zero_state(batch, dtype)
     if state is None:
         state = zeros
     state = tf.nest.pack_sequence_as(zeros, tf.nest.flatten(state))

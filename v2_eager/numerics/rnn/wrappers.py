@@ -4,7 +4,7 @@ import hashlib
 
 import tensorflow as tf
 
-from v2_eager.numerics.rnn.cells import LSTMStateTuple
+from v2_eager.numerics.rnn.cells import LSTMStateTuple, dropped
 
 
 class MultiRNNCell(tf.Module):
@@ -123,9 +123,7 @@ class DropoutWrapper(tf.Module):
             return x
         if self.variational:
             return x / keep * tf.floor(keep + self.noise[place])
-        # Multiplied, as in 1.15: what is dropped has the sign that it had.
-        mask = tf.nn.dropout(tf.ones_like(x), 1 - keep, seed=self.seed_of(place))
-        return x * mask
+        return dropped(x, keep, self.seed_of(place))
 
     def __call__(self, x, state):
         output, state = self.cell(self.dropped(x, "input"), state)

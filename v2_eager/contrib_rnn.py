@@ -1,0 +1,341 @@
+"""RNNs of contrib: wrappers, both ways, CuDNN's checkpoints → modules."""
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import optimizers, rnn
+from v2_eager.rnn import DRAW, Reader, basic_lstm, gru
+
+__all__ = [
+    "make_attention",
+    "make_highway",
+    "make_projections",
+    "make_embedding_reader",
+    "make_static_both_ways",
+    "make_stack_both_ways",
+    "run_cudnn_lstm",
+    "run_cudnn_gru",
+    "train_language_model",
+]
+
+STACK = "stack_bidirectional_rnn/cell_"
+
+
+def make_attention(units, window, size=None, hidden=None, name="reader"):
+    """Makes a GRU that attends to its last outputs.
+
+    Args:
+        units: size of the state of the GRU.
+        window: how many outputs it sees, zeros at first.
+        size: of the outputs, if it is not `units`.
+        hidden: size of the layer that scores, if it is not that of the outputs.
+        name: scope of `rnn/attention_cell_wrapper/kernel`, `…/bias`, `…/gru_cell/…`,
+            `…/attention/attn_w`, `…/attn_v`, `…/kernel`, `…/bias` and
+            `…/attn_output_projection/…`.
+
+    Returns:
+        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
+        [batch] ints, to the outputs, [batch, time, size], and the last state: that of
+        the GRU, what was attended to, and the window, [batch, window * size].
+    """
+    path = f"{name}/rnn/attention_cell_wrapper"
+    cell = gru(units, path)
+    return Reader(
+        rnn.AttentionCellWrapper(cell, window, size, hidden, None, path, DRAW)
+    )
+
+
+def make_highway(units, coupled=True, carry_bias=1.0, name="reader"):
+    """Makes a GRU between whose inputs and outputs a gate decides.
+
+    Args:
+        units: size of the state, and the depth of the inputs.
+        coupled: whether what is not carried is transformed.
+        carry_bias: initial bias of the gate.
+        name: scope of the variables `rnn/carry_w`, `rnn/carry_b`, `rnn/transform_w`,
+            `rnn/transform_b` and `rnn/gru_cell/…`.
+
+    Returns:
+        Callable from a [batch, time, units] float tensor to the outputs, [batch, time,
+        units], and the last state, [batch, units].
+    """
+    path = f"{name}/rnn"
+    cell = gru(units, path)
+    return Reader(rnn.HighwayWrapper(cell, coupled, carry_bias, path, DRAW))
+
+
+def make_projections(units, inputs, outputs, name="reader"):
+    """Makes an LSTM behind a layer, with another layer behind it.
+
+    Args:
+        units: size of both parts of the state.
+        inputs: units of the layer before, with ReLU.
+        outputs: units of the layer behind, without.
+        name: scope of `rnn/output_projection_wrapper/kernel` and `…/bias`, within that
+            of `…/input_projection_wrapper/…`, and within that of `…/basic_lstm_cell/…`.
+
+    Returns:
+        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
+        outputs], and the last state (c, h).
+    """
+    behind = f"{name}/rnn/output_projection_wrapper"
+    before = f"{behind}/input_projection_wrapper"
+    cell = basic_lstm(units, before)
+    cell = rnn.InputProjectionWrapper(cell, inputs, tf.nn.relu, before, DRAW)
+    return Reader(rnn.OutputProjectionWrapper(cell, outputs, None, behind, DRAW))
+
+
+def make_embedding_reader(units, classes, size, name="reader"):
+    """Makes a GRU that reads words, by a table of vectors.
+
+    Args:
+        units: size of the state.
+        classes: how many words there are.
+        size: of the vectors.
+        name: scope of `rnn/embedding_wrapper/embedding` and `…/gru_cell/…`.
+
+    Returns:
+        Callable from a [batch, time, 1] int tensor to the outputs, [batch, time, units]
+        float32, and the last state, [batch, units].
+    """
+    path = f"{name}/rnn/embedding_wrapper"
+    cell = rnn.EmbeddingWrapper(gru(units, path), classes, size, DRAW, path)
+    return Reader(cell, dtype=tf.float32)
+
+
+def make_static_both_ways(units, name="reader"):
+    """Makes two LSTMs that are unrolled, one of which reads from the end.
+
+    Args:
+        units: size of both parts of each state.
+        name: scope of `bidirectional_rnn/fw/basic_lstm_cell/…` and `…/bw/…`.
+
+    Returns:
+        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
+        [batch] ints, to the list of outputs, each [batch, 2 * units], and the two last
+        states (c, h).
+    """
+    return StaticBothWays(units, f"{name}/bidirectional_rnn")
+
+
+class StaticBothWays(tf.Module):
+    def __init__(self, units, path):
+        super().__init__()
+        self.cells = [basic_lstm(units, f"{path}/{way}") for way in ("fw", "bw")]
+
+    @tf.function(autograph=False)  # a graph for every time, which Python unrolls
+    def __call__(self, x, lengths=None):
+        return rnn.unroll_both_ways_in_python(*self.cells, x, lengths)
+
+
+def make_stack_both_ways(units, layers, name="reader"):
+    """Makes layers of GRUs: each reads the outputs of both ways of the layer below.
+
+    Args:
+        units: size of each state.
+        layers: how many.
+        name: scope of `stack_bidirectional_rnn/cell_0/bidirectional_rnn/fw/gru_cell/…`,
+            and so on.
+
+    Returns:
+        Callable from a [batch, time, depth] float tensor and the lengths, [batch] ints,
+        to the outputs of the last layer, [batch, time, 2 * units], and the tuples of
+        last states of both ways.
+    """
+    return StackBothWays(units, layers, f"{name}/{STACK}")
+
+
+class StackBothWays(tf.Module):
+    def __init__(self, units, layers, path):
+        super().__init__()
+        self.forward, self.backward = (
+            [gru(units, f"{path}{i}/bidirectional_rnn/{way}") for i in range(layers)]
+            for way in ("fw", "bw")
+        )
+
+    @tf.function(autograph=False, reduce_retracing=True)
+    def __call__(self, x, lengths):
+        return rnn.unroll_stack_both_ways(self.forward, self.backward, x, lengths)
+
+
+def run_cudnn_lstm(x, weights):
+    """Runs the LSTMs of a checkpoint that `CudnnLSTM` wrote, without a GPU.
+
+    Args:
+        x: [time, batch, depth] float array.
+        weights: what the checkpoint has below the scope of the layer:
+            {"rnn/multi_rnn_cell/cell_0/cudnn_compatible_lstm_cell/kernel": [depth +
+            units, 4 * units] array, "…/bias": [4 * units] array, and so on of cell_1}.
+
+    Returns:
+        {"outputs": [time, batch, units], "h": [layers, batch, units], "c": …}.
+
+    Raises:
+        KeyError: a weight is missing.
+    """
+    # --- build
+    path = "rnn/multi_rnn_cell/cell_{}/cudnn_compatible_lstm_cell".format
+    units = weights[f"{path(0)}/bias"].shape[0] // 4
+    layers = range(len(weights) // 2)
+    cell = rnn.MultiRNNCell(
+        [rnn.CudnnCompatibleLSTMCell(units, path(i)) for i in layers]
+    )
+    cell.build(x.shape[2], x.dtype)
+    # --- run
+    for variable in cell.variables:
+        variable.assign(weights[variable.name[:-2]])
+    read = tf.function(rnn.unroll)
+    outputs, states = read(cell, tf.constant(x), time_major=True)
+    c, h = zip(*states)
+    return {"outputs": outputs.numpy(), "h": np.stack(h), "c": np.stack(c)}
+
+
+def run_cudnn_gru(x, weights):
+    """Runs the GRUs of a checkpoint that a bidirectional `CudnnGRU` wrote.
+
+    Args:
+        x: [time, batch, depth] float array.
+        weights: what the checkpoint has below the scope of the layer:
+            {"stack_bidirectional_rnn/cell_0/bidirectional_rnn/fw/
+            cudnn_compatible_gru_cell/gates/kernel": [depth + units, 2 * units] array,
+            "…/gates/bias", "…/candidate/input_projection/kernel", "…/bias",
+            "…/candidate/hidden_projection/kernel", "…/bias", and so on of bw and
+            cell_1}.
+
+    Returns:
+        {"outputs": [time, batch, 2 * units], "h": [2 * layers, batch, units]}, the
+        states in the order of CudnnGRU: forward and backward of each layer.
+
+    Raises:
+        KeyError: a weight is missing.
+    """
+    # --- build
+    path = f"{STACK}{{}}/bidirectional_rnn/{{}}/cudnn_compatible_gru_cell".format
+    units = weights[f"{path(0, 'fw')}/candidate/input_projection/bias"].shape[0]
+    layers = range(len(weights) // 12)
+    forward, backward = (
+        [rnn.CudnnCompatibleGRUCell(units, path(i, way)) for i in layers]
+        for way in ("fw", "bw")
+    )
+    for i in layers:
+        depth = 2 * units if i else x.shape[2]
+        forward[i].build(depth, x.dtype)
+        backward[i].build(depth, x.dtype)
+    # --- run
+    for cell in [*forward, *backward]:
+        for variable in cell.variables:
+            variable.assign(weights[variable.name[:-2]])
+    read = tf.function(rnn.unroll_stack_both_ways)
+    outputs, *states = read(forward, backward, tf.transpose(x, [1, 0, 2]))
+    h = [state for both in zip(*states) for state in both]
+    return {"outputs": tf.transpose(outputs, [1, 0, 2]).numpy(), "h": np.stack(h)}
+
+
+def cudnn_gru_to_keras(
+    gate_kernel, gate_bias, input_kernel, input_bias, hidden_kernel, hidden_bias
+):
+    """The weights of `keras.layers.GRU`, whose `reset_after=True` is CuDNN's GRU.
+
+    Args:
+        gate_kernel: [depth + units, 2 * units] array, reset before update.
+        gate_bias: [2 * units] array.
+        input_kernel: [depth, units] array, of the candidate.
+        input_bias: [units] array.
+        hidden_kernel: [units, units] array, of the candidate.
+        hidden_bias: [units] array.
+
+    Returns:
+        [kernel, recurrent kernel, bias]: update, reset, candidate; the bias of the
+        gates, which is one sum in a checkpoint, with the inputs.
+    """
+    reset, update = np.split(gate_kernel, 2, 1)
+    (of_x, of_h), (x_reset, h_reset) = (
+        np.split(gate, [len(input_kernel)]) for gate in (update, reset)
+    )
+    reset, update = np.split(gate_bias, 2)
+    bias = [
+        np.concatenate([update, reset, input_bias]),
+        np.concatenate([0 * update, 0 * reset, hidden_bias]),
+    ]
+    return [
+        np.concatenate([of_x, x_reset, input_kernel], 1),
+        np.concatenate([of_h, h_reset, hidden_kernel], 1),
+        np.stack(bias),
+    ]
+
+
+def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
+    """Trains LSTMs to tell the next word, piece by piece, and keeps their state.
+
+    Args:
+        words: [batch, time] int array, time one more than a multiple of the pieces.
+        start: {name: float32 array} of all variables: "embedding", [words, units],
+            "rnn/multi_rnn_cell/cell_0/lstm_cell/kernel", "…/bias", and so on, and
+            "softmax_w" and "softmax_b".
+        layers: how many.
+        pieces: in how many pieces an epoch reads; gradients end where a piece begins.
+        epochs: how often to read the words.
+        rate: learning rate; gradients are clipped to a norm of 1.
+
+    Returns:
+        dict with the `losses` of the pieces, and the `variables` by name and the last
+        `states` in the end.
+    """
+    # --- model
+    batch, steps = words.shape[0], (words.shape[1] - 1) // pieces
+    model = LanguageModel(start, layers)
+    optimizer = optimizers.GradientDescent(rate)
+
+    # --- step
+    @tf.function
+    def step(inputs, targets, state):
+        with tf.GradientTape() as tape:
+            logits, state = model(inputs, state)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits)
+            loss = tf.reduce_sum(losses) / batch
+        variables = model.ordered
+        gradients = tape.gradient(loss, variables)
+        gradients, _ = tf.clip_by_global_norm(gradients, 1.0)
+        optimizer.apply_gradients(zip(gradients, variables))
+        return loss, state
+
+    # --- run
+    history = []
+    for _ in range(epochs):
+        state = model.cell.zero_state(batch, tf.float32)
+        for at in range(0, pieces * steps, steps):
+            inputs = tf.constant(words[:, at : at + steps])
+            targets = tf.constant(words[:, at + 1 : at + steps + 1])
+            loss, state = step(inputs, targets, state)
+            history.append(loss.numpy())
+    return {
+        "losses": np.stack(history),
+        "variables": {v.name[:-2]: v.numpy() for v in model.ordered},
+        "states": tf.nest.map_structure(lambda tensor: tensor.numpy(), state),
+    }
+
+
+class LanguageModel(tf.Module):
+    """Vectors of words, LSTMs, and a softmax, from their values in a checkpoint."""
+
+    def __init__(self, start, layers):
+        super().__init__()
+        path = "rnn/multi_rnn_cell/cell_{}/lstm_cell".format
+        self.embedding, self.w, self.b = (
+            tf.Variable(start[name], name=name)
+            for name in ("embedding", "softmax_w", "softmax_b")
+        )
+        _, units = start["embedding"].shape
+        cells = [rnn.LSTMBlockCell(units, 0.0, name=path(i)) for i in range(layers)]
+        self.cell = rnn.MultiRNNCell(cells)
+        self.cell.build(units, tf.float32)
+        weights = [weight for cell in cells for weight in (cell.kernel, cell.bias)]
+        for variable in weights:
+            variable.assign(start[variable.name[:-2]])
+        # As they were made: so the norms of the gradients were summed.
+        self.ordered = [self.embedding, *weights, self.w, self.b]
+
+    def __call__(self, words, state):
+        vectors = tf.gather(self.embedding, words)
+        outputs, state = rnn.unroll(self.cell, vectors, state=state)
+        return tf.matmul(outputs, self.w) + self.b, state

@@ -1,0 +1,306 @@
+"""The cells of `tf.contrib.rnn`, and those that read what CuDNN had trained."""
+
+import tensorflow as tf
+
+from v2_eager.numerics.norms import layer_normalized
+from v2_eager.numerics.rnn.cells import (
+    BasicLSTMCell,
+    Cell,
+    GRUCell,
+    LSTMCell,
+    LSTMStateTuple,
+    dropped,
+    product,
+)
+
+
+class LSTMBlockCell(LSTMCell):
+    """`tf.contrib.rnn.LSTMBlockCell`, in any float dtype.
+
+    Its variables are those of `LSTMCell`. Its gradient did not see the clipping.
+
+    Args:
+        num_units: size of c and h.
+        forget_bias: added to the bias of the forget gate, and in no checkpoint.
+        cell_clip: the largest magnitude of c; None, 0 and less are no limit.
+        use_peephole: whether the gates see c, too.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        forget_bias=1.0,
+        cell_clip=None,
+        use_peephole=False,
+        name="lstm_cell",
+        initializer=None,
+    ):
+        limit = cell_clip if cell_clip and cell_clip > 0 else None
+        options = {"forget_bias": forget_bias, "name": name, "initializer": initializer}
+        super().__init__(num_units, use_peephole, limit, **options)
+
+    def clipped(self, c):
+        return tf.grad_pass_through(super().clipped)(c)
+
+
+class GRUBlockCellV2(GRUCell):
+    """`tf.contrib.rnn.GRUBlockCellV2`, in any float dtype: a `GRUCell` by its names."""
+
+    def __init__(self, num_units, name="gru_cell", initializer=None):
+        super().__init__(num_units, name=name, initializer=initializer)
+
+
+class GRUBlockCell(GRUBlockCellV2):
+    """`tf.contrib.rnn.GRUBlockCell`: a `GRUCell` with short names of its variables."""
+
+    names = "w_ru", "b_ru", "w_c", "b_c"
+
+
+class LayerNormBasicLSTMCell(BasicLSTMCell):
+    """`tf.contrib.rnn.LayerNormBasicLSTMCell`: normalizes every gate, and the new c.
+
+    Args:
+        num_units: size of c and h.
+        forget_bias: added to the normalized forget gate, and in no checkpoint.
+        activation: of what is let in, and of c.
+        layer_norm: whether it normalizes; if not, it has a bias, drawn like a kernel.
+        norm_gain: initial gamma.
+        norm_shift: initial beta.
+        dropout_keep_prob: share to keep of what is let in: a number, or a tensor.
+        dropout_prob_seed: of the op that drops, below that of `tf.random.set_seed`.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        forget_bias=1.0,
+        activation=tf.tanh,
+        layer_norm=True,
+        norm_gain=1.0,
+        norm_shift=0.0,
+        dropout_keep_prob=1.0,
+        dropout_prob_seed=None,
+        name="layer_norm_basic_lstm_cell",
+        initializer=None,
+    ):
+        super().__init__(num_units, forget_bias, activation, name, initializer)
+        self.layer_norm, self.gain, self.shift = layer_norm, norm_gain, norm_shift
+        self.keep, self.seed = dropout_keep_prob, dropout_prob_seed
+        self.norms = {}
+
+    def make_variables(self, depth, dtype):
+        n = self.num_units
+        self.kernel = self.variable("kernel", [depth + n, 4 * n], dtype)
+        if not self.layer_norm:
+            self.bias = self.variable("bias", [4 * n], dtype)
+            return
+        gain, shift = map(tf.constant_initializer, (self.gain, self.shift))
+        self.norms = {
+            gate: [
+                self.variable(f"{gate}/gamma", [n], dtype, gain),
+                self.variable(f"{gate}/beta", [n], dtype, shift),
+            ]
+            for gate in ("input", "transform", "forget", "output", "state")
+        }
+
+    def normalized(self, x, gate):
+        if not self.layer_norm:
+            return x
+        gamma, beta = self.norms[gate]
+        return layer_normalized(x, [1], beta, gamma)
+
+    def __call__(self, x, state):
+        c, h = state
+        gates = tf.matmul(tf.concat([x, h], 1), self.kernel)
+        if not self.layer_norm:
+            gates = tf.nn.bias_add(gates, self.bias)
+        i, j, f, o = tf.split(gates, 4, 1)
+        let_in = self.activation(self.normalized(j, "transform"))
+        if not isinstance(self.keep, (int, float)) or self.keep < 1:
+            let_in = dropped(let_in, self.keep, self.seed)
+        i, f = self.normalized(i, "input"), self.normalized(f, "forget")
+        c = c * tf.sigmoid(f + self.forget_bias) + tf.sigmoid(i) * let_in
+        c = self.normalized(c, "state")
+        h = self.activation(c) * tf.sigmoid(self.normalized(o, "output"))
+        return h, LSTMStateTuple(c, h)
+
+
+class NASCell(Cell):
+    """`tf.contrib.rnn.NASCell`, of arXiv:1611.01578.
+
+    Args:
+        num_units: size of c.
+        num_proj: size of h and of the outputs, if it is not `num_units`.
+        use_bias: whether what comes from h gets a bias.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        num_proj=None,
+        use_bias=False,
+        name="nas_cell",
+        initializer=None,
+    ):
+        super().__init__(num_units, name, initializer)
+        self.num_proj, self.use_bias = num_proj, use_bias
+        self.output_size = num_proj or num_units
+
+    def make_variables(self, depth, dtype):
+        n, size = self.num_units, self.output_size
+        self.kernel = self.variable("kernel", [depth, 8 * n], dtype)
+        self.recurrent_kernel = self.variable("recurrent_kernel", [size, 8 * n], dtype)
+        if self.use_bias:
+            self.bias = self.variable("bias", [8 * n], dtype, tf.zeros)
+        if self.num_proj:
+            self.projection = self.variable("projection_weights", [n, size], dtype)
+
+    def zero_state(self, batch, dtype):
+        sizes = self.num_units, self.output_size
+        return LSTMStateTuple(*[tf.zeros([batch, size], dtype) for size in sizes])
+
+    def __call__(self, x, state):
+        c, h = state
+        read, kept = tf.matmul(x, self.kernel), tf.matmul(h, self.recurrent_kernel)
+        if self.use_bias:
+            kept = tf.nn.bias_add(kept, self.bias)
+        read, kept = tf.split(read, 8, 1), tf.split(kept, 8, 1)
+        multiplied = read.pop(3) * kept.pop(3)  # the others are added
+        a, b, d, e, f, g, i = [x + h for x, h in zip(read, kept)]
+        first = tf.tanh(tf.sigmoid(a) * tf.nn.relu(b))
+        second = tf.tanh(tf.sigmoid(d) + tf.nn.relu(multiplied))
+        third = tf.tanh(tf.tanh(e) * tf.sigmoid(f))
+        fourth = tf.sigmoid(tf.tanh(g) + tf.sigmoid(i))
+        c = tf.tanh(first + c) * second
+        h = tf.tanh(c * tf.tanh(third + fourth))
+        if self.num_proj:
+            h = tf.matmul(h, self.projection)
+        return h, LSTMStateTuple(c, h)
+
+
+class UGRNNCell(Cell):
+    """`tf.contrib.rnn.UGRNNCell`, of arXiv:1611.09913: one gate, to keep or to renew.
+
+    `forget_bias` is added to the gate, and is in no checkpoint.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        initializer=None,
+        forget_bias=1.0,
+        activation=tf.tanh,
+        name="ugrnn_cell",
+    ):
+        super().__init__(num_units, name, initializer)
+        self.forget_bias, self.activation = forget_bias, activation
+
+    def make_variables(self, depth, dtype):
+        n = self.num_units
+        self.kernel = self.variable("kernel", [depth + n, 2 * n], dtype)
+        self.bias = self.variable("bias", [2 * n], dtype, tf.zeros)
+
+    def __call__(self, x, state):
+        gate, new = tf.split(product(x, state, self.kernel, self.bias), 2, 1)
+        keep = tf.sigmoid(gate + self.forget_bias)
+        state = keep * state + (1 - keep) * self.activation(new)
+        return state, state
+
+
+class IntersectionRNNCell(Cell):
+    """`tf.contrib.rnn.IntersectionRNNCell`: gates in time, and in depth.
+
+    Of arXiv:1611.09913.
+
+    Args:
+        num_units: size of the state, of the outputs, and of the inputs.
+        num_in_proj: whether inputs of another size are projected to it: None, or
+            `num_units`.
+        initializer: of the kernels.
+        forget_bias: added to both gates, and in no checkpoint.
+        y_activation: of what is handed on in depth.
+
+    Raises:
+        ValueError: when it is built: inputs of another size, and no projection.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        num_in_proj=None,
+        initializer=None,
+        forget_bias=1.0,
+        y_activation=tf.nn.relu,
+        name="intersection_rnn_cell",
+    ):
+        super().__init__(num_units, name, initializer)
+        self.num_in_proj, self.forget_bias = num_in_proj, forget_bias
+        self.y_activation, self.projection = y_activation, None
+
+    def make_variables(self, depth, dtype):
+        n = self.num_units
+        if depth != n:
+            if not self.num_in_proj:
+                raise ValueError(
+                    "Must have input size == output size for Intersection RNN. To "
+                    "fix, num_in_proj should be set to num_units at cell init."
+                )
+            self.projection = [
+                self.variable("in_projection/kernel", [depth, n], dtype),
+                self.variable("in_projection/bias", [n], dtype, tf.zeros),
+            ]
+        self.kernel = self.variable("kernel", [2 * n, 4 * n], dtype)
+        self.bias = self.variable("bias", [4 * n], dtype, tf.zeros)
+
+    def __call__(self, x, state):
+        if self.projection:
+            kernel, bias = self.projection
+            x = tf.nn.bias_add(tf.matmul(x, kernel), bias)
+        gates = tf.split(product(x, state, self.kernel, self.bias), 4, 1)
+        in_time, new, in_depth, y = gates
+        in_time = tf.sigmoid(in_time + self.forget_bias)
+        in_depth = tf.sigmoid(in_depth + self.forget_bias)
+        state = in_time * state + (1 - in_time) * tf.tanh(new)
+        return in_depth * x + (1 - in_depth) * self.y_activation(y), state
+
+
+class CudnnCompatibleLSTMCell(LSTMBlockCell):
+    """`tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell`: its forget bias is 0."""
+
+    def __init__(self, num_units, name="cudnn_compatible_lstm_cell", initializer=None):
+        super().__init__(num_units, 0.0, name=name, initializer=initializer)
+
+
+class CudnnCompatibleGRUCell(GRUCell):
+    """`tf.contrib.cudnn_rnn.CudnnCompatibleGRUCell`, which resets after the product.
+
+    That is `reset_after=True` of Keras.
+    """
+
+    def __init__(self, num_units, name="cudnn_compatible_gru_cell", initializer=None):
+        super().__init__(num_units, name=name, initializer=initializer)
+
+    def make_variables(self, depth, dtype):
+        n = self.num_units
+        self.kernel = self.variable("gates/kernel", [depth + n, 2 * n], dtype)
+        self.bias = self.variable("gates/bias", [2 * n], dtype, tf.ones)
+        self.of_input, self.of_hidden = [
+            (
+                self.variable(f"candidate/{part}_projection/kernel", [size, n], dtype),
+                self.variable(
+                    f"candidate/{part}_projection/bias", [n], dtype, tf.zeros
+                ),
+            )
+            for part, size in (("input", depth), ("hidden", n))
+        ]
+
+    def __call__(self, x, state):
+        gates = tf.sigmoid(product(x, state, self.kernel, self.bias))
+        reset, update = tf.split(gates, 2, 1)
+        read, kept = [
+            tf.nn.bias_add(tf.matmul(part, kernel), bias)
+            for part, (kernel, bias) in ((x, self.of_input), (state, self.of_hidden))
+        ]
+        candidate = self.activation(read + reset * kept)
+        state = (1 - update) * candidate + update * state
+        return state, state

@@ -1,0 +1,81 @@
+"""The fused cells of `tf.contrib.rnn`: a whole run, time first."""
+
+import tensorflow as tf
+
+from v2_eager.numerics.rnn.cells import LSTMStateTuple
+from v2_eager.numerics.rnn.contrib_cells import LSTMBlockCell
+from v2_eager.numerics.rnn.loops import prepare, reverse, take_steps, unroll
+
+
+class LSTMBlockFusedCell(tf.Module):
+    """`tf.contrib.rnn.LSTMBlockFusedCell`, in any float dtype: an LSTM and its loop.
+
+    It reads on past the ends, and multiplies what it found there by zero: NaN stays.
+
+    Args:
+        num_units, forget_bias, cell_clip, use_peephole: as of `LSTMBlockCell`.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        forget_bias=1.0,
+        cell_clip=None,
+        use_peephole=False,
+        name="lstm_fused_cell",
+        initializer=None,
+    ):
+        super().__init__()
+        self.cell = LSTMBlockCell(
+            num_units, forget_bias, cell_clip, use_peephole, name, initializer
+        )
+
+    def __call__(self, x, lengths=None, state=None):
+        """Reads sequences.
+
+        Args:
+            x: [time, batch, depth] float tensor.
+            lengths: [batch] int tensor, or None where all sequences fill the time.
+            state: where to begin, a pair of [batch, num_units], or None for zeros.
+
+        Returns:
+            (outputs [time, batch, num_units], times zero past the end; (c, h) of the
+            end).
+
+        Raises:
+            As `unroll`.
+        """
+        if lengths is None:
+            return unroll(self.cell, x, state=state, time_major=True)
+        state, lengths = prepare(self.cell, x, lengths, state)
+
+        def step(x, state, t):
+            _, state = self.cell(x, state)
+            return tf.concat(state, 1), state
+
+        size, longest = 2 * self.cell.num_units, tf.reduce_max(lengths)
+        states, _ = take_steps(step, x, state, size, x.dtype, tf.maximum(1, longest))
+        states = tf.where(longest > 0, states, tf.zeros_like(states))  # none was taken
+        c, h = tf.split(states, 2, 2)
+        mask = tf.transpose(tf.sequence_mask(lengths, tf.shape(x)[0], x.dtype))
+        h = h * mask[:, :, tf.newaxis]
+        begun = tf.concat([tf.concat(state, 1)[tf.newaxis], tf.concat([c, h], 2)], 0)
+        ends = tf.stack([lengths, tf.range(tf.size(lengths))], 1)
+        return h, LSTMStateTuple(*tf.split(tf.gather_nd(begun, ends), 2, 1))
+
+
+class TimeReversedFusedRNN(tf.Module):
+    """`tf.contrib.rnn.TimeReversedFusedRNN`: reads every sequence from its own end.
+
+    Args:
+        cell: a fused cell, which is called as that of `LSTMBlockFusedCell`.
+    """
+
+    def __init__(self, cell):
+        super().__init__()
+        self.cell = cell
+
+    def __call__(self, x, lengths=None, state=None):
+        """As the fused cell, whose outputs stand where their inputs stood."""
+        outputs, state = self.cell(reverse(x, lengths, 0), lengths, state)
+        return reverse(outputs, lengths, 0), state
