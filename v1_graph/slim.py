@@ -43,6 +43,7 @@ def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
             weights_initializer=slim.xavier_initializer(seed=1),
             weights_regularizer=slim.l2_regularizer(scale),
             normalizer_fn=slim.batch_norm,
+            normalizer_params={"epsilon": 0.01},
         ):
             with slim.arg_scope(
                 [slim.batch_norm], is_training=is_training, decay=decay, fused=fused
@@ -61,8 +62,8 @@ def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
                     [slim.conv2d],
                     activation_fn=tf.nn.elu,
                     padding="VALID",
-                    # The whole of them: the center of batch_norm, not its decay.
-                    normalizer_params={"scale": True, "epsilon": 0.01},
+                    # In place of the outer dict: epsilon is 0.001 in here.
+                    normalizer_params={"scale": True},
                 ):
                     y = slim.repeat(y, 2, slim.conv2d, 2 * filters, 2, scope="conv2")
                     y = slim.conv2d(

@@ -53,12 +53,12 @@ class Network(tf.Module):
         self.path, self.scale = name, scale
         # --- defaults
         self.norm = functools.partial(ContribBatchNorm, decay, fused=fused)
-        conv = self.convolution
+        conv = functools.partial(self.convolution, norm_options={"epsilon": 0.01})
         valid = functools.partial(
             conv,
             padding="VALID",
             activation=tf.nn.elu,
-            norm_options={"scale": True, "epsilon": 0.01},
+            norm_options={"scale": True},  # in place of the other dict
         )
         # --- layers
         self.conv1 = conv("conv1", filters, 3)
@@ -66,11 +66,11 @@ class Network(tf.Module):
         self.conv2 = [valid(path, 2 * filters, 2) for path in paths]
         self.logits = valid("logits", classes, 1, activation=None, norm_options=None)
 
-    def convolution(self, path, units, size, norm_options=(), **options):
+    def convolution(self, path, units, size, norm_options, **options):
         """A convolution with a batch norm, or without where its options are None."""
         path = f"{self.path}/{path}"
         if norm_options is not None:
-            norm = self.norm(name=f"{path}/BatchNorm", **dict(norm_options))
+            norm = self.norm(name=f"{path}/BatchNorm", **norm_options)
             options["normalizer"] = norm
         return Conv2D(path, units, size, **options)
 
@@ -176,8 +176,8 @@ def find_variables(scope, suffix, exclude):
     return {
         "all": names(saved),
         "scope": names(saved, under(scope)),
-        "suffix": [n for n in names(saved, under(scope)) if n.endswith(suffix)],
-        "name": names(saved, lambda name: name.split("/")[-1] == suffix),
+        "suffix": names(saved, under(f"{scope or ''}.*{suffix}$")),
+        "name": names(saved, under(f"(.*/)?{suffix}$")),
         "model": names(model.variables),
         "trainable": names(model.trainable_variables, under(scope)),
         "local": names(total),
