@@ -73,7 +73,10 @@ def create_train_op(x, y, start, steps, rate, options=()):
         labels = tf.placeholder(tf.int64, [None])
         units, classes = start["scores/weights"].shape
         logits = classifier(inputs, units, classes, scale, fused)
-        slim.losses.sparse_softmax_cross_entropy(logits, labels)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=labels, logits=logits
+        )
+        slim.losses.add_loss(tf.reduce_mean(losses))
         total_loss = slim.losses.get_total_loss()
         # --- step
         train_op = slim.learning.create_train_op(

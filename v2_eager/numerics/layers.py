@@ -24,8 +24,8 @@ __all__ = [
 class Layer(tf.Module):
     """A product with weights, a normalizer or else biases, then an activation.
 
-    The first call makes the variables, or `build`: `weights` by xavier's initializer,
-    `biases` of zeros.
+    The first call makes the variables, or `build`: `weights` by the initializer,
+    xavier's by default, `biases` of zeros.
 
     Args:
         path: scope of the variables.
@@ -34,6 +34,8 @@ class Layer(tf.Module):
         normalizer: layer that takes the place of the biases, or None.
         biases: whether there are any, without a normalizer.
         seed: of the weights.
+        initializer: function from a shape and a dtype to the weights, in place of
+            xavier's, which has the seed.
         trainable: whether the weights and biases are.
     """
 
@@ -45,11 +47,13 @@ class Layer(tf.Module):
         normalizer=None,
         biases=True,
         seed=1,
+        initializer=None,
         trainable=True,
     ):
         super().__init__()
         self.path, self.units, self.activation = path, units, activation
-        self.normalizer, self.seed, self.trainable = normalizer, seed, trainable
+        self.normalizer, self.trainable = normalizer, trainable
+        self.draw = initializer or initializers.contrib_xavier(seed=seed)
         self.has_biases = biases and normalizer is None
         self.weights = self.biases = None
 
@@ -69,10 +73,8 @@ class Layer(tf.Module):
         self.weights = self.drawn("weights", self.shape(channels), dtype)
 
     def drawn(self, name, shape, dtype):
-        """A variable by xavier's initializer."""
-        draw = initializers.contrib_xavier(seed=self.seed)
         name = f"{self.path}/{name}"
-        return tf.Variable(lambda: draw(shape, dtype), self.trainable, name=name)
+        return tf.Variable(lambda: self.draw(shape, dtype), self.trainable, name=name)
 
     def __call__(self, x, **options):
         """Applies the layer; the options are the normalizer's, such as is_training."""
