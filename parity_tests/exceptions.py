@@ -273,6 +273,35 @@ BOUNDS: list[Bound] = [
                     ),
                 ]
             ),
+            *(
+                (
+                    *(f"slim.{name}", f"{case}, fused"),
+                    *(f"gradients/net/{leaf}:0", worst, ways),
+                )
+                for name, case, leaf, worst, ways in [
+                    *(
+                        (
+                            *("make_network", "training", leaf, worst),
+                            ("eager", "function", "dynamic"),
+                        )
+                        for leaf, worst in [
+                            ("conv1/weights", 448),
+                            ("conv2/conv2_1/BatchNorm/gamma", 58),
+                            ("conv2/conv2_1/weights", 24576),
+                            ("conv2/conv2_2/weights", 16000),
+                        ]
+                    ),
+                    (
+                        *("make_network", "inference", "conv1/BatchNorm/beta", 286),
+                        ("eager", "function"),
+                    ),
+                    (
+                        *("make_separable_conv2d", "normalized"),
+                        *("SeparableConv2d/pointwise_weights", 104),
+                        ("eager", "function", "dynamic"),
+                    ),
+                ]
+            ),
             (  # a mean of 0.035, of scores up to 22 that cancel
                 *("contrib_layers.summarize", "more units"),
                 *("outputs/6/simple_value", 12, ("eager", "function")),
