@@ -36,11 +36,79 @@ SATURATED = (
     "the cells are saturated: gradients of the last steps are 1e-8 of the largest and "
     "less, down to 1e-16, and have the last bits of tanh, sigmoid and sums in float64"
 )
+NEAR_ONE = (
+    "a gate or a probability p is 1 but for 1e-8, and the gradient is that of 1 - p: "
+    "sigmoid and tanh of 1.15 have other last bits in float64, too, up to 7e-16 away"
+)
 PENALTY = (
     "Keras 3 keeps the weight of a penalty in float32: in a model of float64 its 0.01 "
     "is 2e-8 less"
 )
+CTC_ZERO = (
+    "tf.nn.ctc_loss puts the blank last by a concatenation: past the end its gradient "
+    "is 0.0, where v1's zero had the sign of what came back"
+)
+CTC_DENSE = (
+    "labels in a matrix have another algorithm: sums of all rows at once, by "
+    "reduce_logsumexp, no kernel for each sentence"
+)
 BOUNDS: list[Bound] = [
+    *(
+        Bound(
+            *("ctc.ctc_loss", case, way, "compat.v1", "gradients/inputs/3"),
+            ulps=0,
+            measured=0,
+            reason=CTC_ZERO,
+        )
+        for case, ways in [
+            ("all lengths", ("eager", "function", "dynamic")),
+            ("sharp logits", ("eager",)),
+            ("the blank first", ("eager",)),
+        ]
+        for way in ways
+    ),
+    *(
+        Bound(
+            *("ctc.ctc_loss_of_dense", case, way, "compat.v1", leaf),
+            ulps=worst,
+            measured=worst,
+            reason=CTC_DENSE,
+        )
+        for case, leaf, worst, ways in [
+            ("all lengths", "outputs", 3, ("eager", "function", "dynamic")),
+            (
+                "all lengths",
+                "gradients/inputs/2",
+                1015,
+                ("eager", "function", "dynamic"),
+            ),
+            ("padding as labels", "outputs", 3, ("eager",)),
+            ("padding as labels", "gradients/inputs/2", 78880, ("eager",)),
+        ]
+        for way in ways
+    ),
+    *(
+        Bound(
+            *(f"attention.{pair}", case, way, "1.15.5", f"gradients/inputs/{i}"),
+            ulps=worst,
+            measured=worst,
+            reason=NEAR_ONE,
+        )
+        for pair, case, i, worst, ways in [
+            ("make_attention_reader", "what is put out", 0, 688918, ["eager"]),
+            (
+                *("make_attention_reader", "with a layer", 0, 1585),
+                ["eager", "function", "dynamic"],
+            ),
+            ("make_monotonic", "its beginning", 1, 1, ["eager"]),
+            (
+                *("make_two_memories", "of two sizes", 0, 50473),
+                ["eager", "function", "dynamic"],
+            ),
+            ("make_two_memories", "of two sizes", 0, 138689, ["xla"]),
+        ]
+        for way in ways
+    ),
     *(
         Bound(
             *("keras_layers.penalty", f"{kind}, any size", way, "1.15.5", leaf),
@@ -202,6 +270,35 @@ BOUNDS: list[Bound] = [
                     (
                         *("make_normalized", "inference", "tower/conv/", 18),
                         ("eager", "function"),
+                    ),
+                ]
+            ),
+            *(
+                (
+                    *(f"slim.{name}", f"{case}, fused"),
+                    *(f"gradients/net/{leaf}:0", worst, ways),
+                )
+                for name, case, leaf, worst, ways in [
+                    *(
+                        (
+                            *("make_network", "training", leaf, worst),
+                            ("eager", "function", "dynamic"),
+                        )
+                        for leaf, worst in [
+                            ("conv1/weights", 448),
+                            ("conv2/conv2_1/BatchNorm/gamma", 58),
+                            ("conv2/conv2_1/weights", 24576),
+                            ("conv2/conv2_2/weights", 16000),
+                        ]
+                    ),
+                    (
+                        *("make_network", "inference", "conv1/BatchNorm/beta", 286),
+                        ("eager", "function"),
+                    ),
+                    (
+                        *("make_separable_conv2d", "normalized"),
+                        *("SeparableConv2d/pointwise_weights", 104),
+                        ("eager", "function", "dynamic"),
                     ),
                 ]
             ),

@@ -291,6 +291,14 @@ CASES = [
         float32=True,
         skip=CONTRIB,
     ),
+    Program(
+        "summarize",
+        "at the ends of an activation",
+        [np.array([[-1, 0], [6, 7], [0, 6], [2, -3]], "f"), np.eye(2, dtype="f")],
+        exact=True,
+        float32=True,
+        skip=CONTRIB,
+    ),
     refused(
         "make_fully_connected",
         "a vector",

@@ -223,6 +223,14 @@ CASES = [
     layer(
         "make_layer_norm", "a matrix, without gamma", [MATRIX], {"scale": False}, ONCE
     ),
+    layer(
+        "make_layer_norm",
+        "float16",  # whose epsilon is 1e-3
+        [LEFT.astype("e") / 64],
+        (),
+        ONCE,
+        float32=True,
+    ),
     friend(
         "make_layer_norm",
         "the axis of Keras",
@@ -261,6 +269,13 @@ CASES = [
         {"groups": 3, "reduction_axes": [1], "center": False, "scale": False},
         ONCE,
     ),
+    layer(
+        "make_group_norm",
+        "a group for every channel, which come first",
+        [normal(6, 4, "b")],
+        {"groups": 6, "channels_axis": -3, "reduction_axes": (-2, -1)},
+        ONCE,
+    ),
     friend(
         "make_group_norm",
         "the epsilon of Keras",
@@ -295,6 +310,12 @@ CASES = [
         "a rate that decays",  # it is float32, whatever the rest is
         [*classes(4), 10, 0.125, {"decay": (3, 0.5)}],
         float32=True,
+        skip=CONTRIB,
+    ),
+    Program(
+        "train",
+        "a rate of 0",
+        [*classes(5), 2, 0.0, {"fused": False}],
         skip=CONTRIB,
     ),
     *(

@@ -38,7 +38,7 @@ def lengths():
     """{topic: (lines of code left, right)}, of the topics whose pages are two files."""
     found = {}
     for name, topic in topics.topics().items():
-        if len(topic.sources) == 1:  # numerics is a library, and no page
+        if len(topic.sources) == 1:  # a package has a library beside its page
             pages = topic.v1, topic.v2
             found[name] = tuple(lines_of_code(p.read_text("utf-8")) for p in pages)
     return found

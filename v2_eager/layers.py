@@ -5,6 +5,7 @@ import math
 import tensorflow as tf
 
 from v2_eager.numerics import batch_norms, initializers, norms, optimizers
+from v2_eager.numerics.layers import conv2d_transpose
 
 __all__ = [
     "make_dense_layers",
@@ -225,15 +226,7 @@ def make_conv2d_transpose(
     """
 
     def convolve(x, kernel):
-        # The kernel wants to know the size, which its inverse would round away.
-        shape = tf.shape(x)
-        sides = [
-            shape[1 + i] * strides[i]
-            + (max(size[i] - strides[i], 0) if padding == "valid" else 0)
-            for i in range(2)
-        ]
-        shape = tf.stack([shape[0], *sides, filters])
-        return tf.nn.conv2d_transpose(x, kernel, shape, strides, padding.upper())
+        return conv2d_transpose(x, kernel, strides, padding.upper())
 
     # [height, width, filters, channels]: the kernel of the convolution that it undoes.
     shapes = {"kernel": lambda channels: [*size, filters, channels]}

@@ -116,7 +116,7 @@ class ClaimTest(unittest.TestCase):
                 "proven by a probe: identical on 1.15.5 was: tf.sparse_reduce_sum(",
             ),
             ("its new name", "tf.sparse_reduce_sum", "now: tf.sparse.reduce_sum("),
-            ("a name that stayed", "tf.edit_distance", "as it was: tf.edit_distance("),
+            ("a name that stayed", "tf.sets.size", "as it was: tf.sets.size("),
             ("other numbers", "tf.spectral.rfft", "other than 1.15.5: a Fourier"),
             ("a key of a class", "tf.contrib.learn.ModeKeys.TRAIN", "now: ['train',"),
         ]

@@ -1,6 +1,7 @@
 import contextlib
 import io
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli
+from tf1to2 import cli, topics
 from tf1to2.view import library, sides, take
 from tf1to2.view.definitions import Edition, Import, needed
 
@@ -272,6 +273,35 @@ class TakeTest(unittest.TestCase):
         self.assertIn("layers.GRU, reset_after=False", out)
         self.assertNotRegex(out, r"(?m)^(import|from) (v2_|tf1to2)")
 
+    def test_the_modules_of_a_page_that_is_a_package_are_the_page(self):
+        for name, module in [
+            ("attention.BahdanauAttention", "mechanisms"),
+            ("attention.make_luong", "__init__"),
+            ("seq2seq.dynamic_decode", "decoding"),
+        ]:
+            with self.subTest(name=name):
+                path = take.available()[name].module.path
+                folder = name.partition(".")[0]
+                self.assertEqual(path.parts[-2:], (folder, f"{module}.py"))
+        status, out, _ = self.take("BahdanauAttention")
+        self.assertEqual(status, 0)
+        self.assertIn("class BahdanauAttention(Attention):", out)
+        self.assertNotRegex(out, r"(?m)^(import|from) (v2_|tf1to2)")
+
+    def test_what_is_of_numerics_has_one_name(self):
+        definitions = list(take.available().values())
+        self.assertEqual(len(set(definitions)), len(definitions))
+
+    def test_what_the_guides_take_is_there(self):
+        texts = topics.document("README.md").read_text("utf-8")
+        for path in topics.document("guide").glob("*.md"):
+            texts += path.read_text("utf-8")
+        commands = re.findall(r"tf1to2 take ((?:[\w.]+ ?)+)", texts)
+        self.assertGreater(len(commands), 8)
+        for names in commands:
+            with self.subTest(names=names):
+                self.assertTrue(take.taken(names.split()))
+
     def test_no_name_leads_to_the_list(self):
         status, _, err = self.take()
         self.assertEqual(status, 2)
@@ -384,8 +414,6 @@ class NumericsTest(unittest.TestCase):
 
 class SidesTest(unittest.TestCase):
     def test_each_definition_that_a_pair_needs_stands_once(self):
-        from tf1to2 import topics
-
         for name, topic in topics.topics().items():
             shown = sides.of_topic(topic)
             for pair in topic.pairs:

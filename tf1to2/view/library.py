@@ -118,17 +118,25 @@ def by_keras():
 @functools.cache
 def documented():
     """{"rnn.lstm_to_keras": Definition} of the public functions and classes with a
-    docstring on the right pages; of the Keras pages, "keras.layers.train"."""
+    docstring on the right pages, and in the modules of a page that is a package; of the
+    Keras pages, "keras.layers.train"."""
     found = {}
     for stem, topic in topics.topics().items():
-        pages = [("v2_eager", stem)]
-        pages += [(KERAS, f"keras.{stem}")] if topic.distances else []
-        for package, prefix in pages:
-            page = edition().module(f"{package}.{stem}")
-            for name, definition in page.definitions.items():
+        named = [(stem, name) for name in _modules(topic)]
+        named += [(f"keras.{stem}", f"{KERAS}.{stem}")] if topic.distances else []
+        for prefix, module in named:
+            for name, definition in edition().module(module).definitions.items():
                 if not name.startswith("_") and definition.first_line:
-                    found[f"{prefix}.{name}"] = definition
+                    found.setdefault(f"{prefix}.{name}", definition)
     return found
+
+
+def _modules(topic):
+    """The names of the modules of a right page, the page itself first."""
+    top = topics.folder("v2_eager").parent
+    for path in topic.sources:
+        parts = path.relative_to(top).with_suffix("").parts
+        yield ".".join(parts).removesuffix(".__init__")
 
 
 @functools.cache

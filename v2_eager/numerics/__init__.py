@@ -3,7 +3,7 @@
 One module for each kind, one definition for each piece: `optimizers`, `schedules`,
 `initializers`, `randomness`, `rnn`, `batch_norms`, `losses`, `metrics`, `averages`,
 `restore`. Below, each is used by name; every name is proven so against 1.15.5, but for
-`layers` and `norms`, which `contrib_layers` and `contrib_norms` prove.
+`layers` and `norms`, which `contrib_layers`, `contrib_norms` and `slim` prove.
 """
 
 import inspect

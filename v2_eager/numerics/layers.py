@@ -15,14 +15,17 @@ from v2_eager.numerics import initializers
 __all__ = [
     "FullyConnected",
     "Conv2D",
+    "SeparableConv2D",
+    "Conv2DTranspose",
+    "conv2d_transpose",
 ]
 
 
 class Layer(tf.Module):
     """A product with weights, a normalizer or else biases, then an activation.
 
-    The first call makes the variables, or `build`: `weights` by xavier's initializer,
-    `biases` of zeros.
+    The first call makes the variables, or `build`: `weights` by the initializer,
+    xavier's by default, `biases` of zeros.
 
     Args:
         path: scope of the variables.
@@ -31,6 +34,9 @@ class Layer(tf.Module):
         normalizer: layer that takes the place of the biases, or None.
         biases: whether there are any, without a normalizer.
         seed: of the weights.
+        initializer: function from a shape and a dtype to the weights, in place of
+            xavier's, which has the seed.
+        trainable: whether the weights and biases are.
     """
 
     def __init__(
@@ -41,10 +47,13 @@ class Layer(tf.Module):
         normalizer=None,
         biases=True,
         seed=1,
+        initializer=None,
+        trainable=True,
     ):
         super().__init__()
         self.path, self.units, self.activation = path, units, activation
-        self.normalizer, self.seed = normalizer, seed
+        self.normalizer, self.trainable = normalizer, trainable
+        self.draw = initializer or initializers.contrib_xavier(seed=seed)
         self.has_biases = biases and normalizer is None
         self.weights = self.biases = None
 
@@ -54,12 +63,18 @@ class Layer(tf.Module):
             return
         if channels is None:
             raise ValueError("the last dimension, the channels', must be defined")
-        draw, shape = initializers.contrib_xavier(seed=self.seed), self.shape(channels)
-        path = f"{self.path}/weights"
-        self.weights = tf.Variable(lambda: draw(shape, dtype), name=path)
+        self.make_weights(channels, dtype)
         if self.has_biases:
             zeros = tf.zeros([self.units], dtype)
-            self.biases = tf.Variable(zeros, name=f"{self.path}/biases")
+            name = f"{self.path}/biases"
+            self.biases = tf.Variable(zeros, self.trainable, name=name)
+
+    def make_weights(self, channels, dtype):
+        self.weights = self.drawn("weights", self.shape(channels), dtype)
+
+    def drawn(self, name, shape, dtype):
+        name = f"{self.path}/{name}"
+        return tf.Variable(lambda: self.draw(shape, dtype), self.trainable, name=name)
 
     def __call__(self, x, **options):
         """Applies the layer; the options are the normalizer's, such as is_training."""
@@ -88,7 +103,15 @@ class FullyConnected(Layer):
         return tf.tensordot(x, self.weights, 1)
 
 
-class Conv2D(Layer):
+class Image(Layer):
+    """What the convolutions share."""
+
+    def check_rank(self, rank):
+        if rank != 4:
+            raise ValueError(f"expected ndim=4, found ndim={rank}")
+
+
+class Conv2D(Image):
     """`tf.contrib.layers.conv2d`, whose padding was SAME.
 
     Args:
@@ -100,14 +123,8 @@ class Conv2D(Layer):
 
     def __init__(self, path, units, size, stride=1, padding="SAME", rate=1, **others):
         super().__init__(path, units, **others)
-        if padding not in ("SAME", "VALID"):
-            raise ValueError(f"padding must be SAME or VALID, not {padding!r}")
-        self.size = [size, size] if isinstance(size, int) else list(size)
-        self.stride, self.padding, self.rate = stride, padding, rate
-
-    def check_rank(self, rank):
-        if rank != 4:
-            raise ValueError(f"expected ndim=4, found ndim={rank}")
+        self.size, self.padding = pair(size), checked(padding)
+        self.stride, self.rate = stride, rate
 
     def shape(self, channels):
         return [*self.size, channels, self.units]
@@ -117,3 +134,95 @@ class Conv2D(Layer):
         return tf.nn.convolution(
             x, self.weights, self.stride, self.padding, None, self.rate
         )
+
+
+class SeparableConv2D(Image):
+    """`slim.separable_conv2d`: a convolution of each channel, and one that mixes them.
+
+    Its variables are `depthwise_weights` and `pointwise_weights`; `weights` has both.
+
+    Args:
+        path, others: see `Layer`.
+        units: likewise; None leaves out the second convolution.
+        size, stride, padding, rate: see `Conv2D`; strides are the same both ways.
+        multiplier: how many channels the first makes of each.
+    """
+
+    def __init__(
+        self,
+        path,
+        units,
+        size,
+        stride=1,
+        multiplier=1,
+        rate=1,
+        padding="SAME",
+        **others,
+    ):
+        super().__init__(path, units, **others)
+        self.size, self.padding, self.rate = pair(size), checked(padding), pair(rate)
+        self.strides, self.multiplier = [1, *pair(stride), 1], multiplier
+        self.mixes = units is not None
+
+    def make_weights(self, channels, dtype):
+        made, shape = channels * self.multiplier, [*self.size, channels]
+        shape = [*shape, self.multiplier]
+        self.weights = [self.drawn("depthwise_weights", shape, dtype)]
+        if self.mixes:
+            shape = [1, 1, made, self.units]
+            self.weights.append(self.drawn("pointwise_weights", shape, dtype))
+        else:
+            self.units = made
+
+    def product(self, x):
+        convolve = tf.nn.separable_conv2d if self.mixes else tf.nn.depthwise_conv2d
+        return convolve(x, *self.weights, self.strides, self.padding, None, self.rate)
+
+
+class Conv2DTranspose(Image):
+    """`slim.conv2d_transpose`, which enlarges images; see `Conv2D`."""
+
+    def __init__(self, path, units, size, stride=1, padding="SAME", **others):
+        super().__init__(path, units, **others)
+        self.size, self.padding = pair(size), checked(padding)
+        self.stride = pair(stride)
+
+    def shape(self, channels):
+        return [*self.size, self.units, channels]
+
+    def product(self, x):
+        return conv2d_transpose(x, self.weights, self.stride, self.padding)
+
+
+def conv2d_transpose(x, kernel, strides, padding):
+    """A transposed convolution whose output has the size that layers gave it.
+
+    Args:
+        x: [batch, height, width, channels] float tensor.
+        kernel: [kernel height, kernel width, units, channels] tensor of its dtype.
+        strides: (down, right): how much larger the output is.
+        padding: "SAME" or "VALID".
+
+    Returns:
+        [batch, new height, new width, units] tensor.
+    """
+    # The kernel wants to know the size, which its inverse would round away.
+    shape, size = tf.shape(x), kernel.shape
+    sides = [
+        shape[1 + i] * strides[i]
+        + (max(size[i] - strides[i], 0) if padding == "VALID" else 0)
+        for i in range(2)
+    ]
+    shape = tf.stack([shape[0], *sides, size[2]])
+    return tf.nn.conv2d_transpose(x, kernel, shape, strides, padding)
+
+
+def pair(size):
+    """[down, right], of a number or of both."""
+    return [size, size] if isinstance(size, int) else list(size)
+
+
+def checked(padding):
+    if padding not in ("SAME", "VALID"):
+        raise ValueError(f"padding must be SAME or VALID, not {padding!r}")
+    return padding

@@ -167,6 +167,7 @@ KERNELS = {
             raw.SparseSoftmaxCrossEntropyWithLogits(features=m, labels=_rows(m))
         ),
     ),
+    "ctc_loss": ("CTCLoss", lambda m: list(raw.CTCLoss(**_sentence(m)))),
     "bias_add_grad": ("BiasAddGrad", lambda m: raw.BiasAddGrad(out_backprop=m)),
     "conv2d": ("Conv2D", lambda i, f: raw.Conv2D(input=i, filter=f, **PAD)),
     "conv2d_of_the_input": (
@@ -264,6 +265,16 @@ KERNELS = {
         ),
     ),
 }
+
+
+def _sentence(m):
+    """Logits of one sentence and its ten labels, none of which repeats."""
+    return {
+        "inputs": m[:, tf.newaxis],
+        "labels_indices": [[0, i] for i in range(10)],
+        "labels_values": list(range(10)),
+        "sequence_length": [40],
+    }
 
 
 def _rows(m):

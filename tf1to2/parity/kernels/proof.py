@@ -41,7 +41,7 @@ INPUTS = {
     ),
     **dict.fromkeys(["segment_sum", "unsorted_segment_sum"], [MATRIX]),
     **dict.fromkeys(["sparse_segment_mean", "sparse_segment_sqrt_n"], [MATRIX]),
-    **dict.fromkeys(["softmax", "log_softmax"], [MATRIX]),
+    **dict.fromkeys(["softmax", "log_softmax", "ctc_loss"], [MATRIX]),
     **dict.fromkeys(
         ["softmax_cross_entropy", "sparse_softmax_cross_entropy"], [MATRIX]
     ),

@@ -51,6 +51,14 @@ def dilated():
     return tape.gradient(y, images)
 
 
+def read_aloud(labels, time, blank_index=-1):
+    """The CTC loss of a sentence of so many steps."""
+    indices = [[0, i] for i in range(len(labels))]
+    sparse = tf.SparseTensor(indices, labels, [1, len(labels)])
+    logits = tf.zeros([time, 1, 4])
+    return tf.nn.ctc_loss(sparse, logits, None, [time], blank_index=blank_index)
+
+
 ERRORS = {
     "dilation rates larger": dilated,
     "iterable of at least one": lambda: tf.add_n([]),
@@ -90,6 +98,8 @@ ERRORS = {
         [[0], [1]], tf.nn.sparse_softmax_cross_entropy_with_logits
     ),
     "label value": labelled([5, 1], tf.nn.sparse_softmax_cross_entropy_with_logits),
+    "Not enough time": lambda: read_aloud([0, 2, 1, 0], 3),
+    "nonnegative": lambda: read_aloud([0, 2], 3, blank_index=0),
     "indices": lambda: tf.gather([1, 2, 3], 5),
     "Cannot assign value": lambda: tf.Variable([1.0, 2.0]).assign([1.0, 2.0, 3.0]),
     "slice index": lambda: ONE[5],

@@ -1,0 +1,243 @@
+import unittest
+
+import numpy as np
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import proof
+from tf1to2.parity import FalseFriend, Op, Program, Raises
+from v1_graph import ctc as v1
+from v2_eager import ctc as v2
+
+INVALID = tf.errors.InvalidArgumentError
+HOST = {"xla": "XLA has no kernel of it"}
+INFINITE = {"gradient": "of an infinite loss", "xla": "XLA has no kernel of it"}
+ONCE = {way: "another case of the pair" for way in ("function", "dynamic", "xla")}
+N, TIME, CLASSES = 67, 12, 6
+BLANK = CLASSES - 1
+RNG = np.random.RandomState(0)
+
+
+def needed(labels):
+    """The fewest steps that say the labels: a blank stands between two that repeat."""
+    return len(labels) + sum(a == b for a, b in zip(labels, labels[1:]))
+
+
+def sentences():
+    """Labels that repeat, too, and lengths in which they can be said."""
+    labels, lengths = [[1], [2, 4], [3, 3]], [1, TIME, 3]
+    while len(labels) < N:
+        row = RNG.randint(BLANK, size=RNG.randint(1, 6)).tolist()
+        length = RNG.randint(1, TIME + 1)
+        if needed(row) <= length:
+            labels.append(row)
+            lengths.append(length)
+    return labels, np.int32(lengths)
+
+
+def sparse(labels):
+    """(indices, values, shape) of lists of labels."""
+    indices = [[i, j] for i, row in enumerate(labels) for j in range(len(row))]
+    values = [label for row in labels for label in row]
+    shape = [len(labels), max(map(len, labels))]
+    return np.int64(indices), np.int32(values), np.int64(shape)
+
+
+def dense(labels):
+    """(matrix, zero past the end; lengths) of lists of labels."""
+    longest = max(map(len, labels))
+    rows = [row + [0] * (longest - len(row)) for row in labels]
+    return np.int32(rows), np.int32([len(row) for row in labels])
+
+
+LABELS, LENGTHS = sentences()
+LOGITS = RNG.normal(size=[TIME, N, CLASSES]).astype("f")
+SHARP = (LOGITS * 4).astype("f")
+WANTED, HEARD = sparse(LABELS), [LOGITS, LENGTHS]
+# "hello" with a blank between its two l, and one of both cut off.
+HELLO = np.full([6, 1, 5], -9, "f")
+for step, letter in enumerate((0, 1, 2, 4, 2, 3)):
+    HELLO[step, 0, letter] = 9
+SAID = [HELLO, np.int32([6])]
+TOO_LONG = sparse([[0, 2, 1, 4]]), LOGITS[:, :1], np.int32([3])
+REPEATED = sparse([[0, 0, 1]]), LOGITS[:, :1], np.int32([3])
+FRAMES = RNG.normal(size=[N, TIME, 4]).astype("f")
+START = {
+    "kernel": RNG.normal(size=[4, CLASSES]).astype("f"),
+    "bias": np.zeros(CLASSES, "f"),
+}
+READING = [FRAMES, LENGTHS, LABELS, START]
+
+
+# --- What is written in place of it.
+
+
+def first_is_blank(labels, logits, lengths):
+    return tf.nn.ctc_loss(
+        tf.SparseTensor(*labels), logits, None, lengths, blank_index=0
+    )
+
+
+def padding_is_labels(labels, label_lengths, logits, lengths):
+    ends = tf.fill([len(labels)], labels.shape[1])
+    return tf.nn.ctc_loss(labels, logits, ends, lengths, blank_index=-1)
+
+
+def collapsed_by_hand(labels, logits, lengths, preprocess_collapse_repeated):
+    return v2.ctc_loss(labels, logits, lengths)
+
+
+def unmerged(logits, lengths, beam_width):
+    return v2.beam_decode(logits, lengths, beam_width, merge_repeated=False)
+
+
+def rates_by_length(labels, logits, lengths):
+    """As a rate of all labels: what a report counts."""
+    rates, _ = v2.label_error_rates(labels, logits, lengths)
+    counts = tf.math.bincount(tf.cast(labels[0][:, 0], tf.int32))
+    counts = tf.cast(counts, tf.float32)
+    wrong = tf.reduce_sum(tf.math.multiply_no_nan(rates, counts))
+    return rates, wrong / tf.reduce_sum(counts)
+
+
+def loss(cls, name, slug, args, kwargs=(), **options):
+    """A case of the loss: its kernels add logarithms in float32, of float64, too."""
+    return cls(name, slug, args, dict(kwargs), float32=True, **options)
+
+
+CASES = [
+    loss(Op, "ctc_loss", "all lengths", [WANTED, *HEARD], skip=HOST),
+    loss(
+        Op,
+        "ctc_loss",
+        "no time for a blank",
+        REPEATED,
+        expect=[np.inf],
+        skip=INFINITE,
+    ),
+    loss(
+        Op,
+        "ctc_loss",
+        "sharp logits",
+        [WANTED, SHARP, LENGTHS],
+        skip={**ONCE, **HOST},
+    ),
+    loss(
+        FalseFriend,
+        "ctc_loss",
+        "the blank first",
+        [sparse([[max(label, 1) for label in row] for row in LABELS]), *HEARD],
+        naive=first_is_blank,
+        because="the blank was the last class, and is 0 in many examples of today",
+        skip={**ONCE, **HOST},
+    ),
+    loss(Op, "ctc_loss_of_dense", "all lengths", [*dense(LABELS), *HEARD]),
+    loss(
+        FalseFriend,
+        "ctc_loss_of_dense",
+        "padding as labels",
+        [*dense(LABELS[3:]), LOGITS[:, 3:], np.full(N - 3, TIME, "i")],
+        naive=padding_is_labels,
+        because="so many entries of a row are labels as label_length says, zeros, too",
+        skip={**ONCE, **HOST},
+    ),
+    loss(
+        Op,
+        "ctc_loss_with_options",
+        "labels that repeat are one",
+        [WANTED, *HEARD],
+        {"preprocess_collapse_repeated": True},
+        skip=HOST,
+    ),
+    loss(
+        Op,
+        "ctc_loss_with_options",
+        "classes that repeat are two",
+        [WANTED, *HEARD],
+        {"ctc_merge_repeated": False},
+        skip=HOST,
+    ),
+    loss(
+        Op,
+        "ctc_loss_with_options",
+        "too many labels are passed over",
+        TOO_LONG,
+        {"ignore_longer_outputs_than_inputs": True},
+        expect=[0],
+        skip={**ONCE, **HOST},
+    ),
+    loss(
+        FalseFriend,
+        "ctc_loss_with_options",
+        "without the option",
+        [WANTED, *HEARD],
+        {"preprocess_collapse_repeated": True},
+        naive=collapsed_by_hand,
+        because="tf.nn.ctc_loss has no such option, and repeats stay two",
+        skip={**ONCE, **HOST},
+    ),
+    Op("greedy_decode", "all lengths", HEARD, skip=HOST),
+    Op(
+        "greedy_decode",
+        "repeats",
+        HEARD,
+        {"merge_repeated": False},
+        skip={**ONCE, **HOST},
+    ),
+    Op("greedy_decode", "hello", SAID, expect=([[0, 1, 2, 2, 3]], [[-54]]), skip=HOST),
+    Op("beam_decode", "all lengths", HEARD, {"beam_width": 8}, skip=HOST),
+    Op(
+        "beam_decode",
+        "repeats",
+        [SHARP, LENGTHS],
+        {"beam_width": 8, "merge_repeated": False},
+        skip={**ONCE, **HOST},
+    ),
+    FalseFriend(
+        "beam_decode",
+        "hello",
+        SAID,
+        {"beam_width": 4},
+        naive=unmerged,
+        because="repeated labels of the answer were one, by default",
+        differs="shape",
+        skip={**ONCE, **HOST},
+    ),
+    Op("label_error_rates", "all lengths", [WANTED, *HEARD], float32=True, skip=HOST),
+    FalseFriend(
+        "label_error_rates",
+        "of all labels",
+        [sparse(LABELS[1:]), LOGITS[:, 1:], LENGTHS[1:]],
+        naive=rates_by_length,
+        float32=True,
+        because="the mean is of the rows' rates, and a short row counts as a long one",
+        skip={**ONCE, **HOST},
+    ),
+    loss(Program, "train_recognizer", "ten steps", [*READING, 10], traces=2),
+    loss(Program, "train_recognizer", "another rate", [*READING, 2, 0.5], traces=2),
+    Raises(
+        "ctc_loss",
+        "more labels than time",
+        TOO_LONG,
+        graph=INVALID,
+        eager=INVALID,
+        function=INVALID,
+        match="Not enough time",
+    ),
+    Raises(
+        "ctc_loss",
+        "a row without labels",
+        [sparse([[0], [], [1]]), LOGITS[:, :3], LENGTHS[1:4]],
+        graph=INVALID,
+        eager=INVALID,
+        function=INVALID,
+        match="Labels length is zero in batch 1",
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class CtcTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()

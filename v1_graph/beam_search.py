@@ -1,0 +1,183 @@
+"""Beam search: `tf.contrib.seq2seq.BeamSearchDecoder` → the same, in a function."""
+
+import tensorflow
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "tile_batch",
+    "gather_tree",
+    "make_beam_search",
+    "make_attentive_beam_search",
+]
+
+# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+
+
+def draw_weights():
+    """Has the kernels of this scope drawn with a seed: few layers here take it."""
+    tf.get_variable_scope().set_initializer(tf.glorot_uniform_initializer(seed=1))
+
+
+def tile_batch(t, multiplier):
+    """Repeats every row, as a beam search needs its memory and its first state.
+
+    Args:
+        t: [batch, ...] tensor, or a tuple of such.
+        multiplier: how often.
+
+    Returns:
+        [batch * multiplier, ...] tensor like `t`: a row, it again, the next row.
+
+    Raises:
+        ValueError: a scalar.
+    """
+    return tensorflow.contrib.seq2seq.tile_batch(t, multiplier)
+
+
+def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
+    """Follows the beams from their ends to their beginnings.
+
+    Args:
+        step_ids: [time, batch, beams] int32 tensor, what was said.
+        parent_ids: [time, batch, beams] int32 tensor: of which beam it is the next.
+        max_sequence_lengths: [batch] int32 tensor.
+        end_token: the id that ends a sequence.
+
+    Returns:
+        [time, batch, beams] int32 tensor, `end_token` past the end.
+    """
+    return tensorflow.contrib.seq2seq.gather_tree(
+        step_ids=step_ids,
+        parent_ids=parent_ids,
+        max_sequence_lengths=max_sequence_lengths,
+        end_token=end_token,
+    )
+
+
+def make_beam_search(
+    units,
+    classes,
+    beam_width,
+    start,
+    end,
+    longest,
+    length_penalty_weight=0.0,
+    name="model",
+):
+    """Makes a decoder that keeps the likeliest sequences, and a GRU.
+
+    Args:
+        units: size of the GRU's state, and of the embedding.
+        classes: number of the classes that it tells apart.
+        beam_width: how many sequences it keeps.
+        start, end: the class that is read first, and the one that ends a sequence.
+        longest: the largest number of steps.
+        length_penalty_weight: w, where log probabilities are divided by
+            ((5 + length) / 6)^w, to compare sequences.
+        name: scope of the variables `embedding`, `decoder/gru_cell/…`,
+            `decoder/dense/kernel` and `decoder/dense/bias`.
+
+    Returns:
+        Callable from a state, [batch, units] float tensor, to a dict of the `ids`,
+        [batch, steps, beams] int32, the best beam first, the `scores` of each step,
+        likewise, and of the last step the `log_probs` and `lengths`, [batch, beams].
+    """
+
+    def search(state):
+        draw_weights()
+        embedding = tf.get_variable("embedding", [classes, units], state.dtype)
+        decoder = tensorflow.contrib.seq2seq.BeamSearchDecoder(
+            tf.nn.rnn_cell.GRUCell(units),
+            embedding,
+            start_tokens=tf.fill(tf.shape(state)[:1], start),
+            end_token=end,
+            initial_state=tensorflow.contrib.seq2seq.tile_batch(state, beam_width),
+            beam_width=beam_width,
+            output_layer=tf.layers.Dense(classes),
+            length_penalty_weight=length_penalty_weight,
+        )
+        outputs, last, _ = tensorflow.contrib.seq2seq.dynamic_decode(
+            decoder, maximum_iterations=longest
+        )
+        return {
+            "ids": outputs.predicted_ids,
+            "scores": outputs.beam_search_decoder_output.scores,
+            "log_probs": last.log_probs,
+            "lengths": last.lengths,
+        }
+
+    return tf.make_template(name, search)
+
+
+def make_attentive_beam_search(
+    units,
+    classes,
+    beam_width,
+    start,
+    end,
+    longest,
+    coverage_penalty_weight=0.0,
+    name="model",
+):
+    """Makes a beam search by a GRU that looks at a memory.
+
+    Args:
+        units, classes, beam_width, start, end, longest: as of `make_beam_search`.
+        coverage_penalty_weight: how much less a sequence that has ended scores for each
+            place of the memory that was not looked at.
+        name: scope of the variables `embedding`, `memory_layer/kernel`,
+            `decoder/attention_wrapper/gru_cell/…`, `…/attention_layer/kernel`,
+            and `decoder/dense/…`.
+
+    Returns:
+        Callable from a state, [batch, units] float tensor, a memory, [batch, time,
+        size] float tensor, and its lengths, [batch] ints, to a dict as of
+        `make_beam_search`, and the `alignments` of the kept sequences, [steps, batch *
+        beams, time].
+    """
+
+    def search(state, memory, lengths):
+        draw_weights()
+        tile_batch = tensorflow.contrib.seq2seq.tile_batch
+        # As it is fed: of a batch of known size 1.15 sorts no alignments, and warns.
+        state = tf.placeholder_with_default(state, [None, state.shape[1]])
+        embedding = tf.get_variable("embedding", [classes, units], state.dtype)
+        # --- cell
+        mechanism = tensorflow.contrib.seq2seq.LuongAttention(
+            units,
+            tile_batch(memory, beam_width),
+            tile_batch(lengths, beam_width),
+            dtype=memory.dtype,
+        )
+        cell = tensorflow.contrib.seq2seq.AttentionWrapper(
+            tf.nn.rnn_cell.GRUCell(units),
+            mechanism,
+            attention_layer_size=units,
+            alignment_history=True,
+        )
+        batch = tf.shape(state)[0]
+        initial = cell.zero_state(batch * beam_width, state.dtype)
+        initial = initial.clone(cell_state=tile_batch(state, beam_width))
+        # --- search
+        decoder = tensorflow.contrib.seq2seq.BeamSearchDecoder(
+            cell,
+            embedding,
+            start_tokens=tf.fill([batch], start),
+            end_token=end,
+            initial_state=initial,
+            beam_width=beam_width,
+            output_layer=tf.layers.Dense(classes),
+            coverage_penalty_weight=coverage_penalty_weight,
+        )
+        outputs, last, _ = tensorflow.contrib.seq2seq.dynamic_decode(
+            decoder, maximum_iterations=longest
+        )
+        return {
+            "ids": outputs.predicted_ids,
+            "scores": outputs.beam_search_decoder_output.scores,
+            "log_probs": last.log_probs,
+            "lengths": last.lengths,
+            "alignments": last.cell_state.alignment_history,
+        }
+
+    return tf.make_template(name, search)

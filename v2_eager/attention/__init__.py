@@ -1,0 +1,320 @@
+"""Attention: the mechanisms of `tf.contrib.seq2seq` → modules that a cell looks by."""
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.attention.mechanisms import Attention, BahdanauAttention, LuongAttention
+from v2_eager.attention.wrapper import AttentionWrapper
+from v2_eager.numerics import initializers, rnn
+
+__all__ = [
+    "make_bahdanau",
+    "make_luong",
+    "hardmax",
+    "monotonic_attention",
+    "make_monotonic",
+    "make_attention_reader",
+    "make_two_memories",
+]
+
+DRAW = initializers.glorot_uniform(seed=1)
+
+
+def make_bahdanau(units, normalize=False, name="decoder"):
+    """Makes Bahdanau's attention: scores by a layer of tanh.
+
+    Args:
+        units: size of the layer.
+        normalize: whether its last weights have a length of their own, and it a bias.
+        name: scope of the variables `memory_layer/kernel`,
+            `bahdanau_attention/query_layer/kernel`, `…/attention_v`, and, if
+            normalized, `…/attention_g` and `…/attention_b`.
+
+    Returns:
+        Callable from a [batch, depth] float tensor, the query, a [batch, time, size]
+        float tensor, the memory, and optionally its lengths, [batch] ints, to the
+        alignments, [batch, time], zero past the end.
+
+    Raises:
+        tf.errors.InvalidArgumentError: of the callable: a length that is not positive.
+        ValueError: of the callable: an unknown depth or size.
+    """
+    path = f"{name}/bahdanau_attention"
+    return Step(BahdanauAttention(units, normalize, path, **drawn(name)))
+
+
+def drawn(name):
+    """What all mechanisms of a scope take here."""
+    return {"memory_layer": f"{name}/memory_layer", "initializer": DRAW}
+
+
+class Step(tf.Module):
+    """A mechanism, asked once."""
+
+    def __init__(self, mechanism):
+        super().__init__()
+        self.mechanism = mechanism
+
+    def __call__(self, query, memory, lengths=None, previous=None):
+        memory = self.mechanism.remember(memory, lengths)
+        if previous is None:
+            previous = self.mechanism.initial_alignments(memory)
+        return self.mechanism(query, memory, previous)
+
+
+def make_luong(units, scale=False, hard=False, name="decoder"):
+    """Makes Luong's attention: scores are products of the query and the keys.
+
+    Args:
+        units: size of the keys, which must be the query's depth.
+        scale: whether the scores are multiplied by a variable.
+        hard: whether all goes to the highest score.
+        name: scope of the variables `memory_layer/kernel` and, if scaled,
+            `luong_attention/attention_g`.
+
+    Returns:
+        As of `make_bahdanau`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: of the callable: a length that is not positive.
+        ValueError: of the callable: another depth, or an unknown one.
+    """
+    chosen = {"probability_fn": hardmax if hard else tf.nn.softmax}
+    path = f"{name}/luong_attention"
+    return Step(LuongAttention(units, scale, path, **chosen, **drawn(name)))
+
+
+def hardmax(logits):
+    """Gives 1 to the highest of a row, the first of them, and 0 to all others.
+
+    Args:
+        logits: [..., n] float tensor.
+
+    Returns:
+        Tensor like `logits`.
+    """
+    n = tf.shape(logits)[-1]
+    return tf.one_hot(tf.argmax(logits, -1), n, dtype=logits.dtype)
+
+
+def monotonic_attention(p_choose_i, previous_attention, mode):
+    """Gives the alignments of attention that never goes back.
+
+    Args:
+        p_choose_i: [batch, time] float tensor: the probability to stop there.
+        previous_attention: [batch, time] float tensor, the last alignments.
+        mode: "recursive", which is exact; "parallel", by sums of logarithms; or "hard",
+            where all probabilities are 0 or 1.
+
+    Returns:
+        [batch, time] tensor, whose rows sum to at most 1.
+
+    Raises:
+        ValueError: another mode.
+    """
+    p, previous = p_choose_i, previous_attention
+    if mode == "recursive":
+
+        def step(reached, current):
+            passed, begun = current
+            return passed * reached + begun
+
+        passed = tf.concat([tf.ones_like(p[:, :1]), 1 - p[:, :-1]], 1)
+        times = tf.transpose(passed), tf.transpose(previous)
+        return p * tf.transpose(tf.scan(step, times, tf.zeros_like(p[:, 0])))
+    if mode == "parallel":
+        tiny = np.finfo(p.dtype.as_numpy_dtype).tiny
+        logs = tf.math.log(tf.clip_by_value(1 - p, tiny, 1))
+        passed = tf.exp(tf.cumsum(logs, axis=1, exclusive=True))
+        begun = previous / tf.clip_by_value(passed, 1e-10, 1)
+        return p * passed * tf.cumsum(begun, axis=1)
+    if mode == "hard":
+        p *= tf.cumsum(previous, axis=1)
+        return p * tf.math.cumprod(1 - p, axis=1, exclusive=True)
+    raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
+
+
+def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
+    """Makes Bahdanau's or Luong's attention so that it never goes back.
+
+    Args:
+        units: size of the keys.
+        kind: "Bahdanau" or "Luong".
+        mode: see `monotonic_attention`.
+        bias: the variable that is added to all scores, in the beginning.
+        name: scope of the variables, which are those of `make_bahdanau` or
+            `make_luong`, but in `bahdanau_monotonic_attention` or
+            `luong_monotonic_attention`, and there `attention_score_bias`.
+
+    Returns:
+        As of `make_bahdanau`, but its callable takes the last alignments, a [batch,
+        time] tensor, after the lengths; without, it begins at the first place.
+
+    Raises:
+        KeyError: another kind.
+        ValueError: of the callable: another mode.
+    """
+    kinds = {"Bahdanau": BahdanauMonotonicAttention, "Luong": LuongMonotonicAttention}
+    path = f"{name}/{kind.lower()}_monotonic_attention"
+    options = {"mode": mode, "score_bias_init": bias, **drawn(name)}
+    return Step(kinds[kind](units, name=path, **options))
+
+
+class Monotonic(Attention):
+    """What the two below share; see `monotonic_attention` for `mode`.
+
+    `score_bias_init` is the variable that is added to all scores, in the beginning.
+    """
+
+    def __init__(self, *args, mode="parallel", score_bias_init=0.0, **options):
+        super().__init__(*args, **options)
+        self.mode, self.score_bias_init = mode, score_bias_init
+
+    def make_variables(self, depth, dtype):
+        super().make_variables(depth, dtype)
+        self.score_bias = self.variable(
+            f"{self.path}/attention_score_bias",
+            [],
+            dtype,
+            tf.constant_initializer(self.score_bias_init),
+        )
+
+    def initial_alignments(self, memory):
+        """Where attention is before the first step: at the first place."""
+        batch, time = tf.unstack(tf.shape(memory.values)[:2])
+        return tf.one_hot(tf.zeros([batch], tf.int32), time, dtype=memory.values.dtype)
+
+    def score(self, query, keys):
+        return super().score(query, keys) + self.score_bias
+
+    def align(self, scores, previous):
+        hard = self.mode == "hard"
+        choose = tf.cast(scores > 0, scores.dtype) if hard else tf.sigmoid(scores)
+        return monotonic_attention(choose, previous, self.mode)
+
+
+class BahdanauMonotonicAttention(Monotonic, BahdanauAttention):
+    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`, without noise."""
+
+    def __init__(self, num_units, name="bahdanau_monotonic_attention", **options):
+        super().__init__(num_units, name=name, **options)
+
+
+class LuongMonotonicAttention(Monotonic, LuongAttention):
+    """`tf.contrib.seq2seq.LuongMonotonicAttention`, without noise."""
+
+    def __init__(self, num_units, name="luong_monotonic_attention", **options):
+        super().__init__(num_units, name=name, **options)
+
+
+def make_attention_reader(
+    units, attention_size=None, output_attention=True, name="reader"
+):
+    """Makes a GRU that looks at a memory after each step, and is told what it saw.
+
+    Args:
+        units: size of the GRU's state, and of the keys.
+        attention_size: size of a layer of the GRU's output and what it saw, or None for
+            what it saw alone.
+        output_attention: whether that is put out, or what the GRU puts out.
+        name: scope of the variables `memory_layer/kernel`,
+            `rnn/attention_wrapper/gru_cell/…` and, of a layer,
+            `rnn/attention_wrapper/attention_layer/kernel`.
+
+    Returns:
+        Callable from a [batch, steps, depth] float tensor, a [batch, time, size] float
+        tensor, the memory, its lengths, [batch] ints, and optionally a state of the
+        GRU, [batch, units], to a dict of the `outputs`, [batch, steps, …], the last
+        `state`, [batch, units], the last `attention`, and the `alignments` of all
+        steps, [steps, batch, time].
+
+    Raises:
+        tf.errors.InvalidArgumentError: of the callable: a memory of another batch, a
+            length that is not positive.
+    """
+    # --- cell
+    path = f"{name}/rnn/attention_wrapper"
+    return Reader(
+        AttentionWrapper(
+            rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell"),
+            LuongAttention(units, **drawn(name)),
+            attention_layer_size=attention_size,
+            alignment_history=True,
+            output_attention=output_attention,
+            name=path,
+            initializer=DRAW,
+        )
+    )
+
+
+class Reader(tf.Module):
+    """A cell with attention, run over a sequence by one function for all sizes."""
+
+    def __init__(self, attention):
+        super().__init__()
+        self.attention = attention
+        self.loop = tf.function(self.read, autograph=False, reduce_retracing=True)
+
+    def read(self, x, memory, lengths, state):
+        cell = self.attention.over(memory, lengths)
+        # --- state
+        initial = cell.zero_state(x.shape[0] or tf.shape(x)[0], x.dtype)
+        if state is not None:
+            initial = initial._replace(cell_state=state)
+        # --- loop
+        outputs, last = rnn.unroll(cell, x, state=initial)
+        return {
+            "outputs": outputs,
+            "state": last.cell_state,
+            "attention": last.attention,
+            "alignments": last.alignment_history.stack(),
+        }
+
+    def __call__(self, x, memory, lengths, state=None):
+        return self.loop(x, memory, lengths, state)
+
+
+def make_two_memories(units, sizes, name="reader"):
+    """Makes a GRU that looks at two memories, at each by a mechanism of its own.
+
+    Args:
+        units: size of the GRU's state, and of the keys.
+        sizes: sizes of the two layers, Luong's and Bahdanau's.
+        name: scope of the variables `memory_layer/kernel`, `memory_layer_1/kernel` and
+            those in `rnn/attention_wrapper`: `gru_cell/…`, `attention_layer/kernel`,
+            `bahdanau_attention/…`, `attention_layer_1/kernel`.
+
+    Returns:
+        Callable from a [batch, steps, depth] float tensor, and the memories, [batch,
+        time, size] float tensors, to the outputs, [batch, steps, sum of the sizes], and
+        the pair of last alignments, each [batch, time].
+
+    Raises:
+        ValueError: not a size per memory.
+    """
+    # --- cell
+    path = f"{name}/rnn/attention_wrapper"
+    second = {"memory_layer": f"{name}/memory_layer_1", "initializer": DRAW}
+    second["name"] = f"{path}/bahdanau_attention"
+    return ReaderOfTwo(
+        AttentionWrapper(
+            rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell"),
+            [LuongAttention(units, **drawn(name)), BahdanauAttention(units, **second)],
+            attention_layer_size=sizes,
+            cell_input_fn=lambda inputs, attention: tf.concat([attention, inputs], 1),
+            name=path,
+            initializer=DRAW,
+        )
+    )
+
+
+class ReaderOfTwo(Reader):
+    """As `Reader`, of two memories without ends."""
+
+    def read(self, x, *memories):
+        # --- loop
+        outputs, last = rnn.unroll(self.attention.over(memories), x)
+        return outputs, last.alignments
+
+    def __call__(self, x, first, second):
+        return self.loop(x, first, second)

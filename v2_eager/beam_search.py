@@ -1,0 +1,381 @@
+"""Beam search: `tf.contrib.seq2seq.BeamSearchDecoder` → the same, in a function."""
+
+import collections
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.attention import AttentionWrapper, LuongAttention
+from v2_eager.numerics import initializers, rnn
+from v2_eager.seq2seq.decoding import Dense, dynamic_decode
+
+__all__ = [
+    "tile_batch",
+    "gather_tree",
+    "make_beam_search",
+    "make_attentive_beam_search",
+]
+
+DRAW = initializers.glorot_uniform(seed=1)
+
+
+def tile_batch(t, multiplier):
+    """Repeats every row, as a beam search needs its memory and its first state.
+
+    Args:
+        t: [batch, ...] tensor, or a tuple of such.
+        multiplier: how often.
+
+    Returns:
+        [batch * multiplier, ...] tensor like `t`: a row, it again, the next row.
+
+    Raises:
+        ValueError: a scalar.
+    """
+    return tf.nest.map_structure(lambda x: repeated(x, multiplier), t)
+
+
+def repeated(x, multiplier):
+    if x.shape.rank == 0:
+        raise ValueError("A scalar has no batch to tile.")
+    return tf.repeat(x, multiplier, 0)
+
+
+def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
+    """Follows the beams from their ends to their beginnings.
+
+    Args:
+        step_ids: [time, batch, beams] int32 tensor, what was said.
+        parent_ids: [time, batch, beams] int32 tensor: of which beam it is the next.
+        max_sequence_lengths: [batch] int32 tensor.
+        end_token: the id that ends a sequence.
+
+    Returns:
+        [time, batch, beams] int32 tensor, `end_token` past the end.
+    """
+    time, batch, beams = tf.unstack(tf.shape(step_ids))
+    own = tf.broadcast_to(tf.range(beams), [batch, beams])
+
+    def step(before, current):
+        beam, _ = before
+        t, ids, parents = current
+        past = (t >= max_sequence_lengths)[:, tf.newaxis]
+        said = tf.where(past, end_token, tf.gather(ids, beam, batch_dims=1))
+        return tf.where(past, beam, tf.gather(parents, beam, batch_dims=1)), said
+
+    inputs = tf.range(time), step_ids, parent_ids
+    said = tf.scan(step, inputs, (own, own), reverse=True)[1]
+    ends = tf.cast(said == end_token, tf.int32)
+    return tf.where(tf.cumsum(ends, exclusive=True) > 0, end_token, said)
+
+
+def make_beam_search(
+    units,
+    classes,
+    beam_width,
+    start,
+    end,
+    longest,
+    length_penalty_weight=0.0,
+    name="model",
+):
+    """Makes a decoder that keeps the likeliest sequences, and a GRU.
+
+    Args:
+        units: size of the GRU's state, and of the embedding.
+        classes: number of the classes that it tells apart.
+        beam_width: how many sequences it keeps.
+        start, end: the class that is read first, and the one that ends a sequence.
+        longest: the largest number of steps.
+        length_penalty_weight: w, where log probabilities are divided by
+            ((5 + length) / 6)^w, to compare sequences.
+        name: scope of the variables `embedding`, `decoder/gru_cell/…`,
+            `decoder/dense/kernel` and `decoder/dense/bias`.
+
+    Returns:
+        Callable from a state, [batch, units] float tensor, to a dict of the `ids`,
+        [batch, steps, beams] int32, the best beam first, the `scores` of each step,
+        likewise, and of the last step the `log_probs` and `lengths`, [batch, beams].
+    """
+    cell = rnn.GRUCell(units, initializer=DRAW, name=f"{name}/decoder/gru_cell")
+    penalty = {"length_penalty_weight": length_penalty_weight}
+    parts = Embedding(classes, units, name), cell, output_layer(classes, name)
+    return Search(*parts, beam_width, start, end, longest, penalty)
+
+
+def output_layer(classes, name):
+    return Dense(classes, name=f"{name}/decoder/dense", initializer=DRAW)
+
+
+class Embedding(tf.Module):
+    """The rows of the classes, made by the first call of `build`."""
+
+    rows = None
+
+    def __init__(self, classes, size, path):
+        super().__init__()
+        self.shape, self.path = [classes, size], path
+
+    def build(self, dtype):
+        if self.rows is None:
+            with tf.init_scope():
+                rows = DRAW(self.shape, dtype)
+                self.rows = tf.Variable(rows, name=f"{self.path}/embedding")
+        return self.rows
+
+
+class Search(tf.Module):
+    """What a beam search needs, and one function for all sizes."""
+
+    def __init__(
+        self, embedding, cell, layer, beam_width, start, end, longest, penalty
+    ):
+        super().__init__()
+        self.embedding, self.cell, self.layer = embedding, cell, layer
+        self.beam_width, self.start, self.end = beam_width, start, end
+        self.longest, self.penalty = longest, penalty
+        self.loop = tf.function(self.search, autograph=False, reduce_retracing=True)
+
+    def search(self, state):
+        return self.found(self.cell, tile_batch(state, self.beam_width))[0]
+
+    def found(self, cell, state):
+        batch = tf.shape(tf.nest.flatten(state)[0])[0] // self.beam_width
+        decoder = BeamSearchDecoder(
+            cell,
+            self.embedding.build(tf.nest.flatten(state)[0].dtype),
+            start_tokens=tf.fill([batch], self.start),
+            end_token=self.end,
+            initial_state=state,
+            beam_width=self.beam_width,
+            output_layer=self.layer,
+            **self.penalty,
+        )
+        outputs, last, _ = dynamic_decode(decoder, maximum_iterations=self.longest)
+        found = {
+            "ids": outputs.predicted_ids,
+            "scores": outputs.scores,
+            "log_probs": last.log_probs,
+            "lengths": last.lengths,
+        }
+        return found, last
+
+    def __call__(self, *args):
+        return self.loop(*args)
+
+
+def make_attentive_beam_search(
+    units,
+    classes,
+    beam_width,
+    start,
+    end,
+    longest,
+    coverage_penalty_weight=0.0,
+    name="model",
+):
+    """Makes a beam search by a GRU that looks at a memory.
+
+    Args:
+        units, classes, beam_width, start, end, longest: as of `make_beam_search`.
+        coverage_penalty_weight: how much less a sequence that has ended scores for each
+            place of the memory that was not looked at.
+        name: scope of the variables `embedding`, `memory_layer/kernel`,
+            `decoder/attention_wrapper/gru_cell/…`, `…/attention_layer/kernel`,
+            and `decoder/dense/…`.
+
+    Returns:
+        Callable from a state, [batch, units] float tensor, a memory, [batch, time,
+        size] float tensor, and its lengths, [batch] ints, to a dict as of
+        `make_beam_search`, and the `alignments` of the kept sequences, [steps, batch *
+        beams, time].
+    """
+    # --- cell
+    path = f"{name}/decoder/attention_wrapper"
+    attention = AttentionWrapper(
+        rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell"),
+        LuongAttention(units, memory_layer=f"{name}/memory_layer", initializer=DRAW),
+        attention_layer_size=units,
+        alignment_history=True,
+        name=path,
+        initializer=DRAW,
+    )
+    # --- search
+    penalty = {"coverage_penalty_weight": coverage_penalty_weight}
+    parts = Embedding(classes, units, name), attention, output_layer(classes, name)
+    return AttentiveSearch(*parts, beam_width, start, end, longest, penalty)
+
+
+class AttentiveSearch(Search):
+    """As `Search`, by a cell that looks at a memory."""
+
+    def search(self, state, memory, lengths):
+        tiled = tile_batch((state, memory, lengths), self.beam_width)
+        cell = self.cell.over(*tiled[1:])
+        initial = cell.zero_state(tf.shape(tiled[0])[0], state.dtype)
+        found, last = self.found(cell, initial._replace(cell_state=tiled[0]))
+        return {**found, "alignments": last.cell_state.alignment_history}
+
+
+BeamOutput = collections.namedtuple("BeamOutput", ["scores", "ids", "parents"])
+FinalBeamOutput = collections.namedtuple("FinalBeamOutput", ["scores", "predicted_ids"])
+BeamState = collections.namedtuple(
+    "BeamState", ["cell_state", "log_probs", "finished", "lengths", "seen"]
+)
+
+
+class BeamSearchDecoder:
+    """`tf.contrib.seq2seq.BeamSearchDecoder`, for `dynamic_decode`.
+
+    It holds tensors: make it in the function that decodes. The state of the cell is
+    that of all beams, [batch * beams, ...]; `tile_batch` makes it, and a memory.
+
+    Args:
+        cell: a cell of `v2_eager.numerics.rnn`, or an `AttentiveCell`.
+        embedding: [classes, depth] variable or tensor.
+        start_tokens: [batch] int tensor.
+        end_token: the id that ends a sequence.
+        initial_state: of the cell, tiled.
+        beam_width: how many sequences to keep.
+        output_layer: a `Dense`.
+        length_penalty_weight: w, where log probabilities are divided by ((5 + length) /
+            6)^w, as https://arxiv.org/abs/1609.08144 has it.
+        coverage_penalty_weight: of the penalty there for places that were not looked
+            at; of a cell with one attention mechanism.
+    """
+
+    tracks_own_finished = True
+
+    def __init__(
+        self,
+        cell,
+        embedding,
+        start_tokens,
+        end_token,
+        initial_state,
+        beam_width,
+        output_layer,
+        length_penalty_weight=0.0,
+        coverage_penalty_weight=0.0,
+    ):
+        self.cell, self.embedding, self.end_token = cell, embedding, end_token
+        self.start_tokens, self.beam_width = start_tokens, beam_width
+        self.initial_state, self.output_layer = initial_state, output_layer
+        self.length_weight = length_penalty_weight
+        self.coverage_weight = coverage_penalty_weight
+
+    def initialize(self):
+        """Gives (finished, first inputs, state)."""
+        dtype, depth = self.embedding.dtype, self.embedding.shape[1]
+        with tf.init_scope():  # before the loop, whose scope they would have
+            self.cell.build(depth, dtype)
+            self.output_layer.build(self.cell.output_size, dtype)
+        self.cell.begin(depth, dtype)
+        shape = [tf.shape(self.start_tokens)[0], self.beam_width]
+        spec = tf.TensorSpec([None, self.beam_width], dtype)
+        ids = tf.TensorSpec(spec.shape, tf.int32)
+        self.specs = BeamOutput(spec, ids, ids)
+        # All beams are the same at first: only one of them goes on.
+        first = tf.where(tf.range(self.beam_width) == 0, 0.0, -np.inf)
+        finished = tf.zeros(shape, tf.bool)
+        state = BeamState(
+            cell_state=self.initial_state,
+            log_probs=tf.broadcast_to(tf.cast(first, dtype), shape),
+            finished=finished,
+            lengths=tf.zeros(shape, tf.int64),
+            seen=self.seen(self.initial_state),
+        )
+        starts = tf.repeat(self.start_tokens, self.beam_width)
+        return finished, tf.gather(self.embedding, starts), state
+
+    def seen(self, cell_state):
+        """The alignments of a step, [batch, beams, time], for the coverage."""
+        return self.split(cell_state.alignments) if self.coverage_weight else ()
+
+    def split(self, x):
+        """[batch * beams, ...] to [batch, beams, ...]."""
+        return tf.reshape(x, tf.concat([[-1, self.beam_width], tf.shape(x)[1:]], 0))
+
+    def step(self, time, inputs, state):
+        """Gives (outputs, state, next inputs, finished)."""
+        outputs, cell_state = self.cell(inputs, state.cell_state)
+        logits = self.split(self.output_layer(outputs))
+        going = ~state.finished
+        # What all next classes would make of the beams: [batch, beams, classes].
+        classes, dtype = logits.shape[2], logits.dtype
+        is_end = tf.range(classes) == self.end_token
+        ended = tf.where(is_end, tf.constant(0, dtype), dtype.min)
+        steps = tf.where(
+            state.finished[:, :, tf.newaxis], ended, tf.nn.log_softmax(logits)
+        )
+        totals = state.log_probs[:, :, tf.newaxis] + steps
+        longer = going[:, :, tf.newaxis] & ~is_end
+        lengths = state.lengths[:, :, tf.newaxis] + tf.cast(longer, tf.int64)
+        scores = totals / tf.cast(self.length_penalty(lengths), dtype)
+        seen = self.seen(cell_state)
+        if self.coverage_weight:
+            seen = state.seen + seen * tf.cast(going, tf.float32)[:, :, tf.newaxis]
+            scores += self.coverage_penalty(seen, state.finished)[:, :, tf.newaxis]
+        # The best of these.
+        flat = [-1, self.beam_width * classes]
+        scores, places = tf.math.top_k(tf.reshape(scores, flat), self.beam_width)
+        ids, parents = places % classes, places // classes
+
+        def chosen(x):
+            return tf.gather(x, parents, batch_dims=1)
+
+        finished = chosen(state.finished)
+        offsets = tf.range(tf.shape(parents)[0])[:, tf.newaxis] * self.beam_width
+        rows = tf.reshape(parents + offsets, [-1])
+        state = BeamState(
+            cell_state=tf.nest.map_structure(
+                lambda x: x if whole(x) else tf.gather(x, rows), cell_state
+            ),
+            log_probs=tf.gather(tf.reshape(totals, flat), places, batch_dims=1),
+            finished=finished | (ids == self.end_token),
+            lengths=chosen(state.lengths) + tf.cast(~finished, tf.int64),
+            seen=tf.nest.map_structure(chosen, seen),
+        )
+        inputs = tf.gather(self.embedding, tf.reshape(ids, [-1]))
+        return BeamOutput(scores, ids, parents), state, inputs, state.finished
+
+    def length_penalty(self, lengths):
+        """((5 + length) / 6)^w, in float32."""
+        if self.length_weight == 0:
+            return 1.0
+        longer = 5.0 + tf.cast(lengths, tf.float32)
+        return longer**self.length_weight / tf.constant(6.0) ** self.length_weight
+
+    def coverage_penalty(self, seen, finished):
+        """Below 0 for what has ended and has not looked at all: [batch, beams]."""
+        covered = tf.minimum(tf.where(seen == 0, tf.ones_like(seen), seen), 1.0)
+        penalty = tf.reduce_sum(tf.math.log(covered), 2)
+        return penalty * tf.cast(finished, tf.float32) * self.coverage_weight
+
+    def finalize(self, outputs, state):
+        """Follows the beams to their beginnings, of arrays in the state, too."""
+        longest = tf.cast(tf.reduce_max(state.lengths, 1), tf.int32)
+        trace = outputs.parents, longest
+        ids = gather_tree(outputs.ids, *trace, self.end_token)
+        own = tf.range(self.beam_width)
+        none = self.beam_width + 1  # ends no beam
+        beams = gather_tree(tf.zeros_like(outputs.ids) + own, *trace, none)
+        inside = tf.sequence_mask(state.lengths, tf.shape(ids)[0])
+        beams = tf.where(tf.transpose(inside, [2, 0, 1]), beams, own)
+
+        def sort(x):
+            if not isinstance(x, tf.TensorArray):
+                return x if whole(x) else self.split(x)
+            stacked = x.stack()
+            shape = tf.shape(stacked)
+            split = tf.reshape(stacked, tf.concat([tf.shape(ids), shape[2:]], 0))
+            return tf.reshape(tf.gather(split, beams, batch_dims=2), shape)
+
+        cell_state = tf.nest.map_structure(sort, state.cell_state)
+        found = FinalBeamOutput(outputs.scores, ids)
+        return found, state._replace(cell_state=cell_state)
+
+
+def whole(x):
+    """Whether a part of a state is one for all beams: an array, a scalar."""
+    return isinstance(x, tf.TensorArray) or x.shape.rank == 0

@@ -1,0 +1,208 @@
+"""Candidate sampling: a loss by a few classes for all of them, NCE and softmax."""
+
+import tensorflow as tf
+
+from v2_eager.numerics import optimizers
+
+__all__ = [
+    "draw_candidates",
+    "accidental_hits",
+    "nce_loss",
+    "nce_loss_of_shards",
+    "sampled_softmax_loss",
+    "train_word2vec",
+]
+
+SAMPLERS = {
+    "uniform": tf.random.uniform_candidate_sampler,
+    "log_uniform": tf.random.log_uniform_candidate_sampler,
+    "learned_unigram": tf.nn.learned_unigram_candidate_sampler,
+    "fixed_unigram": tf.nn.fixed_unigram_candidate_sampler,
+}
+
+
+def draw_candidates(
+    kind, true_classes, num_sampled, classes, seed, options=(), draws=2
+):
+    """Draws classes that stand for all others, and tells how often each was expected.
+
+    Args:
+        kind: "uniform"; "log_uniform", by Zipf's law, of classes by falling frequency;
+            "learned_unigram", by what came so far; "fixed_unigram", by given counts.
+        true_classes: [batch, true] int64 array.
+        num_sampled: how many to draw.
+        classes: number of the classes.
+        seed: of the op; that of the graph is 7.
+        options: dict with `unique` (True, unless given: without repeats) and, for given
+            counts, `unigrams`, a list of floats, and `distortion`, their power.
+        draws: how often to draw.
+
+    Returns:
+        List of (classes [num_sampled] int64, expected counts of the true ones [batch,
+        true] float32, of the drawn ones [num_sampled] float32).
+
+    Raises:
+        KeyError: another kind.
+        tf.errors.InvalidArgumentError: more classes without repeats than there are.
+    """
+    options = dict(options)
+    # --- build
+    tf.random.set_seed(7)
+    arguments = {"range_max": classes, "seed": seed, "unique": True, **options}
+
+    @tf.function
+    def draw(true):
+        return SAMPLERS[kind](true, true.shape[1], num_sampled, **arguments)
+
+    # --- run
+    true_classes = tf.constant(true_classes)
+    return [tuple(x.numpy() for x in draw(true_classes)) for _ in range(draws)]
+
+
+def accidental_hits(true_classes, candidates):
+    """Finds the candidates that are true.
+
+    Args:
+        true_classes: [batch, true] int64 tensor.
+        candidates: [n] int64 tensor.
+
+    Returns:
+        (rows [hits] int32, places among the candidates [hits] int64, weights [hits]
+        float32: the lowest number, to be added to the logits).
+    """
+    return tf.nn.compute_accidental_hits(
+        true_classes, candidates, num_true=true_classes.shape[1]
+    )
+
+
+def nce_loss(weights, biases, labels, inputs, sampled, remove_accidental_hits=False):
+    """Gives the loss of noise-contrastive estimation: true or drawn, class by class.
+
+    Args:
+        weights: [classes, depth] float tensor.
+        biases: [classes] tensor.
+        labels: [batch, true] int64 tensor.
+        inputs: [batch, depth] tensor.
+        sampled: what a sampler draws: (candidates [n] int64, expected counts [batch,
+            true] float, [n] float).
+        remove_accidental_hits: whether candidates that are true do not count.
+
+    Returns:
+        [batch] tensor.
+    """
+    classes, true = weights.shape[0], labels.shape[1]
+    n = sampled[0].shape[0]
+    return tf.nn.nce_loss(
+        weights,
+        biases,
+        labels,
+        inputs,
+        n,
+        classes,
+        true,
+        sampled,
+        remove_accidental_hits,
+    )
+
+
+def nce_loss_of_shards(shards, biases, labels, inputs, sampled):
+    """As `nce_loss`, of weights in several tables: row i is in table i % tables.
+
+    Args:
+        shards: list of [rows, depth] tensors, the first ones longer by a row, if any.
+        biases, labels, inputs, sampled: as of `nce_loss`.
+
+    Returns:
+        [batch] tensor.
+    """
+    classes, true = biases.shape[0], labels.shape[1]
+    n = sampled[0].shape[0]
+    # A list is split by "div" today: this one was by "mod".
+    rows = [tf.range(i, classes, len(shards)) for i in range(len(shards))]
+    weights = tf.dynamic_stitch(rows, shards)
+    return tf.nn.nce_loss(weights, biases, labels, inputs, n, classes, true, sampled)
+
+
+def sampled_softmax_loss(
+    weights, biases, labels, inputs, sampled, remove_accidental_hits=True
+):
+    """Gives the cross-entropy among the true classes and the candidates.
+
+    Args:
+        weights, biases, labels, inputs, sampled: as of `nce_loss`.
+        remove_accidental_hits: whether candidates that are true do not count.
+
+    Returns:
+        [batch] tensor.
+    """
+    classes, true = weights.shape[0], labels.shape[1]
+    n = sampled[0].shape[0]
+    return tf.nn.sampled_softmax_loss(
+        weights,
+        biases,
+        labels,
+        inputs,
+        n,
+        classes,
+        true,
+        sampled,
+        remove_accidental_hits,
+    )
+
+
+def train_word2vec(words, contexts, start, num_sampled, seed, rate=1.0, valid=()):
+    """Trains vectors of words by their neighbours, and NCE.
+
+    Args:
+        words: [steps, batch] int64 array.
+        contexts: [steps, batch, 1] int64 array: a neighbour of each.
+        start: {"embeddings": [classes, depth], "nce_weights": [classes, depth],
+            "nce_biases": [classes]} of float arrays.
+        num_sampled: how many candidates a step draws, for all its words.
+        seed: of the sampler; that of the graph is 7.
+        rate: learning rate.
+        valid: list of words whose likeness to all others is asked for in the end.
+
+    Returns:
+        dict with the mean `losses` of the steps, the `similarity` [valid, classes],
+        cosines, and the `variables` by name in the end.
+    """
+    # --- model
+    tf.random.set_seed(7)
+    embeddings, weights, biases = variables = [
+        tf.Variable(start[name], name=name)
+        for name in ("embeddings", "nce_weights", "nce_biases")
+    ]
+    classes = len(start["nce_biases"])
+    optimizer = optimizers.GradientDescent(rate)
+
+    # --- loss
+    @tf.function
+    def step(words, labels):
+        sampled = tf.random.log_uniform_candidate_sampler(
+            labels, 1, num_sampled, True, classes, seed
+        )
+
+        def loss():
+            vectors = tf.nn.embedding_lookup(embeddings, words)
+            losses = tf.nn.nce_loss(
+                weights, biases, labels, vectors, num_sampled, classes, 1, sampled
+            )
+            return tf.reduce_mean(losses)
+
+        return optimizer.minimize(loss, variables)
+
+    # --- likeness
+    def likeness():
+        norm = tf.sqrt(tf.reduce_sum(tf.square(embeddings), 1, keepdims=True))
+        normalized = embeddings / norm
+        asked = tf.gather(normalized, tf.constant(list(valid), tf.int32))
+        return tf.matmul(asked, normalized, transpose_b=True)
+
+    # --- run
+    pairs = zip(tf.constant(words), tf.constant(contexts))
+    return {
+        "losses": [step(*pair).numpy() for pair in pairs],
+        "similarity": likeness().numpy(),
+        "variables": {v.name[:-2]: v.numpy() for v in variables},
+    }

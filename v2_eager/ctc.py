@@ -1,0 +1,209 @@
+"""CTC: sparse labels, the last class the blank → the same op, the blank said."""
+
+import tensorflow as tf
+
+from v2_eager.numerics import optimizers
+from v2_eager.numerics.restore import named
+
+__all__ = [
+    "ctc_loss",
+    "ctc_loss_of_dense",
+    "ctc_loss_with_options",
+    "greedy_decode",
+    "beam_decode",
+    "label_error_rates",
+    "train_recognizer",
+]
+
+
+def ctc_loss(labels, logits, lengths):
+    """Gives the negative logarithm of the probability of labels without alignment.
+
+    Args:
+        labels: (indices [n, 2] int64, values [n] int32, shape [2] int64) of a sparse
+            tensor, [batch, labels]; no value is the last class, which is the blank.
+        logits: [time, batch, classes] float tensor.
+        lengths: [batch] int32 tensor, of the logits.
+
+    Returns:
+        [batch] tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: more labels than time to say them, or a label
+            that is no class.
+    """
+    sparse = tf.SparseTensor(*labels)
+    # Sparse labels know their number: None. -1 is the last class.
+    return tf.nn.ctc_loss(sparse, logits, None, lengths, blank_index=-1)
+
+
+def ctc_loss_of_dense(labels, label_lengths, logits, lengths):
+    """As `ctc_loss`, of labels in a matrix.
+
+    Args:
+        labels: [batch, labels] int32 tensor; no label is the last class.
+        label_lengths: [batch] int32 tensor: how many of a row are labels.
+        logits, lengths: as of `ctc_loss`.
+
+    Returns:
+        [batch] tensor.
+    """
+    return tf.nn.ctc_loss(labels, logits, label_lengths, lengths, blank_index=-1)
+
+
+def ctc_loss_with_options(
+    labels,
+    logits,
+    lengths,
+    preprocess_collapse_repeated=False,
+    ctc_merge_repeated=True,
+    ignore_longer_outputs_than_inputs=False,
+):
+    """As `ctc_loss`, with what else could be said.
+
+    Args:
+        labels, logits, lengths: as of `ctc_loss`.
+        preprocess_collapse_repeated: whether repeated labels are one.
+        ctc_merge_repeated: whether repeated classes without a blank between are one.
+        ignore_longer_outputs_than_inputs: whether a row with more labels than time is
+            passed over, with a loss of 0, and is no error.
+
+    Returns:
+        [batch] tensor.
+
+    Raises:
+        As `ctc_loss`.
+    """
+    indices, values, _ = labels
+    return tf.raw_ops.CTCLoss(  # public, and with a gradient
+        inputs=logits,
+        labels_indices=indices,
+        labels_values=values,
+        sequence_length=lengths,
+        preprocess_collapse_repeated=preprocess_collapse_repeated,
+        ctc_merge_repeated=ctc_merge_repeated,
+        ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs,
+    ).loss
+
+
+def greedy_decode(logits, lengths, merge_repeated=True):
+    """Takes the likeliest class of every step, without blanks.
+
+    Args:
+        logits: [time, batch, classes] float tensor; the last class is the blank.
+        lengths: [batch] int32 tensor.
+        merge_repeated: whether repeated classes are one.
+
+    Returns:
+        ([batch, longest] int64 tensor, -1 past the end; [batch, 1] tensor, minus the
+        sum of the logits that were taken).
+    """
+    (decoded,), scores = tf.nn.ctc_greedy_decoder(logits, lengths, merge_repeated)
+    return tf.sparse.to_dense(decoded, -1), scores
+
+
+def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
+    """Takes the likeliest labels, summed over their alignments, by a beam search.
+
+    Args:
+        logits: [time, batch, classes] float tensor; the last class is the blank.
+        lengths: [batch] int32 tensor.
+        beam_width: how many beginnings are kept.
+        merge_repeated: whether repeated labels of the answer are one, too: "hello" is
+            "helo" then.
+
+    Returns:
+        ([batch, longest] int64 tensor, -1 past the end; [batch, 1] tensor, the
+        logarithm of the probability).
+    """
+    (decoded,), scores = tf.nn.ctc_beam_search_decoder(logits, lengths, beam_width)
+    found = tf.sparse.to_dense(decoded, -1)
+    return (without_repeats(found) if merge_repeated else found), scores
+
+
+def without_repeats(ids):
+    """Rows without what repeats the one before it, -1 past the end.
+
+    Args:
+        ids: [batch, time] int tensor, -1 past the end.
+    """
+    before = tf.pad(ids[:, :-1], [[0, 0], [1, 0]], constant_values=-1)
+    return tf.ragged.boolean_mask(ids, (ids != before) & (ids >= 0)).to_tensor(-1)
+
+
+def label_error_rates(labels, logits, lengths):
+    """Counts what has to be changed in the decoded labels, by the number of the right.
+
+    Args:
+        labels, logits, lengths: as of `ctc_loss`.
+
+    Returns:
+        ([batch] float32 tensor, inf of a row without labels in which some were found;
+        their mean).
+    """
+    (decoded,), _ = tf.nn.ctc_greedy_decoder(logits, lengths)
+    truth = tf.SparseTensor(*labels)
+    rates = tf.edit_distance(tf.cast(decoded, tf.int32), truth)
+    return rates, tf.reduce_mean(rates)
+
+
+def train_recognizer(inputs, lengths, labels, start, steps, rate=0.25):
+    """Trains a layer that reads frames, by the CTC loss and Momentum.
+
+    Args:
+        inputs: [batch, time, depth] float array.
+        lengths: [batch] int32 array.
+        labels: list of lists of ints, the labels of each row.
+        start: {"kernel": [depth, classes] array, "bias": [classes] array} of the dtype
+            of the inputs; the last class is the blank.
+        steps: how many steps to take, all on the same rows.
+        rate: learning rate; the momentum is 0.875.
+
+    Returns:
+        dict with the `losses` before every step, and of the end the `decoded` labels,
+        [batch, longest] int64, -1 past the end, the `rates` of wrong labels, [batch]
+        float32, and the `variables` by name.
+    """
+    # --- build
+    model = Recognizer(start)
+    optimizer = optimizers.Momentum(rate, 0.875).create_slots(model.variables)
+    ends, truth = tf.constant(lengths), tf.ragged.constant(labels, tf.int32).to_sparse()
+
+    # --- loss
+    @tf.function
+    def step(inputs, ends, truth):
+        def loss():
+            logits = model(inputs)
+            losses = tf.nn.ctc_loss(truth, logits, None, ends, blank_index=-1)
+            return tf.reduce_mean(losses)
+
+        return optimizer.minimize(loss, model.variables)
+
+    @tf.function
+    def evaluate(inputs, ends, truth):
+        (decoded,), _ = tf.nn.ctc_greedy_decoder(model(inputs), ends)
+        rates = tf.edit_distance(tf.cast(decoded, tf.int32), truth)
+        return tf.sparse.to_dense(decoded, -1), rates
+
+    # --- run
+    losses = [step(inputs, ends, truth).numpy() for _ in range(steps)]
+    found, rates = evaluate(inputs, ends, truth)
+    kept = {**named(model), **named(optimizer)}
+    return {
+        "losses": losses,
+        "decoded": found.numpy(),
+        "rates": rates.numpy(),
+        "variables": {name: v.numpy() for name, v in kept.items()},
+    }
+
+
+class Recognizer(tf.Module):
+    def __init__(self, start):
+        super().__init__()
+        self.kernel, self.bias = (
+            tf.Variable(start[name], name=name) for name in ("kernel", "bias")
+        )
+
+    def __call__(self, inputs):
+        logits = tf.tensordot(inputs, self.kernel, 1) + self.bias
+        return tf.transpose(logits, [1, 0, 2])  # time first

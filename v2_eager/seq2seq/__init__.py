@@ -1,0 +1,398 @@
+"""Decoders: `tf.contrib.seq2seq`'s helpers and loop → the same, in a function."""
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import initializers, optimizers, rnn
+from v2_eager.seq2seq.decoding import BasicDecoder, Dense, dynamic_decode
+from v2_eager.seq2seq.helpers import (
+    GreedyEmbeddingHelper,
+    Helper,
+    SampleEmbeddingHelper,
+    ScheduledEmbeddingTrainingHelper,
+    TrainingHelper,
+)
+from v2_eager.seq2seq.models import Decoder, Translator
+
+__all__ = [
+    "make_training_decoder",
+    "make_greedy_decoder",
+    "make_feedback_decoder",
+    "sample",
+    "read_some_and_sample",
+    "sequence_loss",
+    "train_translator",
+    "translate",
+]
+
+DRAW = initializers.glorot_uniform(seed=1)
+
+
+def make_training_decoder(units, classes, impute_finished=False, name="model"):
+    """Makes a decoder that reads what it should have said: teacher forcing.
+
+    Args:
+        units: size of the GRU's state.
+        classes: number of the classes that it tells apart.
+        impute_finished: whether past the end of a sequence there are zeros, and its
+            state is that of the end.
+        name: scope of the variables `decoder/gru_cell/…`, `decoder/dense/kernel` and
+            `decoder/dense/bias`.
+
+    Returns:
+        Callable from a [batch, time, depth] float tensor, the lengths, [batch] ints,
+        and optionally a state, [batch, units], to a dict of the `logits`, [batch,
+        longest, classes], the `ids` of the highest, [batch, longest] int32, the last
+        `state`, and the `lengths`, [batch] int32.
+
+    Raises:
+        ValueError: of the callable: lengths that are no vector.
+        tf.errors.OpError: of the callable: a length past the time.
+    """
+    return TrainingDecoder(units, classes, impute_finished, f"{name}/decoder")
+
+
+class TrainingDecoder(tf.Module):
+    """A GRU, a layer, and one function for all sizes."""
+
+    def __init__(self, units, classes, impute_finished, path):
+        super().__init__()
+        self.cell = rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell")
+        self.layer = Dense(classes, name=f"{path}/dense", initializer=DRAW)
+        self.impute_finished = impute_finished
+        self.loop = tf.function(self.decode, autograph=False, reduce_retracing=True)
+
+    def decode(self, inputs, lengths, state):
+        if state is None:
+            state = self.cell.zero_state(tf.shape(inputs)[0], inputs.dtype)
+        helper = TrainingHelper(inputs, lengths)
+        decoder = BasicDecoder(self.cell, helper, state, output_layer=self.layer)
+        outputs, state, ends = dynamic_decode(
+            decoder, impute_finished=self.impute_finished
+        )
+        return {
+            "logits": outputs.rnn_output,
+            "ids": outputs.sample_id,
+            "state": state,
+            "lengths": ends,
+        }
+
+    def __call__(self, inputs, lengths, state=None):
+        return self.loop(inputs, lengths, state)
+
+
+def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
+    """Makes a decoder that reads what it said last, until it says that it ends.
+
+    Args:
+        units: size of the GRU's state, and of the embedding.
+        classes: number of the classes that it tells apart.
+        start: the class that it reads first.
+        end: the class that ends a sequence.
+        longest: the largest number of steps, or None, for as many as it takes.
+        name: scope of the variables `embedding`, `decoder/gru_cell/…`,
+            `decoder/dense/kernel` and `decoder/dense/bias`.
+
+    Returns:
+        Callable from a state, [batch, units] float tensor, to a dict of the `ids`,
+        [batch, steps] int32, the `logits`, [batch, steps, classes], the last `state`,
+        and the `lengths`, [batch] int32, with the end.
+    """
+    return GreedyDecoder(units, classes, start, end, longest, name)
+
+
+class GreedyDecoder(tf.Module):
+    """An embedding, a GRU, a layer, and one function for all sizes."""
+
+    def __init__(self, units, classes, start, end, longest, name):
+        super().__init__()
+        self.start, self.end, self.longest = start, end, longest
+        self.path, self.shape, self.embedding = name, [classes, units], None
+        path = f"{name}/decoder"
+        self.cell = rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell")
+        self.layer = Dense(classes, name=f"{path}/dense", initializer=DRAW)
+        self.loop = tf.function(self.decode, autograph=False, reduce_retracing=True)
+
+    def decode(self, state):
+        if self.embedding is None:
+            with tf.init_scope():
+                rows = DRAW(self.shape, state.dtype)
+                self.embedding = tf.Variable(rows, name=f"{self.path}/embedding")
+        starts = tf.fill(tf.shape(state)[:1], self.start)
+        helper = GreedyEmbeddingHelper(self.embedding, starts, self.end)
+        decoder = BasicDecoder(self.cell, helper, state, output_layer=self.layer)
+        outputs, state, lengths = dynamic_decode(
+            decoder, maximum_iterations=self.longest
+        )
+        return {
+            "ids": outputs.sample_id,
+            "logits": outputs.rnn_output,
+            "state": state,
+            "lengths": lengths,
+        }
+
+    def __call__(self, state):
+        return self.loop(state)
+
+
+def make_feedback_decoder(units, size, longest, name="model"):
+    """Makes a decoder of numbers, by a helper of its own: it reads what it put out.
+
+    A sequence ends where the first of its numbers is above 0.5.
+
+    Args:
+        units: size of the GRU's state.
+        size: how many numbers a step puts out.
+        longest: the largest number of steps.
+        name: scope of the variables `decoder/gru_cell/…`, `decoder/dense/kernel` and
+            `decoder/dense/bias`.
+
+    Returns:
+        Callable from a state, [batch, units] float tensor, to the outputs, [batch,
+        steps, size], zero past the end, and the lengths, [batch] int32.
+    """
+    return FeedbackDecoder(units, size, longest, f"{name}/decoder")
+
+
+class Feedback(Helper):
+    """Reads what was put out; ends where the first number of it is above 0.5."""
+
+    # --- helper
+    def __init__(self, batch_size, size, dtype):
+        self.batch_size, self.size, self.dtype = batch_size, size, dtype
+
+    def initialize(self):
+        finished = tf.tile([False], [self.batch_size])
+        return finished, tf.zeros([self.batch_size, self.size], self.dtype)
+
+    def sample(self, time, outputs, state):
+        return tf.zeros([self.batch_size], tf.int32)
+
+    def next_inputs(self, time, outputs, state, sample_ids):
+        return outputs[:, 0] > 0.5, outputs, state
+
+
+class FeedbackDecoder(tf.Module):
+    """A GRU, a layer, and one function for all sizes."""
+
+    # --- decoder
+    def __init__(self, units, size, longest, path):
+        super().__init__()
+        self.cell = rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell")
+        self.layer = Dense(size, name=f"{path}/dense", initializer=DRAW)
+        self.longest = longest
+        self.loop = tf.function(self.decode, autograph=False, reduce_retracing=True)
+
+    def decode(self, state):
+        helper = Feedback(tf.shape(state)[0], self.layer.units, state.dtype)
+        decoder = BasicDecoder(self.cell, helper, state, output_layer=self.layer)
+        outputs, _, lengths = dynamic_decode(
+            decoder, impute_finished=True, maximum_iterations=self.longest
+        )
+        return outputs.rnn_output, lengths
+
+    def __call__(self, state):
+        return self.loop(state)
+
+
+def sample(weights, state, start, end, longest, runs, temperature=None):
+    """Samples sequences from a decoder that was trained, again and again.
+
+    Args:
+        weights: {"embedding": [classes, units] array, "decoder/gru_cell/…": of the
+            GRU, "decoder/dense/kernel": [units, classes] array,
+            "decoder/dense/bias": [classes] array}.
+        state: [n, units] array.
+        start, end: the class that is read first, and the one that ends a sequence.
+        longest: the largest number of steps.
+        runs: how often to sample.
+        temperature: what the logits are divided by, or None.
+
+    Returns:
+        List of (ids [n, steps], lengths [n]) of int32 arrays.
+    """
+    # --- decoder
+    tf.random.set_seed(7)
+    decoder = Decoder(weights)
+    starts = [start] * len(state)
+
+    @tf.function
+    def decode(state):
+        helper = SampleEmbeddingHelper(
+            decoder.embedding, starts, end, temperature, seed=3
+        )
+        outputs, lengths = decoder(helper, state, longest)
+        return outputs.sample_id, lengths
+
+    # --- run
+    found = [decode(tf.constant(state)) for _ in range(runs)]
+    return [tuple(tensor.numpy() for tensor in pair) for pair in found]
+
+
+def read_some_and_sample(weights, state, ids, lengths, share):
+    """Decodes, and reads at each step what it should have said, or samples that.
+
+    Args:
+        weights: as of `sample`.
+        state: [n, units] array.
+        ids: [n, time] int array, what it should have said.
+        lengths: [n] int array.
+        share: the probability that it samples.
+
+    Returns:
+        {"ids": [n, longest] int32 array, -1 where it did not sample, "logits": [n,
+        longest, classes] array}.
+    """
+    # --- decoder
+    tf.random.set_seed(7)
+    decoder = Decoder(weights)
+
+    @tf.function
+    def decode(state, ids, lengths):
+        helper = ScheduledEmbeddingTrainingHelper(
+            tf.gather(decoder.embedding, ids),
+            lengths,
+            decoder.embedding,
+            share,
+            seed=3,
+            scheduling_seed=4,
+        )
+        return decoder(helper, state)[0]
+
+    # --- run
+    logits, chosen = decode(*map(tf.constant, (state, ids, lengths)))
+    return {"ids": chosen.numpy(), "logits": logits.numpy()}
+
+
+def sequence_loss(
+    logits,
+    targets,
+    weights,
+    average_across_timesteps=True,
+    average_across_batch=True,
+    sum_over_timesteps=False,
+    sum_over_batch=False,
+):
+    """Gives the cross-entropy of sequences, weighted.
+
+    Args:
+        logits: [batch, time, classes] float tensor.
+        targets: [batch, time] int tensor.
+        weights: [batch, time] float tensor, such as a mask.
+        average_across_timesteps, average_across_batch: whether the losses along time,
+            along the batch, are summed up and divided by the sum of the weights.
+        sum_over_timesteps, sum_over_batch: whether they are summed up and divided by
+            the number of the weights that are not 0.
+
+    Returns:
+        Scalar; or, of one of the two alone, a vector along the other; or, of none of
+        all, a vector of all losses, [batch * time], or [batch, time]: see the code.
+
+    Raises:
+        ValueError: not three, two and two dimensions, or an average and a sum.
+    """
+    for name, tensor, rank in [
+        ("Logits", logits, 3),
+        ("Targets", targets, 2),
+        ("Weights", weights, 2),
+    ]:
+        if tensor.shape.rank != rank:
+            raise ValueError(f"{name} must have {rank} dimensions: {tensor.shape}")
+    if average_across_timesteps and sum_over_timesteps:
+        raise ValueError("average_across_timesteps and sum_over_timesteps: one of them")
+    if average_across_batch and sum_over_batch:
+        raise ValueError("average_across_batch and sum_over_batch: one of them")
+    losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits) * weights
+    # An average along one dimension lets a sum along the other be forgotten, as in v1.
+    averaged = average_across_batch, average_across_timesteps
+    summed = sum_over_batch, sum_over_timesteps
+    axes = [i for i, along in enumerate(averaged if any(averaged) else summed) if along]
+    if not axes:
+        return losses
+    if any(averaged):
+        sizes = tf.reduce_sum(weights, axes)
+    else:
+        sizes = tf.math.count_nonzero(weights, axes, dtype=losses.dtype)
+    return tf.math.divide_no_nan(tf.reduce_sum(losses, axes), sizes)
+
+
+def train_translator(
+    sources, source_lengths, targets, target_lengths, start, steps, rate=0.0625
+):
+    """Trains an encoder and a decoder with attention, its gradients clipped.
+
+    Args:
+        sources: [n, time] int array.
+        source_lengths: [n] int array, none of them 0.
+        targets: [n, other time] int array: what to say; before it 0 is read.
+        target_lengths: [n] int array.
+        start: {name: array}, the variables in the beginning: `embedding`, [classes,
+            depth], `encoder/rnn/basic_lstm_cell/…`, `memory_layer/kernel`,
+            `decoder/attention_wrapper/…` and `decoder/projection/kernel`.
+        steps: how many steps to take, all on the same sequences.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` and the `norms` of the gradients before every step, and
+        what is in the `checkpoint` by name.
+    """
+    # --- model
+    translator = Translator(start)
+    tensors = sources, source_lengths, targets, target_lengths
+    words, ends, said, said_ends = (tf.constant(array) for array in tensors)
+    adam = optimizers.Adam(rate).create_slots(translator.ordered)
+
+    # --- step
+    @tf.function
+    def step():
+        read = tf.concat([tf.zeros_like(said[:, :1]), said[:, :-1]], 1)
+        longest = tf.reduce_max(said_ends)
+        with tf.GradientTape() as tape:
+            helper = TrainingHelper(tf.gather(translator.embedding, read), said_ends)
+            outputs = translator(helper, words, ends)
+            mask = tf.sequence_mask(said_ends, longest, outputs.rnn_output.dtype)
+            loss = sequence_loss(outputs.rnn_output, said[:, :longest], mask)
+        gradients = tape.gradient(loss, translator.ordered)
+        gradients, norm = tf.clip_by_global_norm(gradients, 1.0)
+        adam.apply_gradients(zip(gradients, translator.ordered))
+        return loss, norm
+
+    # --- run
+    losses, norms = zip(*[step() for _ in range(steps)])
+    # --- checkpoint
+    kept = [*translator.ordered, *adam.variables]
+    return {
+        "losses": np.stack(losses),
+        "norms": np.stack(norms),
+        "checkpoint": {v.name[:-2]: v.numpy() for v in kept},
+    }
+
+
+def translate(sources, source_lengths, weights, end, longest):
+    """Translates by the weights of a checkpoint, with what is likeliest at each step.
+
+    Args:
+        sources: [n, time] int array.
+        source_lengths: [n] int array, none of them 0.
+        weights: {name: array}, as `start` of `train_translator`.
+        end: the class that ends a sequence; 0 is read first.
+        longest: the largest number of steps.
+
+    Returns:
+        List of n lists of classes, without the end.
+
+    Raises:
+        KeyError: a weight is missing.
+    """
+    # --- model
+    translator = Translator(weights)
+
+    @tf.function
+    def decode(words, ends):
+        starts = tf.zeros_like(ends)
+        helper = GreedyEmbeddingHelper(translator.embedding, starts, end)
+        return translator(helper, words, ends, longest).sample_id
+
+    # --- run
+    ids = decode(tf.constant(sources), tf.constant(source_lengths)).numpy()
+    return [[int(i) for i in row[: (list(row) + [end]).index(end)]] for row in ids]

@@ -1,0 +1,335 @@
+"""Slim: defaults by `arg_scope`, collections of everything → arguments, and dicts."""
+
+import functools
+import re
+
+import tensorflow as tf
+
+from v2_eager.numerics import losses
+from v2_eager.numerics.batch_norms import ContribBatchNorm
+from v2_eager.numerics.layers import (
+    Conv2D,
+    Conv2DTranspose,
+    FullyConnected,
+    SeparableConv2D,
+)
+from v2_eager.numerics.restore import named
+
+__all__ = [
+    "make_network",
+    "make_separable_conv2d",
+    "make_conv2d_transpose",
+    "find_variables",
+    "compute_weighted_loss",
+    "cross_entropies",
+    "errors",
+    "total_loss",
+]
+
+
+def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
+    """Makes a network whose layers have their arguments from two scopes, or their own.
+
+    Args:
+        filters: number of channels of the first layer.
+        classes: number of the logits.
+        scale: weight of an l2 penalty on all weights, a float.
+        decay: share of the moving statistics that an update keeps.
+        fused: False: no batch norm by the kernel that takes float32 alone.
+        name: scope of the variables `conv1/weights`, `conv1/BatchNorm/beta`, …,
+            `conv2/conv2_1/weights`, …, `logits/weights` and `logits/biases`.
+
+    Returns:
+        Callable from a [batch, height, width, channels] float tensor and `is_training`,
+        a bool, to the [batch, classes] logits, the end points, {name: tensor}, and the
+        list of the penalties.
+    """
+    return Network(filters, classes, scale, decay, fused, name)
+
+
+class Network(tf.Module):
+    def __init__(self, filters, classes, scale, decay, fused, name):
+        super().__init__()
+        self.path, self.scale = name, scale
+        # --- defaults
+        self.norm = functools.partial(ContribBatchNorm, decay, fused=fused)
+        conv = functools.partial(self.convolution, norm_options={"epsilon": 0.01})
+        valid = functools.partial(
+            conv,
+            padding="VALID",
+            activation=tf.nn.elu,
+            norm_options={"scale": True},  # in place of the other dict
+        )
+        # --- layers
+        self.conv1 = conv("conv1", filters, 3)
+        paths = "conv2/conv2_1", "conv2/conv2_2"
+        self.conv2 = [valid(path, 2 * filters, 2) for path in paths]
+        self.logits = valid("logits", classes, 1, activation=None, norm_options=None)
+
+    def convolution(self, path, units, size, norm_options, **options):
+        """A convolution with a batch norm, or without where its options are None."""
+        path = f"{self.path}/{path}"
+        if norm_options is not None:
+            norm = self.norm(name=f"{path}/BatchNorm", **norm_options)
+            options["normalizer"] = norm
+        return Conv2D(path, units, size, **options)
+
+    def __call__(self, x, is_training):
+        # --- layers
+        found = {}
+
+        def keep(path, y):
+            found[path] = y
+            return y
+
+        y = keep(self.conv1.path, self.conv1(x, is_training=is_training))
+        y = keep(f"{self.path}/pool1", tf.nn.max_pool2d(y, 2, 2, "VALID"))
+        for layer in self.conv2:
+            y = keep(layer.path, layer(y, is_training=is_training))
+        y = keep(self.logits.path, self.logits(y))
+        # --- collections
+        logits = tf.reduce_mean(y, [1, 2])
+        found["predictions"] = tf.nn.softmax(logits)
+        layers = [self.conv1, *self.conv2, self.logits]
+        penalties = [self.scale * tf.nn.l2_loss(layer.weights) for layer in layers]
+        return logits, found, penalties
+
+
+def make_separable_conv2d(
+    units, size, stride=1, multiplier=1, rate=1, decay=None, fused=None, name="net"
+):
+    """Makes a convolution of each channel, and one that mixes them, then a ReLU.
+
+    Args:
+        units: number of output channels; None leaves out what mixes.
+        size: [height, width] of the kernel, or a number for both.
+        stride: of the first, likewise, both the same; 1 where there is a rate.
+        multiplier: how many channels the first makes of each.
+        rate: its dilation.
+        decay: of a batch norm in place of the biases, or None.
+        fused: of the batch norm; False takes float64, too.
+        name: scope of the variables `SeparableConv2d/depthwise_weights`,
+            `…/pointwise_weights`, `…/biases` or `…/BatchNorm/beta`, …
+
+    Returns:
+        Callable from a [batch, height, width, channels] float tensor to [batch, new
+        height, new width, units, or channels * multiplier].
+
+    Raises:
+        ValueError: of the callable: not four dimensions, or unknown channels.
+    """
+    path, norm = f"{name}/SeparableConv2d", None
+    if decay is not None:
+        norm = ContribBatchNorm(
+            decay, fused=fused, updates_collections=None, name=f"{path}/BatchNorm"
+        )
+    return SeparableConv2D(path, units, size, stride, multiplier, rate, normalizer=norm)
+
+
+def make_conv2d_transpose(units, size, stride=1, padding="SAME", name="net"):
+    """Makes a transposed convolution, which enlarges images, and a ReLU.
+
+    Args:
+        units: number of output channels.
+        size: [height, width] of the kernel, or a number for both.
+        stride: how much larger the output is, likewise.
+        padding: "SAME" or "VALID".
+        name: scope of the variables `Conv2d_transpose/weights` and `…/biases`.
+
+    Returns:
+        Callable from a [batch, height, width, channels] float tensor to [batch, new
+        height, new width, units].
+
+    Raises:
+        ValueError: of the callable: not four dimensions, or unknown channels.
+    """
+    return Conv2DTranspose(f"{name}/Conv2d_transpose", units, size, stride, padding)
+
+
+def find_variables(scope, suffix, exclude):
+    """Finds variables of a network by where they are, and by what they are.
+
+    Args:
+        scope: what names begin with, or None; a regular expression.
+        suffix: what names end with.
+        exclude: list of scopes that are not to be restored.
+
+    Returns:
+        {question: sorted list of names}.
+    """
+    # --- build
+    model = Tower()
+    model(tf.zeros([1, 4, 4, 3]))
+    global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
+    seen = tf.Variable(0.0, False, name="seen")
+    total = tf.Variable(0.0, False, name="total")
+
+    # --- ask
+    def names(variables, question=lambda name: True):
+        return sorted(filter(question, named(variables)))
+
+    def under(path):
+        # The beginning of a name, and a pattern: "conv1" is that of "conv10/biases".
+        return re.compile(path or "").match
+
+    saved = [*model.variables, global_step, seen]
+    return {
+        "all": names(saved),
+        "scope": names(saved, under(scope)),
+        "suffix": names(saved, under(f"{scope or ''}.*{suffix}$")),
+        "name": names(saved, under(f"(.*/)?{suffix}$")),
+        "model": names(model.variables),
+        "trainable": names(model.trainable_variables, under(scope)),
+        "local": names(total),
+        "restored": names(saved, lambda n: not any(under(path)(n) for path in exclude)),
+    }
+
+
+class Tower(tf.Module):
+    def __init__(self):
+        super().__init__()
+        norm = ContribBatchNorm(name="conv1/BatchNorm")
+        self.conv1 = Conv2D("conv1", 2, 3, normalizer=norm)
+        self.conv10 = Conv2D("conv10", 2, 3, trainable=False)
+        self.logits = FullyConnected("logits", 5, None)
+        self.logits_aux = FullyConnected("logits_aux", 5, None)
+        self.temperature = tf.Variable(1.0, name="temperature")
+
+    def __call__(self, x):
+        y = tf.reshape(self.conv10(self.conv1(x)), [x.shape[0], -1])
+        return self.logits(y), self.logits_aux(y)
+
+
+def compute_weighted_loss(losses, weights=1.0):
+    """Averages losses by weights for whole examples, or for their elements.
+
+    Args:
+        losses: [batch, …] float tensor.
+        weights: scalar, or a tensor whose shape is that of the losses, or the
+            beginning of it; a last dimension of 1 is left out.
+
+    Returns:
+        Scalar of the dtype of the losses, computed in float32: the weighted sum by the
+        number of losses whose weight is not 0.
+
+    Raises:
+        ValueError: weights of another shape.
+    """
+    values = tf.cast(losses, tf.float32)
+    weights = tf.cast(weights, tf.float32)
+    if weights.shape.rank > 1 and weights.shape[-1] == 1:
+        weights = tf.squeeze(weights, [-1])
+    rank = weights.shape.rank
+    # A weight is for all that is below it, and counts as often: [1] not as a scalar.
+    weighted = tf.reduce_sum(values, list(range(rank, values.shape.rank))) * weights
+    weights = weights if rank else tf.fill(tf.shape(values)[:1], weights)
+    each = tf.reduce_prod(tf.shape(values)[max(rank, 1) :])
+    present = tf.math.count_nonzero(weights, dtype=tf.float32) * tf.cast(
+        each, tf.float32
+    )
+    loss = tf.math.divide_no_nan(tf.reduce_sum(weighted), present)
+    return tf.cast(loss, losses.dtype)
+
+
+def cross_entropies(logits, labels, weights=1.0, smoothing=0.0):
+    """Computes the cross-entropies that are called with logits first.
+
+    Args:
+        logits: [batch, classes] float tensor.
+        labels: [batch] int64 tensor.
+        weights: scalar, or [batch] tensor.
+        smoothing: of the labels in "sigmoid" and "softmax".
+
+    Returns:
+        dict of the scalars "sigmoid", "softmax" and "sparse".
+    """
+    rows = tf.one_hot(labels, logits.shape[1])
+
+    def averaged(loss, labels, **options):
+        return compute_weighted_loss(
+            loss(labels, logits, reduction="none", **options), weights
+        )
+
+    return {
+        "sigmoid": averaged(
+            losses.sigmoid_cross_entropy, rows, label_smoothing=smoothing
+        ),
+        "softmax": averaged(
+            losses.softmax_cross_entropy, rows, label_smoothing=smoothing
+        ),
+        "sparse": averaged(losses.sparse_softmax_cross_entropy, labels),
+    }
+
+
+def errors(predictions, labels, weights=1.0):
+    """Computes what is called with predictions first, in float32.
+
+    Args:
+        predictions: [batch, n] float tensor; of probabilities for "log".
+        labels: tensor like it, of 0 and 1 for "log" and "hinge".
+        weights: scalar, or [batch] or [batch, n] tensor; not of "hinge".
+
+    Returns:
+        dict of the scalars "absolute", "squared", "pairwise" and "log", and of "hinge",
+        which is neither weighted nor averaged: [batch, n].
+    """
+
+    def each(loss):
+        return loss(labels, predictions, reduction="none")
+
+    return {
+        "absolute": compute_weighted_loss(each(losses.absolute_difference), weights),
+        "squared": compute_weighted_loss(each(losses.mean_squared_error), weights),
+        "pairwise": mean_pairwise_squared_error(predictions, labels, weights),
+        "log": compute_weighted_loss(each(losses.log_loss), weights),
+        "hinge": each(losses.hinge_loss),
+    }
+
+
+def mean_pairwise_squared_error(predictions, labels, weights):
+    """Slim's: divided by n ** 2, where `tf.losses` divided by n * (n - 1)."""
+    difference = tf.cast(predictions, tf.float32) - tf.cast(labels, tf.float32)
+    weights, axis = tf.cast(weights, tf.float32), list(range(1, difference.shape.rank))
+    present = tf.cast(tf.not_equal(weights, 0), tf.float32)
+    n = present * tf.cast(tf.reduce_prod(tf.shape(difference)[1:]), tf.float32)
+    squares = tf.reduce_sum(tf.square(difference), axis)
+    square = tf.square(tf.reduce_sum(difference, axis))
+    first = 2.0 * tf.math.divide_no_nan(squares, n)
+    second = 2.0 * tf.math.divide_no_nan(square, tf.square(n))
+    return tf.reduce_sum((first - second) * weights)
+
+
+def total_loss(logits, labels, kernel, scale):
+    """Sums up the losses and penalties that were collected, wherever that was.
+
+    Args:
+        logits: [batch, classes] float32 array.
+        labels: [batch] int64 array.
+        kernel: float32 array that is penalized.
+        scale: of the penalty, a float.
+
+    Returns:
+        dict with the list of `losses`, the list of `penalties`, their `total` and the
+        `data` loss, the total without penalties.
+    """
+
+    @tf.function
+    def find(logits, labels, kernel):
+        # --- add
+        data = [
+            losses.sparse_softmax_cross_entropy(labels, logits),
+            losses.sparse_softmax_cross_entropy(labels, logits, 0.5),
+            tf.reduce_max(tf.abs(logits)),
+        ]
+        penalties = [scale * tf.nn.l2_loss(kernel)]
+        # --- sum
+        return {
+            "losses": data,
+            "penalties": penalties,
+            "total": tf.add_n(data + penalties),
+            "data": tf.add_n(data),
+        }
+
+    # --- run
+    found = find(tf.constant(logits), tf.constant(labels), tf.constant(kernel))
+    return tf.nest.map_structure(lambda loss: loss.numpy(), found)

@@ -1,0 +1,355 @@
+"""Slim's loops: train ops, sessions, queues → a step, a `for` loop, a dataset."""
+
+import os
+import pathlib
+import re
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import metrics, optimizers, restore
+from v2_eager.numerics.batch_norms import ContribBatchNorm
+from v2_eager.numerics.layers import FullyConnected
+from v2_eager.numerics.restore import named
+from v2_eager.records import write_records
+from v2_eager.training_loops import saved_steps
+
+__all__ = [
+    "create_train_op",
+    "train",
+    "evaluate_once",
+    "assign_from_checkpoint",
+    "read_examples",
+]
+
+
+class Classifier(tf.Module):
+    def __init__(self, units, classes, scale=0.0, fused=None, update=True):
+        super().__init__()
+        norm = ContribBatchNorm(
+            0.9, fused=fused, update=update, name="hidden/BatchNorm"
+        )
+        self.hidden = FullyConnected("hidden", units, normalizer=norm)
+        self.scores = FullyConnected("scores", classes, None)
+        self.scale = scale
+
+    def __call__(self, x, is_training):
+        return self.scores(self.hidden(x, is_training=is_training))
+
+    def penalties(self):
+        layers = [self.hidden, self.scores]
+        return [self.scale * tf.nn.l2_loss(layer.weights) for layer in layers]
+
+    def build(self, features, dtype):
+        """Makes the variables."""
+        self(tf.zeros([1, features], dtype), False)
+        return self
+
+
+def create_train_op(x, y, start, steps, rate, options=()):
+    """Trains by `create_train_op`: updates first, multipliers, a clip, a check.
+
+    Args:
+        x: [n, features] float array; of float64, the option `fused` must be False.
+        y: [n] int array of classes.
+        start: {"hidden/weights": [features, units] array, "hidden/BatchNorm/beta":
+            [units] array, "scores/weights": [units, classes] array, "scores/biases":
+            [classes] array}, of the dtype of x.
+        steps: how many steps to take by momentum of 0.9, all on the same rows.
+        rate: learning rate.
+        options: dict with, of these: `fused`, of the batch norm; `scale`, of the l2
+            penalty on weights; `clip_gradient_norm`, of each gradient on its own;
+            `gradient_multipliers`, {name: factor}; `train`, the scope of what is
+            trained; `update_ops`, [] to run no updates; `check_numerics`, whether a
+            loss that is no number is refused.
+
+    Returns:
+        dict with the `losses`, [steps], penalties included, before every step, and the
+        `variables` in the end by their names in a checkpoint.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
+        ValueError: a multiplier of what has no gradient.
+    """
+    options = dict(options)
+    x, y = tf.constant(x), tf.constant(y)
+    # --- loss
+    model = Classifier(
+        *start["scores/weights"].shape,
+        options.pop("scale", 0.25),
+        options.pop("fused", None),
+        update=options.pop("update_ops", None) is None,
+    ).build(x.shape[1], x.dtype)
+    for name, value in start.items():
+        named(model)[name].assign(value)
+
+    def loss():
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, model(x, True))
+        return tf.add_n([tf.reduce_mean(losses), *model.penalties()])
+
+    # --- step
+    scope = options.pop("train", None) or ""
+    variables = [v for v in model.trainable_variables if re.match(scope, v.name)]
+    take = Step(variables, optimizers.Momentum(rate, 0.9), **options)
+    step = tf.function(lambda: take(loss))
+    # --- run
+    losses = [step().numpy() for _ in range(steps)]
+    variables = {name: v.numpy() for name, v in named(model, take).items()}
+    return {"losses": np.stack(losses), "variables": variables}
+
+
+class Step(tf.Module):
+    """A step as `slim.learning.create_train_op` made it.
+
+    Args:
+        variables: list of variables to move.
+        optimizer: one of `v2_eager.numerics.optimizers`.
+        clip_gradient_norm: the largest norm of a gradient, each on its own; 0 for none.
+        gradient_multipliers: {name of a variable: factor of its gradient}.
+        check_numerics: whether a loss that is infinite or NaN is an error.
+    """
+
+    def __init__(
+        self,
+        variables,
+        optimizer,
+        clip_gradient_norm=0,
+        gradient_multipliers=(),
+        check_numerics=True,
+    ):
+        super().__init__()
+        self.trained, self.optimizer = variables, optimizer.create_slots(variables)
+        self.clip, self.multipliers = clip_gradient_norm, dict(gradient_multipliers)
+        self.check = check_numerics
+        self.global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
+
+    def __call__(self, loss):
+        """Takes a step; returns the loss before it."""
+        value, pairs = self.optimizer.differentiate(loss, self.trained)
+        if self.check:  # before the weights are NaN, too: on the left nothing said so
+            value = tf.debugging.check_numerics(value, "LossTensor is inf or nan")
+        pairs = [(self.transformed(gradient, v), v) for gradient, v in pairs]
+        self.optimizer.apply_gradients(pairs, self.global_step)
+        return value
+
+    def transformed(self, gradient, variable):
+        """A gradient times its factor, then clipped; of rows, these are the rows."""
+        factor = self.multipliers.get(variable.name[:-2])
+        if gradient is None:
+            if factor is not None:
+                raise ValueError("Requested multiple of `None` gradient.")
+            return None
+        sparse = isinstance(gradient, tf.IndexedSlices)
+        values = gradient.values if sparse else gradient
+        if factor is not None:
+            values *= tf.cast(factor, values.dtype)
+        if self.clip > 0:
+            values = tf.clip_by_norm(values, self.clip)
+        return tf.IndexedSlices(values, gradient.indices) if sparse else values
+
+
+def train(x, y, start, stops, rate=0.125):
+    """Trains by `slim.learning.train`, in several runs that go on from the last one.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        start: {"line/weights": [features, units] array, "line/biases": [units] array}.
+        stops: list of the `number_of_steps` of the runs.
+        rate: learning rate.
+
+    Returns:
+        dict with the last `losses` of the runs, the steps of the checkpoints `saved`,
+        and the `variables` of the last one by name.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
+        ValueError: a number of steps below 1.
+    """
+    losses = []
+    with tempfile.TemporaryDirectory() as directory:
+        for number_of_steps in stops:
+            if number_of_steps < 1:
+                raise ValueError("`number_of_steps` must be a positive number.")
+            # --- build
+            trainer = Trainer(start, rate)
+            manager = tf.train.CheckpointManager(
+                tf.train.Checkpoint(trainer=trainer),
+                directory,
+                max_to_keep=5,
+                checkpoint_name="model.ckpt",
+            )
+            manager.restore_or_initialize()
+            # --- run
+            batch = tf.constant(x), tf.constant(y)
+            while True:  # asked after a step: who is there already takes one more
+                loss = trainer.step(*batch)
+                if trainer.take.global_step >= number_of_steps:
+                    break
+            losses.append(loss.numpy())
+            manager.save(trainer.take.global_step)
+        # --- results
+        return {
+            "losses": losses,
+            "saved": saved_steps(directory),
+            "variables": {name: v.numpy() for name, v in named(trainer).items()},
+        }
+
+
+class Trainer(tf.Module):
+    """The model, its optimizer and the step: all that a checkpoint must hold."""
+
+    def __init__(self, start, rate):
+        super().__init__()
+        features, units = start["line/weights"].shape
+        self.line = FullyConnected("line", units, None)
+        self.line.build(features, tf.as_dtype(start["line/weights"].dtype))
+        for name, variable in named(self.line).items():
+            variable.assign(start[name])
+        self.take = Step(self.line.trainable_variables, optimizers.Adam(rate))
+        self.step = tf.function(self._step)
+
+    def _step(self, x, y):
+        return self.take(lambda: tf.reduce_mean(tf.square(self.line(x) - y)))
+
+
+def evaluate_once(x, y, saved, num_evals, batch_size):
+    """Evaluates a checkpoint by `slim.evaluation`, batch by batch.
+
+    Args:
+        x: [n, features] float32 array.
+        y: [n] int64 array of classes.
+        saved: {name: array}, as `create_train_op` returns them, what the checkpoint
+            holds.
+        num_evals: how many batches to take.
+        batch_size: how many rows are in a batch, but for the last one.
+
+    Returns:
+        dict of the float32 scalars "accuracy", "recall_2" and "loss", of the batches
+        that were taken.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = write_checkpoint(saved, directory)
+        # --- build
+        data = tf.data.Dataset.from_tensor_slices((x, y)).batch(batch_size)
+        model = Classifier(*saved["scores/weights"].shape).build(x.shape[1], x.dtype)
+        restore.by_name(path, named(model))
+    # --- metrics
+    accuracy, recall = metrics.Accuracy(), metrics.RecallAtK(2)
+    loss = metrics.Mean()
+
+    @tf.function(input_signature=list(data.element_spec))
+    def update(rows, labels):
+        logits = model(rows, False)
+        accuracy.update_state(labels, tf.argmax(logits, 1))
+        recall.update_state(labels[:, tf.newaxis], logits)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        loss.update_state(losses)
+
+    # --- run
+    for rows, labels in data.take(num_evals):
+        update(rows, labels)
+    measures = {"accuracy": accuracy, "recall_2": recall, "loss": loss}
+    return {name: metric.result().numpy() for name, metric in measures.items()}
+
+
+def write_checkpoint(arrays, directory):
+    """Writes a checkpoint with these arrays, and tells its path."""
+    path = os.path.join(directory, "model.ckpt")
+    restore.save(path, arrays)
+    return path
+
+
+def assign_from_checkpoint(saved, start, exclude, ignore_missing=False, reshape=False):
+    """Starts from a checkpoint, but for the scopes that are new.
+
+    Args:
+        saved: {name: array}, what the checkpoint holds.
+        start: {name: array}, the variables of this model before.
+        exclude: list of scopes that are not restored.
+        ignore_missing: whether what the checkpoint lacks keeps its value.
+        reshape: whether other shapes of the same size are taken.
+
+    Returns:
+        {name: array}, the variables of this model after.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint lacks a name.
+        ValueError: all is excluded.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = write_checkpoint(saved, directory)
+        # --- build
+        variables = {name: tf.Variable(array) for name, array in start.items()}
+
+        def is_restored(name):
+            return not any(re.match(scope, name) for scope in exclude)
+
+        # --- restore
+        chosen = {name: v for name, v in variables.items() if is_restored(name)}
+        if not chosen:
+            raise ValueError("var_list cannot be empty")
+        held = dict(tf.train.list_variables(path))
+        if ignore_missing:
+            chosen = {name: v for name, v in chosen.items() if name in held}
+        if reshape:
+            reader = tf.train.load_checkpoint(path)
+            for name, variable in chosen.items():
+                variable.assign(tf.reshape(reader.get_tensor(name), variable.shape))
+        elif chosen:
+            restore.by_name(path, chosen)
+        return {name: v.numpy() for name, v in variables.items()}
+
+
+def read_examples(images, labels, boxes, count):
+    """Reads examples by a dataset, its decoder and its provider, which never end.
+
+    Args:
+        images: [n, height, width, 3] uint8 array.
+        labels: list of n ints.
+        boxes: list of n lists of [ymin, xmin, ymax, xmax], floats.
+        count: how many examples to read.
+
+    Returns:
+        List of dicts: `image`, [height, width, 3] uint8, `label`, an int64 scalar, and
+        `boxes`, [k, 4] float32, in the order of the file, over and over.
+    """
+    sides = ["ymin", "xmin", "ymax", "xmax"]
+    floats = tf.io.FixedLenSequenceFeature([], tf.float32, allow_missing=True)
+    features = {
+        "image/encoded": tf.io.FixedLenFeature([], tf.string),
+        "image/class/label": tf.io.FixedLenFeature([], tf.int64),
+        **{f"image/object/bbox/{side}": floats for side in sides},
+    }
+
+    def decode(serialized):
+        row = tf.io.parse_single_example(serialized, features)
+        image = tf.io.decode_image(row["image/encoded"], 3, expand_animations=False)
+        corners = [row[f"image/object/bbox/{side}"] for side in sides]
+        return {
+            "image": tf.ensure_shape(image, images.shape[1:]),
+            "label": row["image/class/label"],
+            "boxes": tf.stack(corners, 1),
+        }
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "rows.tfrecord")
+        # --- write
+        encoded = [tf.io.encode_png(image).numpy() for image in images]
+        rows = [
+            {
+                "image/encoded": [image],
+                "image/class/label": [label],
+                **{
+                    f"image/object/bbox/{side}": list(values)
+                    for side, values in zip(sides, zip(*corners))
+                },
+            }
+            for image, label, corners in zip(encoded, labels, boxes)
+        ]
+        path.write_bytes(write_records(rows))
+        # --- read
+        dataset = tf.data.TFRecordDataset(str(path)).map(decode).repeat()
+        # --- run
+        return list(dataset.take(count).as_numpy_iterator())
