@@ -9,6 +9,9 @@ from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises, normal, unifo
 from tf1to2.parity.arrays import integers
 from v1_graph import seq2seq as v1
 from v2_eager import seq2seq as v2
+from v2_eager.seq2seq.decoding import BasicDecoder, dynamic_decode
+from v2_eager.seq2seq.helpers import GreedyEmbeddingHelper, TrainingHelper
+from v2_eager.seq2seq.models import Decoder
 
 INVALID = tf.errors.InvalidArgumentError
 CONTRIB = {"graph": "contrib is in 1.15 only"}
@@ -330,3 +333,67 @@ class TracesTest(unittest.TestCase):
             read = [tf.random.normal([batch, time, 3]), lengths] * reads
             decode(*read, state)
             self.assertEqual(decode.loop.experimental_get_tracing_count(), traces)
+
+
+class OptionsTest(unittest.TestCase):
+    """What the pairs do not ask for gives what they ask for, in another form."""
+
+    def setUp(self):
+        self.decoder = Decoder(decoder())
+        self.inputs = drawn(8, {"inputs": [4, 5, UNITS]})["inputs"]
+        self.lengths = tf.constant([5, 0, 2, 3])
+        self.state = tf.constant(STATES[:4])
+
+    def decoded(self, helper, layer=None, **options):
+        @tf.function
+        def decode():
+            parts = self.decoder.cell, helper(), self.state, layer
+            return dynamic_decode(BasicDecoder(*parts), **options)
+
+        outputs, state, lengths = decode()
+        return [t.numpy() for t in (*outputs, state, lengths)]
+
+    def assert_same(self, left, right):
+        for a, b in zip(left, right, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def read(self):
+        return TrainingHelper(tf.constant(self.inputs), self.lengths)
+
+    def test_time_may_come_first(self):
+        def read():
+            turned = tf.constant(self.inputs.transpose(1, 0, 2))
+            return TrainingHelper(turned, self.lengths, time_major=True)
+
+        first, *rest = self.decoded(self.read)
+        self.assert_same(self.decoded(read), [first, *rest])
+        turned = self.decoded(self.read, output_time_major=True)
+        self.assert_same([turned[0].transpose(1, 0, 2), turned[1].T], [first, rest[0]])
+
+    def test_without_a_layer_the_cell_puts_out(self):
+        outputs, ids, state, lengths = self.decoded(self.read, impute_finished=True)
+        self.assertEqual(outputs.shape, (4, 5, UNITS))
+        self.assertEqual(lengths.tolist(), self.lengths.numpy().tolist())
+        for row, end in enumerate(lengths):
+            last = outputs[row, end - 1] if end else STATES[row]
+            np.testing.assert_array_equal(state[row], last)
+            self.assertFalse(outputs[row, end:].any())
+        past = np.arange(5) >= lengths[:, np.newaxis]
+        np.testing.assert_array_equal(ids, np.where(past, 0, outputs.argmax(2)))
+
+    def test_an_embedding_may_be_a_function(self):
+        table = self.decoder.embedding
+        by_table, by_function = (
+            self.decoded(
+                lambda e=embedding: GreedyEmbeddingHelper(e, [1, 2, 3, 4], END),
+                self.decoder.layer,
+                maximum_iterations=5,
+            )
+            for embedding in (table, lambda ids: tf.gather(table, ids))
+        )
+        self.assert_same(by_table, by_function)
+
+    def test_no_iterations_are_no_steps(self):
+        outputs, _, state, lengths = self.decoded(self.read, maximum_iterations=0)
+        self.assertEqual((outputs.shape[1], lengths.tolist()), (0, [0] * 4))
+        np.testing.assert_array_equal(state, STATES[:4])
