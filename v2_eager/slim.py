@@ -75,7 +75,6 @@ class Network(tf.Module):
         return Conv2D(path, units, size, **options)
 
     def __call__(self, x, is_training):
-        # --- layers
         found = {}
 
         def keep(path, y):

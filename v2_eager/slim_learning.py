@@ -1,7 +1,6 @@
 """Slim's loops: train ops, sessions, queues → a step, a `for` loop, a dataset."""
 
 import os
-import pathlib
 import re
 import tempfile
 
@@ -38,13 +37,8 @@ class Classifier(tf.Module):
         return self.scores(self.hidden(x, is_training=is_training))
 
     def penalties(self):
-        layers = [self.hidden, self.scores]
-        return [self.scale * tf.nn.l2_loss(layer.weights) for layer in layers]
-
-    def build(self, features, dtype):
-        """Makes the variables."""
-        self(tf.zeros([1, features], dtype), False)
-        return self
+        kernels = self.hidden.weights, self.scores.weights
+        return [self.scale * tf.nn.l2_loss(kernel) for kernel in kernels]
 
 
 def create_train_op(x, y, start, steps, rate, options=()):
@@ -80,7 +74,8 @@ def create_train_op(x, y, start, steps, rate, options=()):
         options.pop("scale", 0.25),
         options.pop("fused", None),
         update=options.pop("update_ops", None) is None,
-    ).build(x.shape[1], x.dtype)
+    )
+    model(x, False)  # makes the variables
     for name, value in start.items():
         named(model)[name].assign(value)
 
@@ -173,45 +168,36 @@ def train(x, y, start, stops, rate=0.125):
             if number_of_steps < 1:
                 raise ValueError("`number_of_steps` must be a positive number.")
             # --- build
-            trainer = Trainer(start, rate)
+            line = FullyConnected("line", y.shape[1], None)
+            line.build(x.shape[1], tf.as_dtype(x.dtype))
+            for name, variable in named(line).items():
+                variable.assign(start[name])
+            take = Step(line.trainable_variables, optimizers.Adam(rate))
+            step, error = tf.function(take), squared_error(line, x, y)
             manager = tf.train.CheckpointManager(
-                tf.train.Checkpoint(trainer=trainer),
+                tf.train.Checkpoint(line=line, take=take),
                 directory,
                 max_to_keep=5,
                 checkpoint_name="model.ckpt",
             )
             manager.restore_or_initialize()
             # --- run
-            batch = tf.constant(x), tf.constant(y)
             while True:  # asked after a step: who is there already takes one more
-                loss = trainer.step(*batch)
-                if trainer.take.global_step >= number_of_steps:
+                loss = step(error)
+                if take.global_step >= number_of_steps:
                     break
             losses.append(loss.numpy())
-            manager.save(trainer.take.global_step)
+            manager.save(take.global_step)
         # --- results
         return {
             "losses": losses,
             "saved": saved_steps(directory),
-            "variables": {name: v.numpy() for name, v in named(trainer).items()},
+            "variables": {name: v.numpy() for name, v in named(line, take).items()},
         }
 
 
-class Trainer(tf.Module):
-    """The model, its optimizer and the step: all that a checkpoint must hold."""
-
-    def __init__(self, start, rate):
-        super().__init__()
-        features, units = start["line/weights"].shape
-        self.line = FullyConnected("line", units, None)
-        self.line.build(features, tf.as_dtype(start["line/weights"].dtype))
-        for name, variable in named(self.line).items():
-            variable.assign(start[name])
-        self.take = Step(self.line.trainable_variables, optimizers.Adam(rate))
-        self.step = tf.function(self._step)
-
-    def _step(self, x, y):
-        return self.take(lambda: tf.reduce_mean(tf.square(self.line(x) - y)))
+def squared_error(layer, x, y):
+    return lambda: tf.reduce_mean(tf.square(layer(x) - y))
 
 
 def evaluate_once(x, y, saved, num_evals, batch_size):
@@ -233,11 +219,11 @@ def evaluate_once(x, y, saved, num_evals, batch_size):
         path = write_checkpoint(saved, directory)
         # --- build
         data = tf.data.Dataset.from_tensor_slices((x, y)).batch(batch_size)
-        model = Classifier(*saved["scores/weights"].shape).build(x.shape[1], x.dtype)
+        model = Classifier(*saved["scores/weights"].shape)
+        model(tf.constant(x), False)  # makes the variables
         restore.by_name(path, named(model))
     # --- metrics
-    accuracy, recall = metrics.Accuracy(), metrics.RecallAtK(2)
-    loss = metrics.Mean()
+    accuracy, recall, loss = metrics.Accuracy(), metrics.RecallAtK(2), metrics.Mean()
 
     @tf.function(input_signature=list(data.element_spec))
     def update(rows, labels):
@@ -290,8 +276,8 @@ def assign_from_checkpoint(saved, start, exclude, ignore_missing=False, reshape=
         chosen = {name: v for name, v in variables.items() if is_restored(name)}
         if not chosen:
             raise ValueError("var_list cannot be empty")
-        held = dict(tf.train.list_variables(path))
         if ignore_missing:
+            held = dict(tf.train.list_variables(path))
             chosen = {name: v for name, v in chosen.items() if name in held}
         if reshape:
             reader = tf.train.load_checkpoint(path)
@@ -334,7 +320,7 @@ def read_examples(images, labels, boxes, count):
         }
 
     with tempfile.TemporaryDirectory() as directory:
-        path = pathlib.Path(directory, "rows.tfrecord")
+        path = os.path.join(directory, "rows.tfrecord")
         # --- write
         encoded = [tf.io.encode_png(image).numpy() for image in images]
         rows = [
@@ -348,8 +334,8 @@ def read_examples(images, labels, boxes, count):
             }
             for image, label, corners in zip(encoded, labels, boxes)
         ]
-        path.write_bytes(write_records(rows))
+        tf.io.write_file(path, write_records(rows))
         # --- read
-        dataset = tf.data.TFRecordDataset(str(path)).map(decode).repeat()
+        dataset = tf.data.TFRecordDataset(path).map(decode).repeat()
         # --- run
         return list(dataset.take(count).as_numpy_iterator())
