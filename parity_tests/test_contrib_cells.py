@@ -298,9 +298,9 @@ class BlockTest(unittest.TestCase):
         self.assertGreater(distance, 0.1)
 
     def test_other_sizes_are_not_traced_again(self):
-        page = v2.make_fused_both_ways(3)
-        counts = []
-        for n in (2, 4, 3, 5):
-            page(tf.ones([n, n + 1, 2]), tf.fill([n], n))
-            counts.append(page.__call__.experimental_get_tracing_count())
-        self.assertEqual(counts[1:], counts[1:2] * 3)
+        for page in (v2.make_fused_both_ways(3), v2.make_lstm_fused(3)):
+            counts = []
+            for n in (2, 4, 3, 5):
+                page(tf.ones([n, n, 2]), tf.fill([n], n))
+                counts.append(page.__call__.experimental_get_tracing_count())
+            self.assertEqual(counts[1:], counts[1:2] * 3)
