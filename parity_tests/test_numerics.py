@@ -16,7 +16,7 @@ KINDS = [
     for path in sorted(pathlib.Path(parity_tests.numerics.__file__).parent.glob("*.py"))
     if path.stem != "__init__"
 ]
-HELPERS = {"Counts", "CountsAtK", "Layer", "Norm"}
+HELPERS = {"Counts", "CountsAtK", "Image", "Layer", "Norm"}
 """Classes that metrics, layers and norms share, and that are none."""
 
 

@@ -33,7 +33,7 @@ def ctc_loss(labels, logits, lengths):
 
 
 def ctc_loss_of_dense(labels, label_lengths, logits, lengths):
-    """As `ctc_loss`, of labels in a matrix, which is made sparse.
+    """As `ctc_loss`, of labels in a matrix.
 
     Args:
         labels: [batch, labels] int32 tensor; no label is the last class.
@@ -43,11 +43,10 @@ def ctc_loss_of_dense(labels, label_lengths, logits, lengths):
     Returns:
         [batch] tensor.
     """
-    # --- labels
+    # tf.nn.ctc_loss takes sparse labels alone.
     indices = tf.where(tf.sequence_mask(label_lengths, tf.shape(labels)[1]))
     values = tf.gather_nd(labels, indices)
     sparse = tf.SparseTensor(indices, values, tf.shape(labels, out_type=tf.int64))
-    # --- loss
     return tf.nn.ctc_loss(sparse, logits, lengths)
 
 
