@@ -19,7 +19,8 @@ class Bound:
         way: the way it is seen in: "graph", "eager", "function", "dynamic", "xla".
         side: what it is compared with: "compat.v1" or "1.15.5".
         leaf: path of the leaf, as a failure prints it.
-        ulps: the most units in the last place that any element may differ by.
+        ulps: the most units in the last place that any element may differ by; 0 where
+            zeros alone differ, in their sign.
         measured: the largest distance that was measured.
         reason: why the bits differ, in a sentence.
         where: the releases that differ, as "tensorflow<2.17"; all, unless given.

@@ -110,7 +110,10 @@ def _with_pairs(text, topic):
     text = SHOWN.sub(lambda m: "\n".join(_pair(topic, n) for n in shown), text)
     rest = [name for name in topic.pairs if name not in shown]
     title = "The other pairs" if shown else "The pairs"
-    parts = [f"({_others(topic.name)})=\n\n## {title}\n"] if rest else []
+    anchor = f"({_others(topic.name)})=\n\n"
+    parts = [f"{anchor}## {title}\n"] if rest else []
+    if not rest:  # what leads to a page leads to those that are shown
+        text = text.replace("## In code\n", f"{anchor}## In code\n")
     unfolded = 0 if shown else OPEN
     parts += [_pair(topic, n, i >= unfolded) for i, n in enumerate(rest)]
     if topic.name in library.helpers():
