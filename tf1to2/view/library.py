@@ -147,7 +147,7 @@ def place(definition):
     Keras page.
     """
     package, *path = definition.module.name.split(".")
-    stem = ".".join(path)
+    stem = ".".join(path if path[0] == "numerics" else path[:1])  # of all its modules
     if f"{stem}.{definition.name}" in pairs():
         return f"{stem}.{definition.name}"
     return f"{stem}/{'keras/' * (package == KERAS)}{definition.name}"
@@ -171,6 +171,6 @@ def helpers():
                 row += [part] * (part not in row)
     found = {}
     for where, row in rows.items():
-        stem = ".".join(row[0].module.name.split(".")[1:3])
+        stem = ".".join(where.partition("/")[0].split(".")[:2])
         found.setdefault(stem, []).append((where, row))
     return found
