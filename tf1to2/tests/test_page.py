@@ -135,7 +135,7 @@ class SiteTest(unittest.TestCase):
         """{place: [code of a column]} of the site."""
         found = {}
         for text, _ in read().values():
-            for part in re.split('<section id="(?=[a-z_]+[./])', text)[1:]:
+            for part in re.split('<section id="(?=[a-z_0-9]+[./])', text)[1:]:
                 place, _, part = part.partition('"')
                 part = part.partition("</section>")[0]
                 code = re.findall("(?s)<pre class=alone>(.*?)</pre>", part)
