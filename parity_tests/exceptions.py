@@ -302,6 +302,14 @@ BOUNDS: list[Bound] = [
                     ),
                 ]
             ),
+            *(
+                (
+                    *("beam_search.make_beam_search", "by length"),
+                    f"gradients/model/decoder/gru_cell/candidate/{leaf}:0",
+                    *(worst, ("eager", "function")),
+                )
+                for leaf, worst in [("bias", 58), ("kernel", 704)]
+            ),
             (  # a mean of 0.035, of scores up to 22 that cancel
                 *("contrib_layers.summarize", "more units"),
                 *("outputs/6/simple_value", 12, ("eager", "function")),
