@@ -5,13 +5,13 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
+from parity_tests.contrib import CONTRIB
 from tf1to2.parity import FalseFriend, Layer, Op, Raises, normal, uniform
 from tf1to2.parity.arrays import integers
 from v1_graph import attention as v1
 from v2_eager import attention as v2
 
 INVALID = tf.errors.InvalidArgumentError
-CONTRIB = {"graph": "contrib is in 1.15 only"}
 ONCE = {way: "another case of the pair" for way in ("function", "dynamic", "xla")}
 SIZES = [{"b": 3, "t": 4}, {"b": 67, "t": 9}]
 UNITS, SIZE = 6, 5

@@ -1,17 +1,18 @@
 import itertools
 import unittest
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
+from parity_tests.contrib import CONTRIB
 from tf1to2.parity import FalseFriend, Layer, Op, Raises, normal, structure
 from tf1to2.parity.arrays import integers
 from v1_graph import beam_search as v1
 from v2_eager import beam_search as v2
 
-CONTRIB = {"graph": "contrib is in 1.15 only"}
 ONCE = {way: "another case of the pair" for way in ("function", "dynamic", "xla")}
 GROWS = {"xla": "as many steps as it takes: under XLA what grows is empty"}
 UNITS, CLASSES, END = 6, 11, 3
@@ -77,11 +78,8 @@ class Unsorted(tf.Module):
         def keep(ids, parents, lengths, end):
             return ids if end == none else gather(ids, parents, lengths, end)
 
-        v2.gather_tree = keep
-        try:
+        with mock.patch.object(v2, "gather_tree", keep):
             return self.search.search(*args)
-        finally:
-            v2.gather_tree = gather
 
     def __call__(self, *args):
         return self.search(*args)

@@ -1,4 +1,5 @@
 import unittest
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -56,12 +57,9 @@ def hits_kept(weights, biases, labels, inputs, sampled):
 
 
 def uniform_word2vec(words, contexts, start, num_sampled, seed):
-    log_uniform = tf.random.log_uniform_candidate_sampler
-    tf.random.log_uniform_candidate_sampler = tf.random.uniform_candidate_sampler
-    try:
+    sampler = tf.random.uniform_candidate_sampler
+    with mock.patch.object(tf.random, "log_uniform_candidate_sampler", sampler):
         return v2.train_word2vec(words, contexts, start, num_sampled, seed)
-    finally:
-        tf.random.log_uniform_candidate_sampler = log_uniform
 
 
 def draws(slug, kind, *options):

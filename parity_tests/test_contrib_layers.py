@@ -5,7 +5,8 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises
+from parity_tests.contrib import CONTRIB, EAGER, ONCE, friend, layer, refused
+from tf1to2.parity import FalseFriend, Op, Program
 from tf1to2.parity.arrays import integers, normal
 from v1_graph import contrib_layers as v1
 from v2_eager import contrib_layers as v2
@@ -13,9 +14,6 @@ from v2_eager import layers
 from v2_eager.numerics import initializers
 
 INVALID = tf.errors.InvalidArgumentError
-CONTRIB = {"graph": "contrib is in 1.15 only"}
-ONCE = {way: "another case of the pair" for way in ("dynamic", "xla")}
-EAGER = {**ONCE, "function": "another case of the pair"}
 UNIQUE = {"xla": "the number of unique words is no fixed size"}
 NARROW = {"xla": "XLA rounds otherwise, and the table is float32 in any case"}
 SHAPES = [[40, 30], [3, 3, 8, 16], [7]]
@@ -23,22 +21,6 @@ IMAGES = np.random.RandomState(0).standard_normal([67, 4, 4, 2]).astype("f")
 LABELS = np.random.RandomState(1).randint(-1, 11, [67, 3])
 WORDS = np.random.RandomState(2).randint(0, 9, [67, 6])
 WORDS[:3] = [[0] * 6, [0, 0, 4, 0, 4, 0], [-1, 3, 0, -2, 0, 5]]
-
-
-def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
-    factory, skip = dict(factory), {**CONTRIB, **dict(skip)}
-    options.setdefault("sizes", [{"b": 3}, {"b": 67}])
-    return cls(name, slug, args, factory=factory, skip=skip, **options)
-
-
-def friend(name, slug, args, naive, because, factory=(), skip=EAGER, **options):
-    more = {"naive": naive, "because": because, "cls": FalseFriend, "of": "layer"}
-    return layer(name, slug, args, factory, skip, **more, **options)
-
-
-def refused(name, slug, args, match, error=ValueError, **options):
-    skip = {**CONTRIB, **options.pop("skip", {})}
-    return Raises.alike(name, slug, args, error, match, skip=skip, **options)
 
 
 # --- What is written in place of contrib.

@@ -5,55 +5,17 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Layer, Program, Raises
+from parity_tests.contrib import CONTRIB, ONCE, classes, friend, fused, layer, refused
+from tf1to2.parity import FalseFriend, Program
 from tf1to2.parity.arrays import normal
 from v1_graph import contrib_norms as v1
 from v2_eager import contrib_norms as v2
 
-CONTRIB = {"graph": "contrib is in 1.15 only"}
-ONCE = {way: "another case of the pair" for way in ("dynamic", "xla")}
-EAGER = {**ONCE, "function": "another case of the pair"}
-NARROW = {"xla": "XLA rounds otherwise, and float64 would not be wider"}
 MATRIX, IMAGES = normal("b", 16), normal("b", 4, 3, 6)
 LEFT = np.random.RandomState(0).normal(1, 2, [67, 5]).astype("f")
 RIGHT = np.random.RandomState(1).normal(-1, 1, [67, 5]).astype("f")
 
 BATCHES = [LEFT[:8], RIGHT[:6], LEFT[8:]]
-
-
-def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
-    factory, skip = dict(factory), {**CONTRIB, **dict(skip)}
-    options.setdefault("sizes", [{"b": 3}, {"b": 67}])
-    return cls(name, slug, args, factory=factory, skip=skip, **options)
-
-
-def fused(name, slug, args, factory=(), skip=(), **options):
-    """A case of the fused kernel, which computes in float32 alone."""
-    skip = {**NARROW, **dict(skip)}
-    return layer(name, slug, args, factory, skip, float32=True, **options)
-
-
-def friend(name, slug, args, naive, because, factory=(), make=layer, **options):
-    more = {"naive": naive, "because": because, "cls": FalseFriend, "of": "layer"}
-    return make(name, slug, args, factory, EAGER, **more, **options)
-
-
-def refused(name, slug, args, match, error=ValueError, **options):
-    return Raises.alike(name, slug, args, error, match, skip=CONTRIB, **options)
-
-
-def classes(seed=0, features=6, units=8, kinds=3):
-    """Rows, their classes, and the weights of a classifier."""
-    random = np.random.RandomState(seed)
-    rows = random.normal(0.5, 2, [67, features]).astype("f")
-    start = {
-        "hidden/weights": random.normal(size=[features, units]),
-        "hidden/BatchNorm/beta": random.normal(size=[units]),
-        "scores/weights": random.normal(size=[units, kinds]),
-        "scores/biases": random.normal(size=[kinds]),
-    }
-    start = {name: value.astype("f") for name, value in start.items()}
-    return [rows, np.argmax(rows[:, :kinds], 1), start]
 
 
 # --- What is written in place of contrib.
@@ -191,7 +153,7 @@ CASES = [
         of_both,
         "each call has moments of its own, and moves the averages towards them",
         {"units": 6, "decay": 0.75},
-        fused,
+        make=fused,
     ),
     fused(
         "make_normalized",

@@ -6,12 +6,12 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
+from parity_tests.contrib import CONTRIB
 from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises
 from v1_graph import crf as v1
 from v2_eager import crf as v2
 
 INVALID = tf.errors.InvalidArgumentError
-CONTRIB = {"graph": "contrib is in 1.15 only"}
 EAGER = {way: "another case of the pair" for way in ("function", "dynamic", "xla")}
 ONE_STEP = {"gradient": "where the time is 1, it is None for the transitions in 1.15"}
 N, TIME, TAGS = 67, 9, 5

@@ -5,6 +5,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
+from parity_tests.contrib import CONTRIB
 from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises, normal, uniform
 from tf1to2.parity.arrays import integers
 from v1_graph import seq2seq as v1
@@ -14,7 +15,6 @@ from v2_eager.seq2seq.helpers import GreedyEmbeddingHelper, TrainingHelper
 from v2_eager.seq2seq.models import Decoder
 
 INVALID = tf.errors.InvalidArgumentError
-CONTRIB = {"graph": "contrib is in 1.15 only"}
 ONCE = {way: "another case of the pair" for way in ("function", "dynamic", "xla")}
 GROWS = {"xla": "as many steps as it takes: under XLA what grows is empty"}
 UNITS, CLASSES, END = 6, 11, 3

@@ -5,47 +5,32 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises
+from parity_tests.contrib import (
+    CONTRIB,
+    EAGER,
+    NARROW,
+    ONCE,
+    friend,
+    fused,
+    layer,
+    refused,
+)
+from tf1to2.parity import FalseFriend, Op, Program, Raises
 from tf1to2.parity.arrays import integers, normal, uniform
 from v1_graph import slim as v1
 from v2_eager import slim as v2
 from v2_eager.numerics import losses
 
-CONTRIB = {"graph": "contrib is in 1.15 only"}
-ONCE = {way: "another case of the pair" for way in ("dynamic", "xla")}
-EAGER = {**ONCE, "function": "another case of the pair"}
-NARROW = {"xla": "XLA rounds otherwise, and float64 would not be wider"}
 LOGITS = np.random.RandomState(0).standard_normal([67, 5]).astype("f")
 LABELS = np.random.RandomState(1).randint(0, 5, [67])
 KERNEL = np.random.RandomState(2).standard_normal([40, 30]).astype("f")
 NETWORK = {"filters": 3, "classes": 4, "scale": 0.25}
 
 
-def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
-    factory, skip = dict(factory), {**CONTRIB, **dict(skip)}
-    options.setdefault("sizes", [{"b": 3}, {"b": 67}])
-    return cls(name, slug, args, factory=factory, skip=skip, **options)
-
-
-def fused(name, slug, args, factory=(), skip=(), **options):
-    """A case of the fused kernel, which computes in float32 alone."""
-    skip = {**NARROW, **dict(skip)}
-    return layer(name, slug, args, factory, skip, float32=True, **options)
-
-
-def friend(name, slug, args, naive, because, factory=(), **options):
-    more = {"naive": naive, "because": because, "cls": FalseFriend, "of": "layer"}
-    return layer(name, slug, args, factory, EAGER, **more, **options)
-
-
 def op(name, slug, args, skip=(), cls=Op, **options):
     """A case of what computes in float32, whatever comes in."""
     skip = {**CONTRIB, **NARROW, **dict(skip)}
     return cls(name, slug, args, float32=True, skip=skip, **options)
-
-
-def refused(name, slug, args, match, error=ValueError, **options):
-    return Raises.alike(name, slug, args, error, match, skip=CONTRIB, **options)
 
 
 # --- What is written in place of slim.

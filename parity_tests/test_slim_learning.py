@@ -5,28 +5,14 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
+from parity_tests.contrib import CONTRIB, classes
 from tf1to2.parity import FalseFriend, Program, Raises
 from v1_graph import slim_learning as v1
 from v2_eager import slim_learning as v2
 from v2_eager.numerics import optimizers
 
 INVALID = tf.errors.InvalidArgumentError
-CONTRIB = {"graph": "contrib is in 1.15 only"}
 NO_FUNCTION = {**CONTRIB, "function": "it computes nothing that is worth one"}
-
-
-def classes(seed=0, features=6, units=8, kinds=3):
-    """Rows, their classes, and the weights of a classifier."""
-    random = np.random.RandomState(seed)
-    rows = random.normal(0.5, 2, [67, features]).astype("f")
-    start = {
-        "hidden/weights": random.normal(size=[features, units]),
-        "hidden/BatchNorm/beta": random.normal(size=[units]),
-        "scores/weights": random.normal(size=[units, kinds]),
-        "scores/biases": random.normal(size=[kinds]),
-    }
-    start = {name: value.astype("f") for name, value in start.items()}
-    return [rows, np.argmax(rows[:, :kinds], 1), start]
 
 
 def line(seed=0, features=5, units=2):

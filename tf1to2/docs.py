@@ -20,6 +20,7 @@ from tf1to2 import chapters, friends, names_index, output, switches, topics
 from tf1to2.scan import calls, links
 
 ROOT = pathlib.Path(__file__).parents[1]
+BOUND = "case", "side", "settings", "ulps", "reason"  # what proofs.json tells of one
 
 
 def proofs():
@@ -45,10 +46,7 @@ def _pair(proof, name):
         "ways": sorted({way for case in proven for way in case.ways} - {"naive"}),
         "skips": sorted({(w, r) for c in proven for w, r in c.skip.items()}),
         "bounds": [
-            {
-                **{"case": b.case, "side": b.side, "settings": b.settings},
-                **{"ulps": b.ulps, "reason": b.reason},
-            }
+            {key: getattr(b, key) for key in BOUND}
             for b in proof.bounds
             if b.pair == f"{proof.name}.{name}"
             and not b.where  # the guide's table of releases has those

@@ -38,7 +38,8 @@ STAGES = {
     "Keras 3": ("Keras 3", False, True),
 }
 """{column: (its name, whether with TF_USE_LEGACY_KERAS, whether without graphs)}"""
-WELL = ("same", "an error, too")
+TOO = "an error, too"
+WELL = ("same", TOO)
 SAME = 1e-5
 """Relative to the largest value of an array: two kernels are less apart."""
 
@@ -216,11 +217,8 @@ def judged(recorded, found):
     """How an answer compares with 1.15.5's: "same", "0.13 apart", "ValueError: …"."""
     from tf1to2.parity.expected import outputs_of
 
-    if "raised" in found:
-        same = np.array_equal(found["raised"], recorded.get("raised"))
-        return "an error, too" if same else error_told(found)
-    if "raised" in recorded:
-        return "no error"
+    if told := of_errors(recorded, found):
+        return told
     left, right = outputs_of(recorded), outputs_of(found)
     left.pop("structure", None), right.pop("structure", None)
     if set(left) != set(right):
@@ -229,6 +227,14 @@ def judged(recorded, found):
         return "other shapes"
     apart = max(_apart(left[path], right[path]) for path in left)
     return "same" if apart <= SAME else f"{apart:.1g} apart"
+
+
+def of_errors(recorded, found):
+    """How two answers compare of which one is an exception, or None if neither is."""
+    if "raised" in found:
+        same = np.array_equal(found["raised"], recorded.get("raised"))
+        return TOO if same else error_told(found)
+    return "no error" if "raised" in recorded else None
 
 
 def error_told(found):

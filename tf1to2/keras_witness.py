@@ -123,11 +123,8 @@ def verdict(sides):
     """
     notes, units, relative = [], 0, 0.0
     for recorded, found in sides:
-        if "raised" in found:
-            same = np.array_equal(found["raised"], recorded.get("raised"))
-            return TOO if same else keras_stages.error_told(found)
-        if "raised" in recorded:
-            return "no error"
+        if told := keras_stages.of_errors(recorded, found):
+            return told
         more, far = _apart(*map(_compared, (recorded, found)))
         notes += more
         units, relative = max(units, far[0]), max(relative, far[1])

@@ -1,0 +1,48 @@
+"""What the cases of `tf.contrib`'s layers and loops share."""
+
+import numpy as np
+
+from tf1to2.parity import FalseFriend, Layer, Raises
+
+CONTRIB = {"graph": "contrib is in 1.15 only"}
+ONCE = {way: "another case of the pair" for way in ("dynamic", "xla")}
+EAGER = {**ONCE, "function": "another case of the pair"}
+NARROW = {"xla": "XLA rounds otherwise, and float64 would not be wider"}
+
+
+def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
+    factory, skip = dict(factory), {**CONTRIB, **dict(skip)}
+    options.setdefault("sizes", [{"b": 3}, {"b": 67}])
+    return cls(name, slug, args, factory=factory, skip=skip, **options)
+
+
+def fused(name, slug, args, factory=(), skip=(), **options):
+    """A case of the fused kernel, which computes in float32 alone."""
+    skip = {**NARROW, **dict(skip)}
+    return layer(name, slug, args, factory, skip, float32=True, **options)
+
+
+def friend(
+    name, slug, args, naive, because, factory=(), skip=EAGER, make=layer, **options
+):
+    more = {"naive": naive, "because": because, "cls": FalseFriend, "of": "layer"}
+    return make(name, slug, args, factory, skip, **more, **options)
+
+
+def refused(name, slug, args, match, error=ValueError, **options):
+    skip = {**CONTRIB, **options.pop("skip", {})}
+    return Raises.alike(name, slug, args, error, match, skip=skip, **options)
+
+
+def classes(seed=0, features=6, units=8, kinds=3):
+    """Rows, their classes, and the weights of a classifier."""
+    random = np.random.RandomState(seed)
+    rows = random.normal(0.5, 2, [67, features]).astype("f")
+    start = {
+        "hidden/weights": random.normal(size=[features, units]),
+        "hidden/BatchNorm/beta": random.normal(size=[units]),
+        "scores/weights": random.normal(size=[units, kinds]),
+        "scores/biases": random.normal(size=[kinds]),
+    }
+    start = {name: value.astype("f") for name, value in start.items()}
+    return [rows, np.argmax(rows[:, :kinds], 1), start]
