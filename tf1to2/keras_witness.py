@@ -177,8 +177,10 @@ def here():
     import importlib.metadata
 
     from tf1to2.parity import float32
+    from tf1to2.parity.recordings import cpu_features
 
-    return f"{float32.here()}, tf_keras {importlib.metadata.version('tf_keras')}"
+    release = importlib.metadata.version("tf_keras")
+    return f"{float32.here()}, {' '.join(cpu_features())}, tf_keras {release}"
 
 
 def rows():

@@ -128,6 +128,7 @@ class Distances:
                 slug,
                 *self._answers(case),
                 SIDES,
+                at_home=self.proof.recording.at_home,
                 leaf=_leaf(case),
                 apart_by=_measure(case),
             )
@@ -143,6 +144,7 @@ class Distances:
 
     def measured(self):
         """The rows of all cases and naive forms, measured now."""
+        self.proof.recording.refuse_elsewhere()
         rows = []
         for case in [*self.cases, *self.naive]:
             found = {}

@@ -4,11 +4,12 @@ python -m tf1to2.parity.float32 PROVIDER [NAME ...]     measures, writes the tab
 
 By default a leaf has the same bits. Where a kernel has changed since, the table has a
 row: how far, in units in the last place and relative to the leaf's largest value, and
-by which kernels. A row is a measurement: where it was made (the same TensorFlow, the
-same vector instructions) today's distance must lie within a factor of two of it, from
-both sides. Elsewhere kernels have other last bits again: a row holds from above, and
-what has no row may differ by `ELSEWHERE` of the leaf's largest value. What is farther
-away on some releases has a row for these, `where`, which is a measurement, too:
+by which kernels. A row is a measurement: where it was made (the same TensorFlow; the
+processor of the recording, or one that computes alike) today's distance must lie within
+a factor of two of it, from both sides. Elsewhere kernels have other last bits again: a
+row holds from above, and what has no row may differ by `ELSEWHERE` of the leaf's
+largest value. What is farther away on some releases has a row for these, `where`, which
+is a measurement, too:
 
 python -m tf1to2.parity.float32 PROVIDER [NAME ...] --where "tensorflow<2.17"
 """
@@ -96,13 +97,11 @@ def float32_table(path):
 
 
 def here():
-    """What decides on the bits of kernels: versions, platform, vector instructions."""
+    """What decides on the bits of kernels, beside what a recording tells."""
     import tensorflow as tf
 
-    from tf1to2.parity.recordings import cpu_features
-
     machine = f"{platform.system()} {platform.machine()}"
-    return f"TensorFlow {tf.__version__}, {machine}, {' '.join(cpu_features())}"
+    return f"TensorFlow {tf.__version__}, {machine}"
 
 
 class Table:
@@ -201,6 +200,7 @@ class Table:
         actual,
         sides,
         elsewhere=False,
+        at_home=True,
         leaf=str,
         apart_by=None,
     ):
@@ -212,7 +212,10 @@ class Table:
             expected: list of {path: array}, one per size, as recorded.
             actual: list of {path: array}.
             sides: the names of the two, for messages.
-            elsewhere: whether to bound from above only, as on other processors.
+            elsewhere: whether to bound from above only, and to take rows for leaves
+                that are not there.
+            at_home: whether `expected` was recorded on a processor that computes as
+                this one does; else rows hold from above.
             leaf: function from a path to the leaf that its row names.
             apart_by: what measures in the place of `measure`.
 
@@ -228,16 +231,16 @@ class Table:
             leaves = len(left) - ("structure" in left)
             total += Tally(leaves, _elements(left), differ=len(apart))
             farthest(found, apart, leaf)
-        now = self.here()
-        here = not elsewhere and now == self.measured
-        this_machine = not elsewhere and _machine(now) == _machine(self.measured)
+        now, both_sides = self.here(), at_home and not elsewhere
+        here = both_sides and now == self.measured
+        this_machine = both_sides and _machine(now) == _machine(self.measured)
 
-        def at_home(row):
+        def holds(row):
             return this_machine if row and row.where else here
 
         for path, (units, relative) in found.items():
             row = rows.pop(path, None)
-            problem = self._problem(row, units, relative, at_home(row))
+            problem = self._problem(row, units, relative, holds(row))
             if problem:
                 left, right = sides
                 raise Mismatch(
@@ -245,7 +248,7 @@ class Table:
                     f"{left} and {right}: {problem}"
                 )
         unknown = not elsewhere and set(rows) - set(map(leaf, expected[0]))
-        if unknown or any(map(at_home, rows.values())):
+        if unknown or any(map(holds, rows.values())):
             raise Mismatch(
                 f"{', '.join(rows)}: identical now, or no leaf: {self.made_by}"
             )
@@ -323,7 +326,9 @@ def measured(proof):
 
     Raises:
         Mismatch: something differs that is no float.
+        StaleRecording: it was made on a processor that computes otherwise.
     """
+    proof.recording.refuse_elsewhere()
     rows = []
     for case in proof.cases:
         if isinstance(case, Raises) or proof.float32_way(case) is None:

@@ -311,7 +311,8 @@ class Pair(Proof):
     @functools.cached_property
     def at_home(self):
         """Whether kernels have the bits that they had where the recording was made."""
-        return self.recording.about.get("today") == here()
+        same_release = self.recording.about.get("today") == here()
+        return same_release and self.recording.at_home
 
     def _prove_needed(self, case):
         """Refuses bounds that nothing needs: where they were made, from both sides."""

@@ -274,7 +274,8 @@ class Proof:
         pair = f"{self.name}.{case.name}"
         try:
             return self.float32.compare(
-                pair, case.slug, expected, answers, ("1.15.5", way)
+                *(pair, case.slug, expected, answers, ("1.15.5", way)),
+                at_home=self.recording.at_home,
             )
         except Mismatch as mismatch:
             message = f"{self.name}.{case}, float32 as given: {mismatch}"

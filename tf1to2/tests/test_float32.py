@@ -132,6 +132,13 @@ class TableTest(unittest.TestCase):
         with self.assertRaisesRegex(Mismatch, "more than 2 times"):
             table.compare(*CASE, self.LEFT, right, ("then", "now"), elsewhere=True)
 
+    def test_nor_where_the_recording_is_of_another_processor(self):
+        table, right = Table(self.path), [{"outputs": np.float32(self.away(1))}]
+        table.compare(*CASE, self.LEFT, right, ("then", "now"), at_home=False)
+        left = [{"other": np.float32(1)}]
+        with self.assertRaisesRegex(Mismatch, "no leaf"):
+            table.compare(*CASE, left, left, ("then", "now"), at_home=False)
+
     def test_a_row_on_no_leaf_fails_anywhere(self):
         self.elsewhere()
         with self.assertRaisesRegex(Mismatch, "no leaf"):

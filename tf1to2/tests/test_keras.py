@@ -171,6 +171,7 @@ class DistancesTest(unittest.TestCase):
             name="p",
             cases=[self.case],
             float32_way=lambda case: "eager",
+            recording=types.SimpleNamespace(at_home=True, refuse_elsewhere=list),
             recorded_float32=lambda case: [
                 {"outputs": ONE, "gradients/inputs/0": self.gradient}
             ],
