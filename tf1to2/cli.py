@@ -12,7 +12,7 @@ import sys
 import traceback
 
 from tf1to2 import __version__, output
-from tf1to2.errors import CommandError
+from tf1to2.errors import CommandError, extra_of, needs
 
 PIPE_CLOSED = 141  # as a shell reports SIGPIPE: neither clean nor findings
 
@@ -56,6 +56,9 @@ def _told(error):
         traceback.print_exc()
     if isinstance(error, CommandError):
         return error.args[0]
+    missing = isinstance(error, ImportError) and (error.name or "").partition(".")[0]
+    if missing and (extra := extra_of(missing)):
+        return needs("this command", error, extra).args[0]
     line = " ".join(str(error).split())
     return f"{type(error).__name__}: {line[:500]} (TF1TO2_DEBUG=1 shows where)"
 

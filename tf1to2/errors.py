@@ -11,3 +11,15 @@ def needs(command, error, extra="tensorflow"):
         f"{command} needs {error.name or error}: install tf1to2 with its extra "
         f'"{extra}", say pip install "PATH_TO_TF1TO2[{extra}]"'
     )
+
+
+def extra_of(package):
+    """The extra of tf1to2 that installs a package, or None."""
+    import importlib.metadata
+    import re
+
+    for requirement in importlib.metadata.requires("tf1to2") or ():
+        found = re.match(r"""([\w.-]+).*;.*extra == ["'](\w+)["']""", requirement)
+        if found and found[1] == package:
+            return found[2]
+    return None

@@ -214,6 +214,13 @@ class StatusTest(Folder):
         self.assertIn("Traceback", err)
         self.assertTrue(err.endswith(told))
 
+    def test_a_package_that_an_extra_installs(self):
+        missing = ModuleNotFoundError("no", name="parameterized.more")
+        with mock.patch("tf1to2.topics.topics", side_effect=missing):
+            status, err = self.run_it("topics")
+        self.assertEqual(status, 2)
+        self.assertIn('install tf1to2 with its extra "tensorflow"', err)
+
     def test_the_guides_are_made_in_a_checkout(self):
         with (
             mock.patch.object(docs, "ROOT", self.folder),
