@@ -33,8 +33,8 @@ def linear_classifier(features, labels, steps, batch_size, options=()):
         batch_size: how many rows a step takes.
         options: dict with, of these: `n_classes`, 2 if not given; `weight_column`, the
             feature that weighs rows and is no column; `label_vocabulary`, list of
-            strings; `loss_reduction`; `optimizer`, a name, or [name, dict of its
-            arguments].
+            strings; `loss_reduction`; `optimizer`, a name, [name, dict of its
+            arguments], or None.
 
     Returns:
         dict with the `losses`, list of `steps` float32, before every step, and the
@@ -69,7 +69,7 @@ def with_optimizers(options):
     """The options, with an optimizer in place of its name and its arguments."""
     options = dict(options)
     for key, value in options.items():
-        if key.endswith("optimizer") and not isinstance(value, str):
+        if key.endswith("optimizer") and isinstance(value, list):
             name, arguments = value
             options[key] = getattr(tf.train, name + "Optimizer")(**arguments)
     return options

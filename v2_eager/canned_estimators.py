@@ -40,7 +40,6 @@ class Estimator(tf.Module):
         for model, optimizer in parts:
             optimizer.create_slots(model.trainable_variables)
         self.step = tf.function(self._step)
-        self.update = tf.function(self._update, reduce_retracing=True)
         self.predict = tf.function(self._predict)
 
     def logits(self, features, training=False):
@@ -79,8 +78,10 @@ class Estimator(tf.Module):
 
     def evaluate(self, features, labels, batch_size):
         data = tf.data.Dataset.from_tensor_slices((features, labels))
-        for batch in data.batch(batch_size):
-            self.update(*batch)
+        batches = data.batch(batch_size)
+        update = tf.function(self._update, input_signature=batches.element_spec)
+        for batch in batches:
+            update(*batch)
         return as_numpy({**self.head.result(), "global_step": self.global_step})
 
     def _predict(self, features):
@@ -105,26 +106,30 @@ def numeric_columns(features, options):
     }
 
 
-def made(optimizer, rate, place=""):
+def made(optimizer, rate, scope=""):
     """An optimizer of a name and this rate, or of [name, dict of its arguments].
 
-    Its slots in the checkpoint are "…/weights/part_0/Ftrl" and the like, by a scope
-    that was opened twice: `place` is what stands before the optimizer's name.
+    In a checkpoint its slots are "…/weights/part_0/Ftrl" and "…/kernel/t_0/Adagrad": of
+    the name of a part as many letters are left as the scope has.
     """
     name, arguments = optimizer, {"learning_rate": rate}
     if not isinstance(optimizer, str):
         name, arguments = optimizer
     name = name.replace("SGD", "GradientDescent")
-    return getattr(optimizers, name)(**arguments, name=place + name)
+    place = "part_0/"[len("part_0/") - len(scope) :]
+    with tf.name_scope(scope + "head"):  # of Adam's powers
+        return getattr(optimizers, name)(**arguments, name=place + name)
 
 
 HEADS = {"classifier": canned.classifier_head, "regressor": canned.RegressionHead}
 
 
 def linear(kind, columns, optimizer="Ftrl", weight_column=None, **options):
-    head, rate = HEADS[kind](**options), min(0.2, 1 / math.sqrt(len(columns)))
+    head, rate = HEADS[kind](**options), 0.2
+    if optimizer is None:  # and only then: in 1.15 the default was a name, "Ftrl"
+        optimizer, rate = "Ftrl", min(0.2, 1 / math.sqrt(len(columns)))
     model = canned.Linear(columns, head.logits_dimension)
-    parts = [(model, made(optimizer, rate, "part_0/"))]
+    parts = [(model, made(optimizer, rate, "linear/"))]
     return Estimator(head, parts, weight_column)
 
 
@@ -138,8 +143,8 @@ def linear_classifier(features, labels, steps, batch_size, options=()):
         batch_size: how many rows a step takes.
         options: dict with, of these: `n_classes`, 2 if not given; `weight_column`, the
             feature that weighs rows and is no column; `label_vocabulary`, list of
-            strings; `loss_reduction`; `optimizer`, a name, or [name, dict of its
-            arguments].
+            strings; `loss_reduction`; `optimizer`, a name, [name, dict of its
+            arguments], or None.
 
     Returns:
         dict with the `losses`, list of `steps` float32, before every step, and the
@@ -188,7 +193,7 @@ def dnn(
     head = HEADS[kind](**options)
     model = canned.DNN(columns, hidden_units, head.logits_dimension, batch_norm)
     start_from(start, model)
-    return Estimator(head, [(model, made(optimizer, 0.05, "t_0/"))], weight_column)
+    return Estimator(head, [(model, made(optimizer, 0.05, "dnn/"))], weight_column)
 
 
 def start_from(arrays, *owners):
@@ -299,8 +304,7 @@ def wide_and_deep(
     weight_column = options.pop("weight_column", None)
     # Other rates than those of the two alone, 0.05 and 0.2.
     adagrad = made(options.pop("dnn_optimizer", "Adagrad"), 0.001)
-    rate = min(0.005, 1 / math.sqrt(len(wide)))
-    ftrl = made(options.pop("linear_optimizer", "Ftrl"), rate)
+    ftrl = made(options.pop("linear_optimizer", "Ftrl"), 0.005)
     head = canned.classifier_head(**options)
     hidden_units = [len(start[f"dnn/hiddenlayer_{i}/bias"]) for i in range(2)]
     network = canned.DNN(deep, hidden_units, head.logits_dimension)
