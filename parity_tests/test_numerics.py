@@ -16,8 +16,8 @@ KINDS = [
     for path in sorted(pathlib.Path(parity_tests.numerics.__file__).parent.glob("*.py"))
     if path.stem != "__init__"
 ]
-HELPERS = {"Counts", "CountsAtK", "Image", "Layer", "Norm"}
-"""Classes that metrics, layers and norms share, and that are none."""
+HELPERS = {"ClassHead", "Counts", "CountsAtK", "Head", "Image", "Layer", "Norm"}
+"""Classes that metrics, layers, norms and heads share, and that are none."""
 
 
 def described(kind):

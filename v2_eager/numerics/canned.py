@@ -1,0 +1,354 @@
+"""What canned estimators are made of: heads, a linear model, and a network.
+
+    model, head = Linear({"x": (lambda rows: rows, 4)}, 1), BinaryHead()
+    loss = head.loss(labels, model(x))           # a sum over the batch, by default
+    head.update_state(labels, model(x))          # of an evaluation, batch by batch
+    metrics = head.result()
+
+Follows `tensorflow_estimator/python/estimator/canned` of 1.15.5 (`head.py`,
+`linear.py`, `dnn.py`), whose `tf.estimator.LinearClassifier` and so on began with
+these variables; their optimizers are in `optimizers`.
+"""
+
+import tensorflow as tf
+
+from v2_eager.numerics import losses, metrics
+from v2_eager.numerics.batch_norms import BatchNorm
+from v2_eager.numerics.initializers import glorot_uniform
+
+__all__ = [
+    "classifier_head",
+    "BinaryHead",
+    "MultiClassHead",
+    "RegressionHead",
+    "Linear",
+    "DNN",
+    "Baseline",
+]
+
+
+def classifier_head(n_classes=2, **options):
+    """The head of a classifier: of two classes it has one logit, else one for each.
+
+    Args:
+        n_classes: how many.
+        **options: of `BinaryHead` and `MultiClassHead`.
+
+    Raises:
+        ValueError: less than two classes.
+    """
+    if n_classes == 2:
+        return BinaryHead(**options)
+    return MultiClassHead(n_classes, **options)
+
+
+class Head(tf.Module):
+    """What the heads share.
+
+    For one of your own, write `processed`, `row_losses`, `predictions` and `measure`.
+
+    Args:
+        logits_dimension: how many logits a row has.
+        loss_reduction: "weighted_sum", or another name of `losses.Reduction`.
+        **measures: {name: metric} of an evaluation, besides the losses.
+    """
+
+    def __init__(self, logits_dimension, loss_reduction, **measures):
+        super().__init__()
+        if loss_reduction not in losses.Reduction.ALL[1:]:
+            raise ValueError(f"Invalid loss_reduction: {loss_reduction}")
+        self.logits_dimension, self.reduction = logits_dimension, loss_reduction
+        self.measures = {
+            "loss": metrics.Mean(),
+            "average_loss": metrics.Mean(),
+            **measures,
+        }
+
+    def loss(self, labels, logits, weights=None):
+        """What a step lowers.
+
+        Args:
+            labels: [n] or [n, 1] tensor; of a regressor also [n, logits_dimension].
+            logits: [n, logits_dimension] float32 tensor.
+            weights: of the rows, a tensor like the labels; or None.
+
+        Returns:
+            float32 scalar.
+
+        Raises:
+            tf.errors.InvalidArgumentError: a label that is no class.
+            ValueError: labels of another kind, or another width.
+        """
+        labels = self.processed(tf.convert_to_tensor(labels))
+        row_losses = self.row_losses(labels, logits)
+        weights = 1.0 if weights is None else column(weights)
+        return losses.compute_weighted_loss(row_losses, weights, self.reduction)
+
+    def update_state(self, labels, logits, weights=None):
+        """Adds a batch to the metrics; the arguments are those of `loss`."""
+        labels = tf.convert_to_tensor(labels)
+        loss, labels = self.loss(labels, logits, weights), self.processed(labels)
+        weights = 1.0 if weights is None else column(weights)
+        self.measures["loss"].update_state(loss)
+        row_losses = self.row_losses(labels, logits)
+        self.measures["average_loss"].update_state(row_losses, weights)
+        self.measure(labels, self.predictions(logits), weights)
+
+    def result(self):
+        """{name: metric}; `loss` is the mean of those of the batches."""
+        return {name: metric.result() for name, metric in self.measures.items()}
+
+
+def column(values):
+    """[n] numbers as [n, 1], in float32."""
+    values = tf.cast(values, tf.float32)
+    return values[:, None] if values.shape.rank == 1 else values
+
+
+class ClassHead(Head):
+    """What heads with classes share: numbers for them, or words."""
+
+    def __init__(self, classes, vocabulary, logits_dimension, reduction, **measures):
+        super().__init__(logits_dimension, reduction, **measures)
+        self.table = None
+        self.names = tf.strings.as_string(tf.range(classes))
+        if vocabulary is not None:
+            self.names = tf.constant(vocabulary)
+            numbers = tf.range(classes, dtype=tf.int64)
+            words = tf.lookup.KeyValueTensorInitializer(self.names, numbers)
+            self.table = tf.lookup.StaticHashTable(words, -1)
+        self.classes = classes
+
+    def ids(self, labels):
+        """[n, 1] numbers of the classes of the labels."""
+        if labels.shape.rank == 1:
+            labels = labels[:, None]
+        if labels.shape[-1] != 1:
+            raise ValueError(f"Mismatched label shape: {labels.shape[-1]}, not 1")
+        if self.table is not None:
+            labels = self.table[labels]
+        elif labels.dtype == tf.string:
+            raise ValueError("Labels dtype should be integer: or give a vocabulary")
+        last = tf.cast(self.classes - 1, labels.dtype)
+        tf.debugging.assert_less_equal(labels, last, "Labels must <= n_classes - 1")
+        tf.debugging.assert_non_negative(labels, "Labels must >= 0")
+        return labels
+
+    def chosen(self, logits):
+        """What both heads predict, of one logit for each class."""
+        class_ids = tf.argmax(logits, axis=-1)[:, None]
+        rows = [tf.shape(logits)[0], 1]
+        return {
+            "probabilities": tf.nn.softmax(logits),
+            "class_ids": class_ids,
+            "classes": tf.gather(self.names, class_ids),
+            "all_class_ids": tf.tile(tf.range(self.classes)[None], rows),
+            "all_classes": tf.tile(self.names[None], rows),
+        }
+
+
+class BinaryHead(ClassHead):
+    """`n_classes=2`: one logit, and a sigmoid.
+
+    Args:
+        label_vocabulary: list of two strings, which the labels are; None: 0 and 1, or
+            probabilities.
+        loss_reduction: see `Head`.
+    """
+
+    def __init__(self, label_vocabulary=None, loss_reduction="weighted_sum"):
+        measures = {
+            "accuracy": metrics.Accuracy(),
+            "precision": metrics.Precision(),
+            "recall": metrics.Recall(),
+            "prediction/mean": metrics.Mean(),
+            "label/mean": metrics.Mean(),
+            "auc": metrics.AUC(),
+            "auc_precision_recall": metrics.AUC(curve="PR"),
+        }
+        super().__init__(2, label_vocabulary, 1, loss_reduction, **measures)
+
+    def processed(self, labels):
+        """Labels in float32; these may lie between the two classes."""
+        if self.table is None and labels.dtype != tf.string:
+            labels = tf.cast(labels, tf.float32)
+        return tf.cast(self.ids(labels), tf.float32)
+
+    def row_losses(self, labels, logits):
+        return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
+
+    def predictions(self, logits):
+        two_logits = tf.concat([tf.zeros_like(logits), logits], axis=-1)
+        return {
+            "logits": logits,
+            "logistic": tf.sigmoid(logits),
+            **self.chosen(two_logits),
+        }
+
+    def measure(self, labels, predictions, weights):
+        for name in ("accuracy", "precision", "recall"):
+            self.measures[name].update_state(labels, predictions["class_ids"], weights)
+        for name in ("auc", "auc_precision_recall"):
+            self.measures[name].update_state(labels, predictions["logistic"], weights)
+        self.measures["label/mean"].update_state(labels, weights)
+        self.measures["prediction/mean"].update_state(predictions["logistic"], weights)
+
+    def result(self):
+        found = super().result()
+        share = found["label/mean"]  # of the second class: a constant may be as right
+        return {**found, "accuracy_baseline": tf.maximum(share, 1 - share)}
+
+
+class MultiClassHead(ClassHead):
+    """`n_classes` of 3 and more: as many logits, and a softmax.
+
+    Args:
+        n_classes: how many.
+        label_vocabulary: list of so many strings, which the labels are, or None.
+        loss_reduction: see `Head`.
+    """
+
+    def __init__(self, n_classes, label_vocabulary=None, loss_reduction="weighted_sum"):
+        if n_classes <= 2:
+            raise ValueError(f"n_classes must be > 2: {n_classes}.")
+        super().__init__(
+            n_classes,
+            label_vocabulary,
+            n_classes,
+            loss_reduction,
+            accuracy=metrics.Accuracy(),
+        )
+
+    def processed(self, labels):
+        if self.table is None and not labels.dtype.is_integer:
+            raise ValueError(f"Labels dtype should be integer, not {labels.dtype}")
+        return self.ids(labels)
+
+    def row_losses(self, labels, logits):
+        return tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=labels[:, 0], logits=logits
+        )[:, None]
+
+    def predictions(self, logits):
+        return {"logits": logits, **self.chosen(logits)}
+
+    def measure(self, labels, predictions, weights):
+        accuracy = self.measures["accuracy"]
+        accuracy.update_state(labels, predictions["class_ids"], weights)
+
+
+class RegressionHead(Head):
+    """A regressor: the squared error, summed over the batch and the labels.
+
+    Args:
+        label_dimension: how many labels a row has.
+        loss_reduction: see `Head`.
+    """
+
+    def __init__(self, label_dimension=1, loss_reduction="weighted_sum"):
+        measures = {"prediction/mean": metrics.Mean(), "label/mean": metrics.Mean()}
+        super().__init__(label_dimension, loss_reduction, **measures)
+
+    def processed(self, labels):
+        labels, width = column(labels), self.logits_dimension
+        if labels.shape[-1] != width:
+            raise ValueError(f"Mismatched label shape: {labels.shape[-1]}, not {width}")
+        return labels
+
+    def row_losses(self, labels, logits):
+        return tf.math.squared_difference(logits, labels)
+
+    def predictions(self, logits):
+        return {"predictions": logits}
+
+    def measure(self, labels, predictions, weights):
+        self.measures["label/mean"].update_state(labels, weights)
+        values = predictions["predictions"]
+        self.measures["prediction/mean"].update_state(values, weights)
+
+
+class Linear(tf.Module):
+    """The linear model: a weight for each number, and each id, of some columns.
+
+    Its variables are `linear/linear_model/age/weights` and its like, and
+    `linear/linear_model/bias_weights`.
+
+    Args:
+        columns: {name: (function of the features, how many numbers or ids there are)};
+            it returns [n, size] numbers, or sparse ids.
+        units: how many logits there are.
+    """
+
+    def __init__(self, columns, units):
+        super().__init__()
+        self.columns, scope = dict(sorted(columns.items())), "linear/linear_model"
+        self.weights = {
+            name: tf.Variable(tf.zeros([size, units]), name=f"{scope}/{name}/weights")
+            for name, (_, size) in self.columns.items()
+        }
+        self.bias = tf.Variable(tf.zeros(units), name=f"{scope}/bias_weights")
+
+    def __call__(self, features, training=False):
+        sums = []
+        for name, (column, _) in self.columns.items():
+            x, weights = column(features), self.weights[name]
+            if isinstance(x, tf.SparseTensor):
+                sums.append(
+                    tf.nn.safe_embedding_lookup_sparse(weights, x, combiner="sum")
+                )
+            else:
+                sums.append(tf.matmul(x, weights))
+        # tf.add_n says the same, but in a function it is rewritten to another order.
+        return tf.nn.bias_add(tf.reduce_sum(tf.stack(sums), 0), self.bias)
+
+
+class DNN(tf.Module):
+    """The network: dense layers, each with a ReLU but the last, of columns in a row.
+
+    Its variables are `dnn/hiddenlayer_0/kernel` and its like, `dnn/logits/kernel` and
+    `dnn/logits/bias`.
+
+    Args:
+        columns: {name: (function of the features, size)}; it returns [n, size] numbers.
+        hidden_units: list of ints.
+        units: how many logits there are.
+        batch_norm: whether there is one after each ReLU.
+    """
+
+    def __init__(self, columns, hidden_units, units, batch_norm=False):
+        super().__init__()
+        self.columns = dict(sorted(columns.items()))  # the rows of the first kernel
+        self.layers, inputs = [], sum(size for _, size in columns.values())
+        for i, outputs in enumerate([*hidden_units, units]):
+            hidden = i < len(hidden_units)
+            path = f"dnn/hiddenlayer_{i}" if hidden else "dnn/logits"
+            draw = glorot_uniform()([inputs, outputs])
+            kernel = tf.Variable(draw, name=path + "/kernel")
+            bias = tf.Variable(tf.zeros(outputs), name=path + "/bias")
+            norm = None
+            if batch_norm and hidden:
+                norm = BatchNorm(0.999, name=f"{path}/batchnorm_{i}")
+                norm.build(outputs, tf.float32)
+            self.layers.append([kernel, bias, norm])
+            inputs = outputs
+
+    def __call__(self, features, training=False):
+        net = tf.concat([column(features) for column, _ in self.columns.values()], 1)
+        *hidden, (kernel, bias, _) = self.layers
+        for hidden_kernel, hidden_bias, norm in hidden:
+            product = tf.matmul(net, hidden_kernel)
+            net = tf.nn.relu(tf.nn.bias_add(product, hidden_bias))
+            if norm is not None:
+                net = norm(net, training)
+        return tf.nn.bias_add(tf.matmul(net, kernel), bias)
+
+
+class Baseline(tf.Module):
+    """The same logits for all rows, `baseline/bias`."""
+
+    def __init__(self, units):
+        super().__init__()
+        self.bias = tf.Variable(tf.zeros(units), name="baseline/bias")
+
+    def __call__(self, rows, training=False):
+        return self.bias * tf.ones([tf.shape(rows)[0], self.bias.shape[0]])

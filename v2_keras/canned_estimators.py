@@ -1,0 +1,192 @@
+"""Canned estimators: linear, deep, both or neither → a module, a head and a step."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import layers
+
+from v2_keras.basics import Losses
+from v2_keras.optimizers import OPTIMIZERS, slots_of
+
+__all__ = [
+    "linear_classifier",
+    "linear_regressor",
+    "dnn_classifier",
+    "dnn_regressor",
+]
+
+REDUCTIONS = {
+    "weighted_sum": "sum",
+    "weighted_sum_over_batch_size": "sum_over_batch_size",
+}
+
+
+class SquaredError(keras.losses.Loss):
+    """Summed over the labels of a row: "mse" is their mean."""
+
+    def call(self, labels, outputs):
+        labels = keras.ops.reshape(labels, keras.ops.shape(outputs))
+        return keras.ops.sum(keras.ops.square(outputs - labels), axis=-1)
+
+
+def classes_of(options):
+    """(number of logits, loss) of a classifier."""
+    classes = options.get("n_classes", 2)
+    if classes == 2:
+        return 1, keras.losses.BinaryCrossentropy(True, reduction=reduction(options))
+    return classes, keras.losses.SparseCategoricalCrossentropy(
+        True, reduction=reduction(options)
+    )
+
+
+def numbers_of(options):
+    """(number of outputs, loss) of a regressor."""
+    width = options.get("label_dimension", 1)
+    return width, SquaredError(reduction=reduction(options))
+
+
+def reduction(options):
+    """A canned estimator summed up a batch; Keras divides by its rows, if not told."""
+    return REDUCTIONS[options.get("loss_reduction", "weighted_sum")]
+
+
+def made(optimizer, rate):
+    """An optimizer with the old defaults: accumulators begin at 0.1, no epsilon."""
+    if isinstance(optimizer, str):
+        return OPTIMIZERS[optimizer](rate)
+    name, arguments = optimizer
+    return OPTIMIZERS[name](**arguments)
+
+
+def inputs_of(features, options):
+    """{name: input} of what is no weight; columns are joined in this order, by name."""
+    names = sorted(set(features) - {options.get("weight_column")})
+    return {n: keras.Input(features[n].shape[1:] or [1], name=n) for n in names}
+
+
+def fitted(model, features, labels, steps, batch_size, options):
+    """Fits the model; the losses before every step."""
+    labels = labels.astype(model.output.dtype) if labels.dtype.kind == "f" else labels
+    if "label_vocabulary" in options:
+        labels = layers.StringLookup(
+            vocabulary=options["label_vocabulary"], num_oov_indices=0
+        )(labels).numpy()
+    data = [{name: column(features[name]) for name in model.input}, labels]
+    if "weight_column" in options:
+        data.append(features[options["weight_column"]])
+    rows = tf.data.Dataset.from_tensor_slices(tuple(data))
+    history = Losses()
+    model.fit(
+        rows.repeat().batch(batch_size),
+        steps_per_epoch=steps,
+        shuffle=False,
+        verbose=0,
+        callbacks=[history],
+    )
+    return list(np.float32(history.losses))
+
+
+def column(x):
+    return x if x.ndim > 1 else x[:, None]
+
+
+def old_names(model, named, place):
+    """{name in TensorFlow 1: variable} of the weights, their slots and the step."""
+    weights = {named(weight): weight for weight in model.weights}
+    trained = {named(weight): weight for weight in model.trainable_weights}
+    found = weights | {"global_step": model.optimizer.iterations}
+    for name, slot in slots_of(model.optimizer, trained).items():
+        weight, _, optimizer = name.rpartition("/")
+        found[f"{weight}/{place}/{optimizer}"] = slot
+    return found
+
+
+def linear(units_and_loss, features, labels, steps, batch_size, options):
+    options, (units, loss) = dict(options), units_and_loss(dict(options))
+    # --- build
+    inputs = inputs_of(features, options)
+    joined = [*inputs.values()]
+    joined = joined[0] if len(joined) == 1 else layers.Concatenate()(joined)
+    line = layers.Dense(units, kernel_initializer="zeros", name="linear_model")
+    model = keras.Model(inputs, line(joined))
+    rate, optimizer = 0.2, options.get("optimizer", "Ftrl")
+    if optimizer is None:
+        rate, optimizer = min(rate, len(inputs) ** -0.5), "Ftrl"
+    model.compile(made(optimizer, rate), loss)
+    # --- run
+    losses = fitted(model, features, labels, steps, batch_size, options)
+    names = {"kernel": "weights", "bias": "linear/linear_model/bias_weights"}
+    found = old_names(model, lambda weight: names[weight.name], "part_0")
+    variables = {}
+    ends = np.cumsum([x.shape[1] for x in inputs.values()])[:-1]
+    for name, variable in found.items():
+        value = variable.numpy()
+        if not name.startswith("weights"):
+            variables[name] = value
+            continue
+        # One kernel has the weights of all columns.
+        for key, part in zip(inputs, np.split(value, ends)):
+            variables[f"linear/linear_model/{key}/{name}"] = part
+    return {"losses": losses, "variables": variables}
+
+
+def linear_classifier(features, labels, steps, batch_size, options=()):
+    """Trains a linear classifier by Ftrl, the rows in their order, over and over."""
+    return linear(classes_of, features, labels, steps, batch_size, options)
+
+
+def linear_regressor(features, labels, steps, batch_size, options=()):
+    """Trains a linear regressor by Ftrl, the rows in their order, over and over."""
+    return linear(numbers_of, features, labels, steps, batch_size, options)
+
+
+def dnn(
+    units_and_loss, features, labels, hidden_units, start, steps, batch_size, options
+):
+    options, (units, loss) = dict(options), units_and_loss(dict(options))
+    # --- build
+    inputs = inputs_of(features, options)
+    net = layers.Concatenate()([*inputs.values()])
+    for i, size in enumerate(hidden_units):
+        net = layers.Dense(size, "relu", name=f"hiddenlayer_{i}")(net)
+        if options.get("batch_norm"):
+            net = layers.BatchNormalization(momentum=0.999, name=f"batchnorm_{i}")(net)
+    model = keras.Model(inputs, layers.Dense(units, name="logits")(net))
+    model.compile(made(options.get("optimizer", "Adagrad"), 0.05), loss)
+    model.optimizer.build(model.trainable_variables)
+
+    def named(weight):
+        layer, name = weight.path.split("/")[-2:]
+        if layer.startswith("batchnorm"):
+            layer = layer.replace("batchnorm", "hiddenlayer") + "/" + layer
+        return f"dnn/{layer}/{name}"
+
+    found = old_names(model, named, "t_0")
+    for name, value in start.items():
+        found[name].assign(value)
+    # --- run
+    losses = fitted(model, features, labels, steps, batch_size, options)
+    return {
+        "losses": losses,
+        "variables": {name: variable.numpy() for name, variable in found.items()},
+    }
+
+
+def dnn_classifier(
+    features, labels, hidden_units, start, steps, batch_size, options=()
+):
+    """Trains a network that classifies by Adagrad, from the weights of a checkpoint.
+
+    Keras keeps the powers of Adam's betas as the number of steps.
+    """
+    arguments = features, labels, hidden_units, start, steps, batch_size
+    return dnn(classes_of, *arguments, options)
+
+
+def dnn_regressor(features, labels, hidden_units, start, steps, batch_size, options=()):
+    """Trains a network that is a regressor by Adagrad, from a checkpoint's weights.
+
+    Keras has no proximal Adagrad.
+    """
+    arguments = features, labels, hidden_units, start, steps, batch_size
+    return dnn(numbers_of, *arguments, options)
