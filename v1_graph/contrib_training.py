@@ -152,8 +152,8 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
 
         name = "collector"
 
-        def export(self, estimator, path, checkpoint, result, is_the_final_export):
-            metrics.append(result)
+        def export(self, estimator, export_path, checkpoint_path, eval_result, **_):
+            metrics.append(eval_result)
 
     def rows(x, y):
         return lambda: tf.data.Dataset.from_tensors((x, y))
