@@ -93,24 +93,6 @@ def by_json(text="", overrides=(), values_json="{}"):
     return {"values": values, "json": json.dumps(values, sort_keys=True)}
 
 
-def clipped_together(x, y, start, steps, rate, multipliers=None, max_norm=None):
-    """A clip of all gradients by their common norm."""
-    norm = tf.linalg.global_norm
-
-    def clip(gradient, limit):
-        factor = tf.minimum(1.0, limit / norm(v2_gradients(x, y, start)))
-        return gradient * tf.cast(factor, gradient.dtype)
-
-    with mock.patch.object(tf, "clip_by_norm", clip):
-        return v2.create_train_op(x, y, start, steps, rate, multipliers, max_norm)
-
-
-def v2_gradients(x, y, start):
-    kernel, bias = start["kernel"], start["bias"]
-    error = 2 * (x @ kernel + bias - y) / y.size
-    return [tf.constant(x.T @ error), tf.constant(error.sum(0))]
-
-
 def at_once(x, y, start, validation, patience, evaluate_every, check_every, last):
     """A callback after every evaluation: it stops where the hook did not look."""
     return v2.stop_early(x, y, start, validation, patience, evaluate_every, 1, last)
@@ -164,7 +146,6 @@ CASES = [
         by_json,
         "the type of the default is kept, and an int becomes a float",
         skip=NO_FUNCTION,
-        differs="structure",
     ),
     program("create_train_op", "as it is", [*line(), 4, 0.125]),
     program(
@@ -172,14 +153,6 @@ CASES = [
         "multiplied, then clipped",
         [*line(1), 4, 0.125],
         {"multipliers": {"kernel": 0.125, "nothing": 2.0}, "max_norm": 0.5},
-    ),
-    friend(
-        "create_train_op",
-        "clipped together",
-        [*line(2), 1, 0.125],
-        clipped_together,
-        "clip_gradient_norms clips each gradient on its own",
-        {"max_norm": 0.5},
     ),
     program("stop_early", "at every step", [*classes(), 8, 4, 1, 40]),
     program("stop_early", "rarely", [*classes(1), 8, 4, 10, 60]),
@@ -190,7 +163,7 @@ CASES = [
         [*classes(1), 8, 4, 10, 60],
         at_once,
         "the hook looks at the evaluations at steps 1, 1 + n, 1 + 2n",
-        differs="shape",
+        differs="structure",
     ),
     program(
         "bucket", "whole batches", [*sentences(), 5, [5, 10, 15]], skip=NO_FUNCTION
@@ -208,7 +181,7 @@ CASES = [
         [*sentences(), 5, [5, 10, 15]],
         in_order,
         "sequences of about the same length are together",
-        differs="structure",
+        differs="shape",
         skip=NO_FUNCTION,
     ),
     program("stream", "ordinary answers", [answers()], float32=True),
@@ -272,7 +245,7 @@ CASES = [
         "create_train_op",
         "NaN",
         [np.full([67, 5], np.nan, "f"), *line()[1:], 1, 0.125],
-        "LossTensor is inf or nan",
+        "LossTensor is inf or nan|Nan in summary histogram",
         INVALID,
     ),
     Raises.alike(
@@ -289,7 +262,7 @@ CASES = [
         "look_up",
         "a word twice",
         [WORDS, ["dog", "cat", "dog"]],
-        "(?i)duplicate|already exist",
+        "(?i)duplicate|different value for same key",
         tf.errors.FailedPreconditionError,
         skip=NO_FUNCTION,
     ),
