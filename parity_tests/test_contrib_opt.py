@@ -232,6 +232,24 @@ class LossScaleTest(unittest.TestCase):
             scales.append(manager.loss_scale.numpy())
         self.assertEqual(scales, [8, 8, 8, 8, 8, 4, 4, 4, 8])
 
+    def test_rows_of_a_table_become_a_gradient_of_all(self):
+        table = tf.Variable(tf.ones([3, 2]))
+        optimizer = optimizers.LossScale(
+            optimizers.LazyAdam(0.1), optimizers.FixedLossScale(8.0)
+        )
+        _, pairs = optimizer.differentiate(
+            lambda: tf.reduce_sum(tf.gather(table, [1, 1])), [table]
+        )
+        self.assertEqual(pairs[0][0].numpy().tolist(), [[0, 0], [2, 2], [0, 0]])
+
+    def test_what_has_no_gradient_raises(self):
+        variables = [tf.Variable(1.0), tf.Variable(1.0)]
+        optimizer = optimizers.LossScale(
+            optimizers.GradientDescent(0.1), optimizers.FixedLossScale(8.0)
+        )
+        with self.assertRaisesRegex(ValueError, "None"):
+            optimizer.minimize(lambda: 2 * variables[0], variables)
+
 
 class MultitaskTest(unittest.TestCase):
     def test_rows_that_add_up_to_nothing_wait(self):

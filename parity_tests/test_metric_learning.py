@@ -6,10 +6,11 @@ from parameterized import parameterized
 
 from parity_tests import proof
 from parity_tests.contrib import CONTRIB, NARROW
-from tf1to2.parity import FalseFriend, Op
+from tf1to2.parity import FalseFriend, Op, Program, Raises
 from v1_graph import metric_learning as v1
 from v2_eager import metric_learning as v2
 
+INVALID = tf.errors.InvalidArgumentError
 ONE = {"dynamic": "another case of the pair", "xla": "another case of the pair"}
 EAGER = {**ONE, "function": "another case of the pair"}
 
@@ -74,6 +75,13 @@ def of_each_its_own(labels, anchor, positive, reg_lambda=0.002):
     return v2.npairs_loss(numbers, anchor, positive, reg_lambda)
 
 
+def batches(seed=0, steps=5):
+    """Batches of 32 rows of which each class has some."""
+    labels, x = rows(seed, 32 * steps, of_unit_length=False)
+    kernel = np.random.RandomState(seed).normal(size=[16, 8]).astype("f")
+    return [x.reshape([steps, 32, 16]), labels.reshape([steps, 32]), kernel, steps]
+
+
 ANY, OWN = pairs()
 CASES = [
     op("contrastive_loss", "ordinary rows", ANY),
@@ -127,6 +135,25 @@ CASES = [
         skip=ONE,
     ),
 ]
+CASES += [
+    Program(
+        "train_embeddings",
+        "five batches",
+        [*batches(), 0.01],
+        float32=True,
+        skip=CONTRIB,
+    ),
+    Raises.alike(
+        "contrastive_loss",
+        "labels of others",
+        [ANY[0][:7], *ANY[1:]],
+        INVALID,
+        "Incompatible shapes|must be equal",
+        graph=ValueError,
+        function=ValueError,
+        skip=CONTRIB,
+    ),
+]
 PROOF = proof(v1, v2, CASES)
 
 
@@ -134,3 +161,13 @@ class MetricLearningTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class LabelsTest(unittest.TestCase):
+    """A column of labels was an AssertionError without a message."""
+
+    @parameterized.expand(["triplet_semihard_loss", "lifted_struct_loss"])
+    def test_a_column_of_labels(self, name):
+        labels, x = map(tf.constant, rows(n=8))
+        with self.assertRaisesRegex(ValueError, "labels must be"):
+            getattr(v2, name)(labels[:, None], x)

@@ -1,12 +1,15 @@
 """Metric learning: `contrib.losses.metric_learning` → functions of a few lines."""
 
+import numpy as np
 import tensorflow
+import tensorflow.compat.v1 as tf
 
 __all__ = [
     "contrastive_loss",
     "triplet_semihard_loss",
     "npairs_loss",
     "lifted_struct_loss",
+    "train_embeddings",
 ]
 
 # compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
@@ -76,3 +79,35 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
     return tensorflow.contrib.losses.metric_learning.lifted_struct_loss(
         labels, embeddings, margin
     )
+
+
+def train_embeddings(x, labels, kernel, steps, rate):
+    """Trains embeddings of unit length by the loss of semi-hard triplets.
+
+    Args:
+        x: [steps, batch, features] float32 array.
+        labels: [steps, batch] int array of classes.
+        kernel: [features, size] float32 array, what the weights are at first.
+        steps: how many steps to take by Adam.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before every step, and the last `kernel`.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- loss
+        rows = tf.placeholder(x.dtype, [None, x.shape[2]])
+        classes = tf.placeholder(labels.dtype, [None])
+        weights = tf.get_variable("kernel", initializer=kernel)
+        embeddings = tf.nn.l2_normalize(tf.matmul(rows, weights), 1)
+        loss = tensorflow.contrib.losses.metric_learning.triplet_semihard_loss(
+            classes, embeddings
+        )
+        train_op = tf.train.AdamOptimizer(rate).minimize(loss)
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        losses = []
+        for step in range(steps):
+            feeds = {rows: x[step], classes: labels[step]}
+            losses.append(sess.run([loss, train_op], feeds)[0])
+        return {"losses": np.stack(losses), "kernel": sess.run(weights)}

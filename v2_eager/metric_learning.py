@@ -1,12 +1,16 @@
 """Metric learning: `contrib.losses.metric_learning` → functions of a few lines."""
 
+import numpy as np
 import tensorflow as tf
+
+from v2_eager.numerics import optimizers
 
 __all__ = [
     "contrastive_loss",
     "triplet_semihard_loss",
     "npairs_loss",
     "lifted_struct_loss",
+    "train_embeddings",
 ]
 
 
@@ -41,7 +45,7 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
         float32 scalar; NaN if no class has two rows.
     """
     squares = squared_distances(embeddings)
-    same = labels[:, tf.newaxis] == labels
+    same = same_class(labels)
     others = tf.cast(~same, squares.dtype)
     # [i, j, k]: k is another class than i's, and farther from i than j is.
     farther = ~same[:, tf.newaxis] & (
@@ -53,6 +57,13 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
     pairs = pairs_of(same, squares.dtype)
     losses = tf.maximum((margin + (squares - other)) * pairs, 0.0)
     return tf.reduce_sum(losses) / tf.reduce_sum(pairs)
+
+
+def same_class(labels):
+    """[batch, batch] bool tensor, where two rows have a class in common."""
+    if labels.shape.rank not in (1, None):
+        raise ValueError(f"labels must be [batch], and are {labels.shape}")
+    return labels[:, tf.newaxis] == labels
 
 
 def masked(chosen, opposite, values, mask):
@@ -95,7 +106,7 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
         for embeddings in (embeddings_anchor, embeddings_positive)
     ]
     logits = tf.matmul(embeddings_anchor, embeddings_positive, transpose_b=True)
-    same = tf.cast(labels[:, tf.newaxis] == labels, tf.float32)
+    same = tf.cast(same_class(labels), tf.float32)
     targets = same / tf.reduce_sum(same, 1, keepdims=True)
     targets = tf.cast(targets, logits.dtype)
     losses = tf.nn.softmax_cross_entropy_with_logits(targets, logits)
@@ -116,7 +127,7 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
     squares = squared_distances(embeddings)
     apart = tf.cast(squares > 0, squares.dtype)
     distances = tf.sqrt(squares + (1 - apart) * 1e-16) * apart  # a gradient at 0
-    same = labels[:, tf.newaxis] == labels
+    same = same_class(labels)
     others = tf.cast(~same, distances.dtype)
     near = margin - distances
     # The log of a sum of exponentials, less the greatest: it does not overflow.
@@ -128,3 +139,35 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
     pairs = pairs_of(same, distances.dtype)
     losses = tf.square(tf.maximum((nearness + distances) * pairs, 0.0))
     return 0.25 * tf.reduce_sum(losses) / (tf.reduce_sum(pairs) / 2.0)
+
+
+def train_embeddings(x, labels, kernel, steps, rate):
+    """Trains embeddings of unit length by the loss of semi-hard triplets.
+
+    Args:
+        x: [steps, batch, features] float32 array.
+        labels: [steps, batch] int array of classes.
+        kernel: [features, size] float32 array, what the weights are at first.
+        steps: how many steps to take by Adam.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before every step, and the last `kernel`.
+    """
+    # --- loss
+    weights = tf.Variable(kernel, name="kernel")
+    optimizer = optimizers.Adam(rate).create_slots([weights])
+
+    def loss(rows, classes):
+        embeddings = tf.nn.l2_normalize(tf.matmul(rows, weights), 1)
+        return triplet_semihard_loss(classes, embeddings)
+
+    @tf.function
+    def train(rows, classes):
+        return optimizer.minimize(lambda: loss(rows, classes), [weights])
+
+    # --- run
+    losses = []
+    for step in range(steps):
+        losses.append(train(tf.constant(x[step]), tf.constant(labels[step])).numpy())
+    return {"losses": np.stack(losses), "kernel": weights.numpy()}
