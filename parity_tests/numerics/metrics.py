@@ -56,6 +56,11 @@ def mean_tensor():
 
 
 DESCRIPTORS = {
+    "BestF1": "contrib_training.stream",
+    "FalsePositiveRate": "contrib_training.stream",
+    "CohenKappa": "contrib_training.stream",
+    "Covariance": "contrib_training.stream",
+    "PearsonCorrelation": "contrib_training.stream",
     "Metric": "metrics.mean_f1",
     "Mean": [
         metric("mean", [column, weights]),

@@ -124,6 +124,11 @@ DESCRIPTORS = {
             decayed=["b"],
         ),
     ],
+    "LARS": "contrib_opt.fit",
+    "LossScale": "contrib_opt.train_scaled",
+    "FixedLossScale": "contrib_opt.train_scaled",
+    "ExponentialUpdateLossScale": "contrib_opt.train_scaled",
+    "Multitask": "contrib_opt.fit_tasks",
     "MovingAverage": [
         optimized("averages in the place of variables", "Momentum", average=0.9),
         optimized("averages, minimized", "Adam", average=0.9, minimized=True),

@@ -11,14 +11,21 @@ are float64. Follows `tensorflow/python/ops/metrics_impl.py` of 1.15.5.
 
 from v2_eager.numerics.metrics.at_k import AveragePrecisionAtK, PrecisionAtK, RecallAtK
 from v2_eager.numerics.metrics.base import Metric
-from v2_eager.numerics.metrics.classes import MeanIoU, MeanPerClassAccuracy
+from v2_eager.numerics.metrics.classes import (
+    CohenKappa,
+    MeanIoU,
+    MeanPerClassAccuracy,
+)
+from v2_eager.numerics.metrics.correlations import Covariance, PearsonCorrelation
 from v2_eager.numerics.metrics.curves import (
     AUC,
     SensitivityAtSpecificity,
     SpecificityAtSensitivity,
 )
 from v2_eager.numerics.metrics.decisions import (
+    BestF1,
     FalseNegatives,
+    FalsePositiveRate,
     FalsePositives,
     Precision,
     Recall,
@@ -62,4 +69,9 @@ __all__ = [
     "PrecisionAtK",
     "RecallAtK",
     "AveragePrecisionAtK",
+    "BestF1",
+    "FalsePositiveRate",
+    "CohenKappa",
+    "Covariance",
+    "PearsonCorrelation",
 ]

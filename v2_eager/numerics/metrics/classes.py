@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from v2_eager.numerics.metrics.base import Metric
+from v2_eager.numerics.metrics.base import Metric, aligned
 
 
 class MeanIoU(Metric):
@@ -70,3 +70,36 @@ class MeanPerClassAccuracy(Metric):
     def result(self):
         total = tf.maximum(self.sums["total"], 0)
         return tf.reduce_mean(tf.math.divide_no_nan(self.sums["count"], total))
+
+
+class CohenKappa(Metric):
+    """`tf.contrib.metrics.cohen_kappa`: agreement beyond that of chance, 1 for all.
+
+    Args:
+        num_classes: how many classes there are.
+
+    Raises:
+        ValueError: it is less than 2.
+    """
+
+    def __init__(self, num_classes):
+        if num_classes < 2:
+            raise ValueError(f"`num_classes` must be >= 2. Found: {num_classes}")
+        super().__init__({"matrix": [num_classes, num_classes]}, tf.int64)
+
+    def update_state(self, labels, predictions):
+        """Adds class numbers, tensors of one shape."""
+        labels, predictions, _ = aligned(labels, predictions)
+        classes = self.sums["matrix"].shape[0]
+        matrix = tf.math.confusion_matrix(labels, predictions, classes, None, tf.int64)
+        self.add(matrix=matrix)
+
+    def result(self):
+        """The metric so far, float64: 0 for nothing."""
+        matrix = tf.convert_to_tensor(self.sums["matrix"])
+        rows, columns = tf.reduce_sum(matrix, 0), tf.reduce_sum(matrix, 1)
+        total = tf.cast(tf.reduce_sum(rows), tf.float64)
+        by_chance = tf.cast(rows * columns, tf.float64)
+        by_chance = tf.reduce_sum(tf.math.divide_no_nan(by_chance, total))
+        agreed = tf.cast(tf.linalg.trace(matrix), tf.float64)
+        return tf.math.divide_no_nan(agreed - by_chance, total - by_chance)

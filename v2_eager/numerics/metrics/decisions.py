@@ -107,3 +107,27 @@ class Recall(Counts):
         if self.thresholds is not None:
             return tp / (1e-7 + tp + fn)
         return tf.math.divide_no_nan(tp, tp + fn)
+
+
+class BestF1(Counts):
+    """`tf.contrib.metrics.f1_score`: the highest F1 of evenly spaced thresholds."""
+
+    def __init__(self, num_thresholds=200):
+        steps = range(1, num_thresholds - 1)
+        between = [step / (num_thresholds - 1) for step in steps]
+        super().__init__([-1e-7, *between, 1.0 + 1e-7])
+
+    def result(self):
+        """The metric so far: 0 for nothing."""
+        tp, fp, fn = (self.sums[name] for name in ("tp", "fp", "fn"))
+        precision, recall = tp / (1e-7 + tp + fp), tp / (1e-7 + tp + fn)
+        return tf.reduce_max(2.0 * precision * recall / (precision + recall + 1e-7))
+
+
+class FalsePositiveRate(Counts):
+    """`tf.contrib.metrics.streaming_false_positive_rate`: of what is a no."""
+
+    def result(self):
+        """The metric so far: 0 for nothing."""
+        fp, tn = self.sums["fp"], self.sums["tn"]
+        return tf.math.divide_no_nan(fp, fp + tn)

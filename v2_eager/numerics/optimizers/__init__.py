@@ -14,7 +14,14 @@ from v2_eager.numerics.optimizers.adam import Adam, AdaMax, LazyAdam, Nadam
 from v2_eager.numerics.optimizers.adaptive import Adadelta, Adagrad, RMSProp
 from v2_eager.numerics.optimizers.base import Optimizer, summed
 from v2_eager.numerics.optimizers.gradient_descent import GradientDescent, Momentum
+from v2_eager.numerics.optimizers.lars import LARS
+from v2_eager.numerics.optimizers.loss_scale import (
+    ExponentialUpdateLossScale,
+    FixedLossScale,
+    LossScale,
+)
 from v2_eager.numerics.optimizers.moving_average import MovingAverage
+from v2_eager.numerics.optimizers.multitask import Multitask
 from v2_eager.numerics.optimizers.penalized import (
     AdagradDA,
     Ftrl,
@@ -45,6 +52,11 @@ __all__ = [
     "DecoupledWeightDecay",
     "AdamW",
     "MomentumW",
+    "LARS",
     "MovingAverage",
+    "LossScale",
+    "FixedLossScale",
+    "ExponentialUpdateLossScale",
+    "Multitask",
     "summed",
 ]

@@ -1,0 +1,351 @@
+"""Training by contrib: hyperparameters, train ops, buckets → a dataclass, a loop."""
+
+import tempfile
+
+import numpy as np
+import tensorflow
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "configure",
+    "create_train_op",
+    "stop_early",
+    "bucket",
+    "stream",
+    "stream_at_k",
+    "look_up",
+]
+
+# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+
+
+def configure(text="", overrides=(), values_json="{}"):
+    """Overrides hyperparameters by text, by a dict and by JSON.
+
+    Args:
+        text: such as "learning_rate=0.1,units=[8,4]", as a command line gives it.
+        overrides: {name: value}.
+        values_json: a JSON object of the same kind.
+
+    Returns:
+        dict of the `values`, and of these as `json`.
+
+    Raises:
+        KeyError: a dict with a name that there is not.
+        ValueError: text with such a name, with one twice, or a value of another type.
+    """
+    training = tensorflow.contrib.training
+    # --- defaults
+    hparams = training.HParams(
+        learning_rate=0.001,
+        units=[64, 32],
+        keep_probs=[0.5],
+        activation="relu",
+        batch_size=32,
+        use_bias=True,
+        model_dir=None,
+    )
+    # --- override
+    hparams.parse(text)
+    hparams.override_from_dict(dict(overrides))
+    hparams.parse_json(values_json)
+    # --- results
+    return {"values": hparams.values(), "json": hparams.to_json(sort_keys=True)}
+
+
+def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
+    """Trains by `create_train_op`, which changes and summarizes the gradients.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        start: {"kernel": [features, units] array, "bias": [units] array}.
+        steps: how many steps to take by Adam.
+        rate: learning rate.
+        multipliers: {name of a variable: factor of its gradient}, or None.
+        max_norm: of each gradient on its own, after that; None for any.
+
+    Returns:
+        dict with the `losses` before every step, the summarized `norms` of the changed
+        gradients, {tag: array}, and the `variables` in the end by name.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
+        ValueError: no multipliers, but an empty dict.
+    """
+    training = tensorflow.contrib.training
+
+    def transform(pairs):
+        if multipliers is not None:
+            pairs = training.multiply_gradients(pairs, multipliers)
+        if max_norm is not None:
+            pairs = training.clip_gradient_norms(pairs, max_norm)
+        return pairs
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- loss
+        variables = [tf.get_variable(n, initializer=v) for n, v in start.items()]
+        outputs = tf.nn.bias_add(tf.matmul(tf.constant(x), variables[0]), variables[1])
+        loss = tf.reduce_mean(tf.squared_difference(outputs, tf.constant(y)))
+        # --- step
+        train_op = training.create_train_op(
+            loss,
+            tf.train.AdamOptimizer(rate),
+            transform_grads_fn=transform,
+            summarize_gradients=True,
+        )
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        losses, norms, summaries = [], {}, tf.summary.merge_all()
+        for _ in range(steps):
+            value, written = sess.run([train_op, summaries])
+            losses.append(value)
+            for item in tf.Summary.FromString(written).value:
+                if item.HasField("simple_value"):  # the others are histograms
+                    norms.setdefault(item.tag, []).append(item.simple_value)
+        found = {v.op.name: v for v in tf.global_variables()}
+        return {
+            "losses": np.stack(losses),
+            "norms": {tag: np.float32(values) for tag, values in norms.items()},
+            "variables": sess.run(found),
+        }
+
+
+def stop_early(x, y, start, validation, patience, evaluate_every, check_every, last):
+    """Trains a classifier until its accuracy has long not risen.
+
+    Args:
+        x: [n, features] float array.
+        y: [n] int64 array of classes.
+        start: {"kernel": [features, classes] array, "bias": [classes] array}.
+        validation: (x, y) to evaluate.
+        patience: number of steps without a higher accuracy that end the training.
+        evaluate_every: number of steps from one evaluation to the next.
+        check_every: number of steps from one look at the evaluations to the next.
+        last: the step at which training ends at the latest.
+
+    Returns:
+        dict with the `accuracies` that were evaluated, float32, the `steps` at which
+        they were, and the `variables` in the end by name.
+    """
+    metrics = []
+
+    def model_fn(features, labels, mode, params):
+        variables = [tf.get_variable(n, initializer=v) for n, v in params.items()]
+        logits = tf.nn.bias_add(tf.matmul(features, variables[0]), variables[1])
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=labels, logits=logits
+        )
+        loss = tf.reduce_mean(losses)
+        optimizer = tf.train.GradientDescentOptimizer(0.5)
+        return tf.estimator.EstimatorSpec(
+            mode,
+            loss=loss,
+            train_op=optimizer.minimize(loss, tf.train.get_global_step()),
+            eval_metric_ops={
+                "accuracy": tf.metrics.accuracy(labels, tf.argmax(logits, 1))
+            },
+        )
+
+    class Collector(tf.estimator.Exporter):
+        """Called after every evaluation; usually it exports the model."""
+
+        name = "collector"
+
+        def export(self, estimator, export_path, checkpoint_path, eval_result, **_):
+            metrics.append(eval_result)
+
+    def rows(x, y):
+        return lambda: tf.data.Dataset.from_tensors((x, y))
+
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        config = tf.estimator.RunConfig(
+            directory, save_checkpoints_steps=evaluate_every
+        )
+        estimator = tf.estimator.Estimator(model_fn, config=config, params=start)
+        hook = tf.estimator.experimental.stop_if_no_increase_hook(
+            estimator,
+            "accuracy",
+            patience,
+            run_every_secs=None,
+            run_every_steps=check_every,
+        )
+        # --- run
+        tf.estimator.train_and_evaluate(
+            estimator,
+            tf.estimator.TrainSpec(lambda: rows(x, y)().repeat(), last, [hook]),
+            tf.estimator.EvalSpec(
+                rows(*validation), exporters=Collector(), throttle_secs=0
+            ),
+        )
+        variables = {name: estimator.get_variable_value(name) for name in start}
+    return {
+        "accuracies": np.stack([m["accuracy"] for m in metrics]),
+        "steps": [int(m["global_step"]) for m in metrics],
+        "variables": variables,
+    }
+
+
+def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):
+    """Batches sequences of about the same length, padded to the longest of a batch.
+
+    Args:
+        rows: list of lists of ints, none empty.
+        labels: [n] int array.
+        batch_size: how many sequences are in a batch.
+        boundaries: increasing ints; a length that is one of them is above it.
+        smaller_final_batch: whether what is left in the end is a batch, too.
+
+    Returns:
+        List of batches, dicts of the `lengths`, [b] int32, the `words`, [b, most]
+        int32, 0 where there is none, and the `labels`, sorted by bucket: what bucket
+        came next was left to threads.
+    """
+    training = tensorflow.contrib.training
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        producer = tf.train.range_input_producer(len(rows), num_epochs=1, shuffle=False)
+        index = producer.dequeue()
+        words = tf.ragged.constant(rows)[index]
+        lengths, batch = training.bucket_by_sequence_length(
+            tf.size(words),
+            {"words": words, "labels": tf.constant(labels)[index]},
+            batch_size,
+            boundaries,
+            dynamic_pad=True,
+            allow_smaller_final_batch=smaller_final_batch,
+        )
+        batch["lengths"] = lengths
+        # --- run
+        sess.run(tf.local_variables_initializer())
+        coordinator, batches = tf.train.Coordinator(), []
+        threads = tf.train.start_queue_runners(sess, coordinator)
+        try:
+            while True:
+                batches.append(sess.run(batch))
+        except tf.errors.OutOfRangeError:
+            coordinator.request_stop()
+        coordinator.join(threads)
+        # --- sort
+        return sorted(
+            batches,
+            key=lambda batch: np.searchsorted(boundaries, batch["lengths"][0], "right"),
+        )
+
+
+def run_all(build, batches):
+    """Feeds batches to metrics of contrib; their values after each of the batches."""
+    metrics = tensorflow.contrib.metrics
+    with tf.Graph().as_default(), tf.Session() as sess:
+        inputs = [tf.placeholder(a.dtype, [None, *a.shape[1:]]) for a in batches[0]]
+        values, updates = metrics.aggregate_metric_map(build(metrics, *inputs))
+        sess.run(tf.local_variables_initializer())
+        history = []
+        for batch in batches:
+            sess.run(updates, dict(zip(inputs, batch)))
+            history.append(sess.run(values))
+        return history
+
+
+def stream(batches):
+    """Streams the metrics of contrib about answers that are yes or no.
+
+    Args:
+        batches: list of (labels, scores, weights), float32 arrays of [n]: 0 or 1, from
+            0 to 1, and any; n may vary.
+
+    Returns:
+        List of {name: scalar}, after each batch; `all` are the scores so far.
+    """
+
+    def build(metrics, labels, scores, weights):
+        # --- metrics
+        decided = tf.round(scores)
+        numbers = [tf.cast(x, tf.int64) for x in (labels, decided)]
+        return {
+            "accuracy": metrics.streaming_accuracy(decided, labels, weights),
+            "mean": metrics.streaming_mean(scores, weights),
+            "precision": metrics.streaming_precision(decided, labels, weights),
+            "recall": metrics.streaming_recall(decided, labels, weights),
+            "false": metrics.streaming_false_positive_rate(decided, labels, weights),
+            "auc": metrics.streaming_auc(scores, labels, weights),
+            "f1": metrics.f1_score(labels, scores, weights),
+            "absolute": metrics.streaming_mean_absolute_error(scores, labels, weights),
+            "root": metrics.streaming_root_mean_squared_error(scores, labels),
+            "covariance": metrics.streaming_covariance(scores, labels, weights),
+            "pearson": metrics.streaming_pearson_correlation(scores, labels),
+            "kappa": metrics.cohen_kappa(*numbers, num_classes=2),
+            "count": metrics.count(scores, weights),
+            "all": metrics.streaming_concat(scores),
+        }
+
+    # --- run
+    return run_all(build, batches)
+
+
+def stream_at_k(batches, k):
+    """Streams how many of the k highest scores are right, and how many are found.
+
+    Args:
+        batches: list of (labels, scores): int64 [n, labels], float32 [n, classes]
+            arrays; n may vary.
+        k: how many scores count.
+
+    Returns:
+        List of {name: float64 scalar}, after each batch.
+    """
+
+    def build(metrics, labels, scores):
+        # --- metrics
+        return {
+            "precision": metrics.streaming_sparse_precision_at_k(scores, labels, k),
+            "recall": metrics.streaming_sparse_recall_at_k(scores, labels, k),
+            "average": metrics.streaming_sparse_average_precision_at_k(
+                scores, labels, k
+            ),
+        }
+
+    # --- run
+    return run_all(build, batches)
+
+
+def look_up(words, vocabulary, num_oov_buckets=0, more=()):
+    """Looks words up by the tables of contrib, and numbers up again.
+
+    Args:
+        words: string array.
+        vocabulary: list of distinct strings.
+        num_oov_buckets: into how many buckets all other words are hashed.
+        more: {word: number}, of a table that words are inserted into.
+
+    Returns:
+        dict of arrays like words: the numbers in the vocabulary as `ids` and, without
+        buckets, `found`, -1 for none, those of the other table as `inserted`, and the
+        `words` of the ids, "UNK" for none.
+
+    Raises:
+        tf.errors.FailedPreconditionError: a word is in the vocabulary twice.
+    """
+    lookup = tensorflow.contrib.lookup
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- tables
+        to_id = lookup.index_table_from_tensor(vocabulary, num_oov_buckets)
+        to_word = lookup.index_to_string_table_from_tensor(vocabulary)
+        numbers = tf.range(len(vocabulary), dtype=tf.int64)
+        initializer = lookup.KeyValueTensorInitializer(vocabulary, numbers)
+        table = lookup.HashTable(initializer, -1)
+        grows = lookup.MutableHashTable(tf.string, tf.int64, -1)
+        # --- look up
+        sess.run(tf.tables_initializer())
+        if more:
+            keys, values = zip(*dict(more).items())
+            sess.run(grows.insert(tf.constant(keys), tf.constant(values, tf.int64)))
+        ids = to_id.lookup(tf.constant(words))
+        found = {
+            "ids": ids,
+            "found": table.lookup(tf.constant(words)),
+            "inserted": grows.lookup(tf.constant(words)),
+            "words": to_word.lookup(ids),
+        }
+        return sess.run(found)

@@ -1,0 +1,350 @@
+"""Training by contrib: hyperparameters, train ops, buckets → a dataclass, a loop."""
+
+import dataclasses
+import json
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.contrib_training.hparams import HParams
+from v2_eager.feature_columns import index_table
+from v2_eager.numerics import metrics, optimizers
+from v2_eager.numerics.restore import named
+
+__all__ = [
+    "configure",
+    "create_train_op",
+    "stop_early",
+    "bucket",
+    "stream",
+    "stream_at_k",
+    "look_up",
+]
+
+
+def configure(text="", overrides=(), values_json="{}"):
+    """Overrides hyperparameters by text, by a dict and by JSON.
+
+    Args:
+        text: such as "learning_rate=0.1,units=[8,4]", as a command line gives it.
+        overrides: {name: value}.
+        values_json: a JSON object of the same kind.
+
+    Returns:
+        dict of the `values`, and of these as `json`.
+
+    Raises:
+        KeyError: a dict with a name that there is not.
+        ValueError: text with such a name, with one twice, or a value of another type.
+    """
+    # --- defaults
+    hparams = Settings()
+    # --- override
+    hparams.parse(text)
+    hparams.override_from_dict(dict(overrides))
+    hparams.override_from_dict(json.loads(values_json))
+    # --- results
+    values = dataclasses.asdict(hparams)
+    return {"values": values, "json": json.dumps(values, sort_keys=True)}
+
+
+@dataclasses.dataclass
+class Settings(HParams):
+    learning_rate: float = 0.001
+    units: list[int] = dataclasses.field(default_factory=lambda: [64, 32])
+    keep_probs: list[float] = dataclasses.field(default_factory=lambda: [0.5])
+    activation: str = "relu"
+    batch_size: int = 32
+    use_bias: bool = True
+    model_dir: str | None = None
+
+
+def as_arrays(variables):
+    return {name: variable.numpy() for name, variable in variables.items()}
+
+
+def variables_of(start):
+    return {name: tf.Variable(value, name=name) for name, value in start.items()}
+
+
+def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
+    """Trains by `create_train_op`, which changes and summarizes the gradients.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        start: {"kernel": [features, units] array, "bias": [units] array}.
+        steps: how many steps to take by Adam.
+        rate: learning rate.
+        multipliers: {name of a variable: factor of its gradient}, or None.
+        max_norm: of each gradient on its own, after that; None for any.
+
+    Returns:
+        dict with the `losses` before every step, the summarized `norms` of the changed
+        gradients, {tag: array}, and the `variables` in the end by name.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
+        ValueError: no multipliers, but an empty dict.
+    """
+    if multipliers is not None and not multipliers:
+        raise ValueError("`gradient_multipliers` is empty.")
+
+    def transformed(gradient, variable):
+        factor = (multipliers or {}).get(variable.name[:-2])
+        if factor is not None:
+            gradient *= tf.cast(factor, gradient.dtype)
+        if max_norm is not None:
+            gradient = tf.clip_by_norm(gradient, max_norm)
+        return gradient
+
+    # --- loss
+    variables = variables_of(start)
+    optimizer = optimizers.Adam(rate).create_slots(variables.values())
+    global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
+
+    def loss():
+        outputs = tf.nn.bias_add(tf.matmul(x, variables["kernel"]), variables["bias"])
+        return tf.reduce_mean(tf.math.squared_difference(outputs, y))
+
+    # --- step
+    @tf.function
+    def step():
+        value, pairs = optimizer.differentiate(loss, variables.values())
+        value = tf.debugging.check_numerics(value, "LossTensor is inf or nan")
+        pairs = [(transformed(gradient, v), v) for gradient, v in pairs]
+        optimizer.apply_gradients(pairs, global_step)
+        return value, [tf.linalg.global_norm([gradient]) for gradient, _ in pairs]
+
+    # --- run
+    losses, norms = zip(*[step() for _ in range(steps)])
+    tags = [f"summarize_grads/{name}_gradient_norm" for name in variables]
+    found = {**variables, **named(optimizer, global_step)}
+    return {
+        "losses": np.stack(losses),
+        "norms": {t: np.float32(values) for t, values in zip(tags, zip(*norms))},
+        "variables": as_arrays(found),
+    }
+
+
+def stop_early(x, y, start, validation, patience, evaluate_every, check_every, last):
+    """Trains a classifier until its accuracy has long not risen.
+
+    Args:
+        x: [n, features] float array.
+        y: [n] int64 array of classes.
+        start: {"kernel": [features, classes] array, "bias": [classes] array}.
+        validation: (x, y) to evaluate.
+        patience: number of steps without a higher accuracy that end the training.
+        evaluate_every: number of steps from one evaluation to the next.
+        check_every: number of steps from one look at the evaluations to the next.
+        last: the step at which training ends at the latest.
+
+    Returns:
+        dict with the `accuracies` that were evaluated, float32, the `steps` at which
+        they were, and the `variables` in the end by name.
+    """
+    # --- build
+    variables = variables_of(start)
+    optimizer, accuracy = optimizers.GradientDescent(0.5), metrics.Accuracy()
+
+    def logits_of(x):
+        return tf.nn.bias_add(tf.matmul(x, variables["kernel"]), variables["bias"])
+
+    @tf.function
+    def train():
+        def loss():
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits_of(x))
+            return tf.reduce_mean(losses)
+
+        optimizer.minimize(loss, variables.values())
+
+    @tf.function
+    def evaluate(x, y):
+        accuracy.reset_state()
+        accuracy.update_state(y, tf.argmax(logits_of(x), 1))
+        return accuracy.result()
+
+    # --- run
+    accuracies, steps = [], []
+    for step in range(1, last + 1):
+        train()
+        if step % evaluate_every == 0:
+            steps.append(step)
+            accuracies.append(evaluate(*validation).numpy())
+        if step % check_every == 1 % check_every and accuracies:
+            best = steps[np.argmax(accuracies)]
+            if any(s - best >= patience for s in steps):
+                break
+    if step not in steps:  # as `train_and_evaluate` ends
+        steps.append(step)
+        accuracies.append(evaluate(*validation).numpy())
+    return {
+        "accuracies": np.stack(accuracies),
+        "steps": steps,
+        "variables": as_arrays(variables),
+    }
+
+
+def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):
+    """Batches sequences of about the same length, padded to the longest of a batch.
+
+    Args:
+        rows: list of lists of ints, none empty.
+        labels: [n] int array.
+        batch_size: how many sequences are in a batch.
+        boundaries: increasing ints; a length that is one of them is above it.
+        smaller_final_batch: whether what is left in the end is a batch, too.
+
+    Returns:
+        List of batches, dicts of the `lengths`, [b] int32, the `words`, [b, most]
+        int32, 0 where there is none, and the `labels`, sorted by bucket: what bucket
+        came next was left to threads.
+    """
+    # --- build
+    words = tf.ragged.constant(rows)
+    dataset = tf.data.Dataset.from_tensor_slices((words, labels))
+
+    def example(words, label):
+        return {"words": words, "labels": label, "lengths": tf.size(words)}
+
+    dataset = dataset.map(example).bucket_by_sequence_length(
+        lambda example: example["lengths"],
+        boundaries,
+        [batch_size] * (len(boundaries) + 1),
+        drop_remainder=not smaller_final_batch,
+    )
+    # --- run
+    batches = list(dataset.as_numpy_iterator())
+    # --- sort
+    return sorted(
+        batches,
+        key=lambda batch: np.searchsorted(boundaries, batch["lengths"][0], "right"),
+    )
+
+
+def run_all(measures, update, batches):
+    """Feeds batches to metrics; their values after each of the batches."""
+    specs = [tf.TensorSpec([None, *a.shape[1:]], a.dtype) for a in batches[0]]
+    update = tf.function(update, input_signature=specs)
+    history = []
+    for batch in batches:
+        update(*map(tf.constant, batch))
+        history.append({n: measure.result().numpy() for n, measure in measures.items()})
+    return history
+
+
+def stream(batches):
+    """Streams the metrics of contrib about answers that are yes or no.
+
+    Args:
+        batches: list of (labels, scores, weights), float32 arrays of [n]: 0 or 1, from
+            0 to 1, and any; n may vary.
+
+    Returns:
+        List of {name: scalar}, after each batch; `all` are the scores so far.
+    """
+    # --- metrics
+    weighted = {
+        "accuracy": metrics.Accuracy(),
+        "precision": metrics.Precision(),
+        "recall": metrics.Recall(),
+        "false": metrics.FalsePositiveRate(),
+    }
+    of_scores = {
+        "auc": metrics.AUC(),
+        "f1": metrics.BestF1(),
+        "absolute": metrics.MeanAbsoluteError(),
+        "covariance": metrics.Covariance(),
+    }
+    unweighted = {
+        "root": metrics.RootMeanSquaredError(),
+        "pearson": metrics.PearsonCorrelation(),
+    }
+    mean, kappa = metrics.Mean(), metrics.CohenKappa(2)
+
+    def update(labels, scores, weights):
+        decided = tf.round(scores)
+        for measure in weighted.values():
+            measure.update_state(labels, decided, weights)
+        for measure in of_scores.values():
+            measure.update_state(labels, scores, weights)
+        for measure in unweighted.values():
+            measure.update_state(labels, scores)
+        mean.update_state(scores, weights)
+        kappa.update_state(tf.cast(labels, tf.int64), tf.cast(decided, tf.int64))
+
+    # --- run
+    measures = {**weighted, **of_scores, **unweighted, "mean": mean, "kappa": kappa}
+    history, kept = run_all(measures, update, batches), []
+    counts = np.cumsum([weights.sum() for _, _, weights in batches], dtype=np.float32)
+    for values, count, (_, scores, _) in zip(history, counts, batches):
+        kept.append(scores)  # a list keeps what `streaming_concat` did
+        values.update(count=count, all=np.concatenate(kept))
+    return history
+
+
+def stream_at_k(batches, k):
+    """Streams how many of the k highest scores are right, and how many are found.
+
+    Args:
+        batches: list of (labels, scores): int64 [n, labels], float32 [n, classes]
+            arrays; n may vary.
+        k: how many scores count.
+
+    Returns:
+        List of {name: float64 scalar}, after each batch.
+    """
+    # --- metrics
+    measures = {
+        "precision": metrics.PrecisionAtK(k),
+        "recall": metrics.RecallAtK(k),
+        "average": metrics.AveragePrecisionAtK(k),
+    }
+
+    def update(labels, scores):
+        for measure in measures.values():
+            measure.update_state(labels, scores)
+
+    # --- run
+    return run_all(measures, update, batches)
+
+
+def look_up(words, vocabulary, num_oov_buckets=0, more=()):
+    """Looks words up by the tables of contrib, and numbers up again.
+
+    Args:
+        words: string array.
+        vocabulary: list of distinct strings.
+        num_oov_buckets: into how many buckets all other words are hashed.
+        more: {word: number}, of a table that words are inserted into.
+
+    Returns:
+        dict of arrays like words: the numbers in the vocabulary as `ids` and, without
+        buckets, `found`, -1 for none, those of the other table as `inserted`, and the
+        `words` of the ids, "UNK" for none.
+
+    Raises:
+        tf.errors.FailedPreconditionError: a word is in the vocabulary twice.
+    """
+    # --- tables
+    numbers = tf.range(len(vocabulary), dtype=tf.int64)
+    initializer = tf.lookup.KeyValueTensorInitializer(vocabulary, numbers)
+    to_id = index_table(initializer, num_oov_buckets)
+    to_word = tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer(numbers, vocabulary), "UNK"
+    )
+    table = tf.lookup.StaticHashTable(initializer, -1)
+    grows = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    # --- look up
+    if more:
+        keys, values = zip(*dict(more).items())
+        grows.insert(tf.constant(keys), tf.constant(values, tf.int64))
+    ids = to_id[tf.constant(words)]
+    found = {
+        "ids": ids,
+        "found": table[tf.constant(words)],
+        "inserted": grows[tf.constant(words)],
+        "words": to_word[ids],
+    }
+    return as_arrays(found)

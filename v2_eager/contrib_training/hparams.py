@@ -1,0 +1,78 @@
+"""Hyperparameters as a dataclass that text, dicts and JSON override."""
+
+import dataclasses
+import numbers
+import re
+
+PAIR = re.compile(r"([a-zA-Z][\w.]*)\s*=\s*(?:\[([^]]*)\]|([^,[]*))(?:$|,\s*)")
+
+
+class HParams:
+    """`tf.contrib.training.HParams`, what a dataclass of your own inherits.
+
+    The type of a value is that of its default, or of the items of a list.
+    """
+
+    def parse(self, text):
+        """Overrides values by text such as "rate=0.5,units=[8,4]"; returns self."""
+        kinds, values, place = self.kinds(), {}, 0
+        while place < len(text):
+            pair = PAIR.match(text, place)
+            if pair is None:
+                raise ValueError(f"Malformed hyperparameter value: {text[place:]}")
+            place = pair.end()
+            name, items, item = pair.groups()
+            if name not in kinds:
+                raise ValueError(f"Unknown hyperparameter type for {name}")
+            if name in values:
+                raise ValueError(f"Multiple assignments to variable '{name}' in {text}")
+            read = from_text if kinds[name][0] is bool else kinds[name][0]
+            try:
+                if items is None:
+                    values[name] = read(item)
+                else:
+                    values[name] = [read(x) for x in re.split("[ ,]+", items) if x]
+            except ValueError:
+                message = (
+                    f"Could not parse hparam '{name}' with value '{item or items}'"
+                )
+                raise ValueError(message) from None
+        return self.override_from_dict(values)
+
+    def override_from_dict(self, values):
+        """Overrides values by name; returns self."""
+        kinds = self.kinds()
+        for name, value in values.items():
+            kind, many = kinds[name]
+            if isinstance(value, list) != many:
+                wanted = "a list" if many else "no list"
+                raise ValueError(f"Must pass {wanted} for hparam '{name}'")
+            if many:
+                value = [converted(name, kind, item) for item in value]
+            else:
+                value = converted(name, kind, value)
+            setattr(self, name, value)
+        return self
+
+    def kinds(self):
+        """{name: (type, whether it is of the items of a list)}."""
+        defaults = dataclasses.asdict(type(self)())
+        return {
+            name: (type(x[0]), True) if isinstance(x, list) else (type(x), False)
+            for name, x in defaults.items()
+        }
+
+
+def from_text(value):
+    words = {"true": 1, "True": 1, "false": 0, "False": 0}
+    return bool(int(words.get(value, value)))
+
+
+def converted(name, kind, value):
+    """`value` as a `kind`: an int becomes a float, no float an int."""
+    if type(value) is kind or kind is type(None):
+        return value
+    wanted = {int: numbers.Integral, float: numbers.Number}.get(kind, ())
+    if isinstance(value, bool) or not isinstance(value, wanted):
+        raise ValueError(f"Could not cast hparam '{name}' of {kind} from {value!r}")
+    return kind(value)

@@ -1,0 +1,173 @@
+"""Metric learning: `contrib.losses.metric_learning` → functions of a few lines."""
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import optimizers
+
+__all__ = [
+    "contrastive_loss",
+    "triplet_semihard_loss",
+    "npairs_loss",
+    "lifted_struct_loss",
+    "train_embeddings",
+]
+
+
+def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
+    """Averages squared distances of pairs, and how much others are below a margin.
+
+    Args:
+        labels: [batch] tensor, 1 for a pair, 0 for what is none.
+        embeddings_anchor, embeddings_positive: [batch, size] float tensors.
+        margin: distance from which others are far enough apart.
+
+    Returns:
+        Scalar of the dtype of the embeddings.
+    """
+    squares = tf.math.squared_difference(embeddings_anchor, embeddings_positive)
+    distances = tf.sqrt(tf.reduce_sum(squares, 1))
+    labels = tf.cast(labels, distances.dtype)
+    far = (1.0 - labels) * tf.square(tf.maximum(margin - distances, 0.0))
+    return tf.reduce_mean(labels * tf.square(distances) + far)
+
+
+def triplet_semihard_loss(labels, embeddings, margin=1.0):
+    """Averages, over pairs, how much nearer a semi-hard other is than a margin.
+
+    Args:
+        labels: [batch] int tensor of classes.
+        embeddings: [batch, size] float32 tensor.
+        margin: added to the squared distance of a pair, before that of the other is
+            subtracted: the nearest one that is farther than the pair, or the farthest.
+
+    Returns:
+        float32 scalar; NaN if no class has two rows.
+    """
+    squares = squared_distances(embeddings)
+    same = same_class(labels)
+    others = tf.cast(~same, squares.dtype)
+    # [i, j, k]: k is another class than i's, and farther from i than j is.
+    farther = ~same[:, tf.newaxis] & (
+        squares[:, tf.newaxis] > squares[:, :, tf.newaxis]
+    )
+    nearest = masked(tf.reduce_min, tf.reduce_max, squares[:, tf.newaxis], farther)
+    farthest = masked(tf.reduce_max, tf.reduce_min, squares, others)[:, tf.newaxis]
+    other = tf.where(tf.reduce_any(farther, -1), nearest, farthest)
+    pairs = pairs_of(same, squares.dtype)
+    losses = tf.maximum((margin + (squares - other)) * pairs, 0.0)
+    return tf.reduce_sum(losses) / tf.reduce_sum(pairs)
+
+
+def same_class(labels):
+    """[batch, batch] bool tensor, where two rows have a class in common."""
+    if labels.shape.rank not in (1, None):
+        raise ValueError(f"labels must be [batch], and are {labels.shape}")
+    return labels[:, tf.newaxis] == labels
+
+
+def masked(chosen, opposite, values, mask):
+    """The least, or the greatest, of the last dimension where a mask is not 0."""
+    bound = opposite(values, -1, keepdims=True)
+    shifted = (values - bound) * tf.cast(mask, values.dtype)
+    return chosen(shifted, -1) + tf.squeeze(bound, -1)
+
+
+def pairs_of(same, dtype):
+    """1 where two rows of a class meet, but none with itself."""
+    return tf.cast(same, dtype) - tf.eye(tf.shape(same)[0], dtype=dtype)
+
+
+def squared_distances(embeddings):
+    """[batch, batch] tensor of the squared distances of rows, exactly 0 from itself."""
+    squares = tf.square(embeddings)
+    rows = tf.reduce_sum(squares, 1, keepdims=True)
+    columns = tf.reduce_sum(tf.transpose(squares), 0, keepdims=True)
+    products = tf.matmul(embeddings, tf.transpose(embeddings))
+    distances = tf.maximum(rows + columns - 2.0 * products, 0.0)
+    distances *= tf.cast(distances > 0, distances.dtype)
+    return distances * (1 - tf.eye(tf.shape(distances)[0], dtype=distances.dtype))
+
+
+def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002):
+    """Averages the cross-entropy of which rows are pairs, and adds a penalty.
+
+    Args:
+        labels: [batch] int tensor of classes, of both.
+        embeddings_anchor, embeddings_positive: [batch, size] float tensors, whose
+            products are the logits.
+        reg_lambda: weight of the penalty on squares, of which a quarter is taken.
+
+    Returns:
+        Scalar of the dtype of the embeddings.
+    """
+    penalties = [
+        tf.reduce_mean(tf.reduce_sum(tf.square(embeddings), 1))
+        for embeddings in (embeddings_anchor, embeddings_positive)
+    ]
+    logits = tf.matmul(embeddings_anchor, embeddings_positive, transpose_b=True)
+    same = tf.cast(same_class(labels), tf.float32)
+    targets = same / tf.reduce_sum(same, 1, keepdims=True)
+    targets = tf.cast(targets, logits.dtype)
+    losses = tf.nn.softmax_cross_entropy_with_logits(targets, logits)
+    return 0.25 * reg_lambda * tf.add_n(penalties) + tf.reduce_mean(losses)
+
+
+def lifted_struct_loss(labels, embeddings, margin=1.0):
+    """Averages squares, over pairs, of the distance and of how near all others are.
+
+    Args:
+        labels: [batch] int tensor of classes.
+        embeddings: [batch, size] float32 tensor.
+        margin: distance from which others are far enough apart.
+
+    Returns:
+        float32 scalar; NaN if no class has two rows.
+    """
+    squares = squared_distances(embeddings)
+    apart = tf.cast(squares > 0, squares.dtype)
+    distances = tf.sqrt(squares + (1 - apart) * 1e-16) * apart  # a gradient at 0
+    same = same_class(labels)
+    others = tf.cast(~same, distances.dtype)
+    near = margin - distances
+    # The log of a sum of exponentials, less the greatest: it does not overflow.
+    greatest = masked(tf.reduce_max, tf.reduce_min, near, others)
+    greatest = tf.maximum(greatest[:, tf.newaxis], greatest)
+    exponentials = tf.exp(near[:, tf.newaxis] - greatest[:, :, tf.newaxis])
+    sums = tf.reduce_sum(exponentials * others[:, tf.newaxis], -1)
+    nearness = greatest + tf.math.log(sums + tf.transpose(sums))
+    pairs = pairs_of(same, distances.dtype)
+    losses = tf.square(tf.maximum((nearness + distances) * pairs, 0.0))
+    return 0.25 * tf.reduce_sum(losses) / (tf.reduce_sum(pairs) / 2.0)
+
+
+def train_embeddings(x, labels, kernel, steps, rate):
+    """Trains embeddings of unit length by the loss of semi-hard triplets.
+
+    Args:
+        x: [steps, batch, features] float32 array.
+        labels: [steps, batch] int array of classes.
+        kernel: [features, size] float32 array, what the weights are at first.
+        steps: how many steps to take by Adam.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before every step, and the last `kernel`.
+    """
+    # --- loss
+    weights = tf.Variable(kernel, name="kernel")
+    optimizer = optimizers.Adam(rate).create_slots([weights])
+
+    def loss(rows, classes):
+        embeddings = tf.nn.l2_normalize(tf.matmul(rows, weights), 1)
+        return triplet_semihard_loss(classes, embeddings)
+
+    @tf.function
+    def train(rows, classes):
+        return optimizer.minimize(lambda: loss(rows, classes), [weights])
+
+    # --- run
+    losses = []
+    for step in range(steps):
+        losses.append(train(tf.constant(x[step]), tf.constant(labels[step])).numpy())
+    return {"losses": np.stack(losses), "kernel": weights.numpy()}

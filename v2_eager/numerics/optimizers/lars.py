@@ -1,0 +1,60 @@
+"""A rate for every layer, by the norms of its weights and of its gradient."""
+
+import tensorflow as tf
+
+from v2_eager.numerics.optimizers.base import Optimizer
+
+
+class LARS(Optimizer):
+    """`tf.contrib.opt.LARSOptimizer` (slot "momentum"; You et al., 2017).
+
+    trust = eeta * |variable| / (|gradient| + weight_decay * |variable| + epsilon), 1
+    where one of the norms is 0; momentum = momentum * its last value + learning_rate *
+    trust * (gradient + weight_decay * variable); variable -= momentum. A variable in
+    whose name one of `skip_list` is found, or whose gradient is sparse, has plain
+    momentum. Follows `tensorflow/contrib/opt/python/training/lars_optimizer.py`.
+
+    Raises:
+        ValueError: a negative momentum or weight decay.
+    """
+
+    kernel = "Momentum"
+
+    def __init__(
+        self,
+        learning_rate,
+        momentum=0.9,
+        weight_decay=0.0001,
+        eeta=0.001,
+        epsilon=0.0,
+        name="LARSOptimizer",
+        skip_list=None,
+        use_nesterov=False,
+    ):
+        for what, value in {"momentum": momentum, "weight_decay": weight_decay}.items():
+            if value < 0:
+                raise ValueError(f"{what} should be positive: {value}")
+        super().__init__(
+            name,
+            [("momentum", "accum", 0)],
+            {"use_nesterov": use_nesterov},
+            lr=learning_rate,
+            momentum=momentum,
+        )
+        self.weight_decay, self.eeta, self.epsilon = weight_decay, eeta, epsilon
+        self.skipped = list(skip_list or ())
+
+    def update(self, variable, slots, gradient, numbers):
+        # Numbers meet float64 weights as they are here; the base class rounds them.
+        rate, momentum = self.hyper["lr"], self.hyper["momentum"]
+        if not any(part in variable.name for part in self.skipped):
+            norm, slope = tf.norm(variable, ord=2), tf.norm(gradient, ord=2)
+            bottom = slope + self.weight_decay * norm + self.epsilon
+            both = tf.logical_and(norm > 0, slope > 0)
+            rate *= tf.where(both, self.eeta * norm / bottom, 1.0)
+            gradient += self.weight_decay * variable
+        numbers = {
+            "lr": tf.constant(1, variable.dtype),
+            "momentum": tf.convert_to_tensor(momentum, variable.dtype),
+        }
+        super().update(variable, slots, gradient * rate, numbers)

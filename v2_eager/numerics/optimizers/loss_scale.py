@@ -1,0 +1,136 @@
+"""Losses that are scaled up, so that gradients of 16 bits do not vanish.
+
+Follows `loss_scale_optimizer.py` and `loss_scale_manager.py` of 1.15.5's
+`tensorflow/contrib/mixed_precision/python`.
+"""
+
+import tensorflow as tf
+
+
+class FixedLossScale(tf.Module):
+    """`FixedLossScaleManager`: always the same scale.
+
+    Args:
+        loss_scale: a number.
+
+    Raises:
+        ValueError: it is less than 1.
+    """
+
+    def __init__(self, loss_scale):
+        super().__init__()
+        if loss_scale < 1:
+            raise ValueError("loss scale must be at least 1.")
+        self.loss_scale = tf.constant(loss_scale, tf.float32)
+
+    def update(self, finite):
+        """Nothing: a step with an infinite gradient is left out, and no more."""
+
+
+class ExponentialUpdateLossScale(tf.Module):
+    """`ExponentialUpdateLossScaleManager`: a scale that goes up until it is too much.
+
+    It is multiplied by `incr_ratio` after `incr_every_n_steps` finite steps in a row,
+    unless it becomes infinite, and by `decr_ratio` after `decr_every_n_nan_or_inf`
+    others, in a row or not, but is at least 1. Both counts then begin anew.
+    """
+
+    def __init__(
+        self,
+        init_loss_scale,
+        incr_every_n_steps,
+        decr_every_n_nan_or_inf=2,
+        incr_ratio=2,
+        decr_ratio=0.8,
+    ):
+        super().__init__()
+        self.up = incr_every_n_steps, incr_ratio
+        self.down = decr_every_n_nan_or_inf, decr_ratio
+        scale = tf.constant(init_loss_scale, tf.float32)
+        self.loss_scale = tf.Variable(scale, trainable=False, name="loss_scale")
+        self.good_steps = tf.Variable(0, trainable=False, name="good_steps")
+        self.bad_steps = tf.Variable(0, trainable=False, name="bad_steps")
+
+    def update(self, finite):
+        """Counts a step.
+
+        Args:
+            finite: bool scalar tensor, whether all gradients were.
+        """
+        scale = tf.convert_to_tensor(self.loss_scale)
+        good, bad = self.good_steps + 1, self.bad_steps + 1
+        up = tf.logical_and(finite, good >= self.up[0])
+        down = tf.logical_and(tf.logical_not(finite), bad >= self.down[0])
+        higher, lower = scale * self.up[1], tf.maximum(scale * self.down[1], 1)
+        higher = tf.where(tf.math.is_finite(higher), higher, scale)
+        scale = tf.where(up, higher, tf.where(down, lower, scale))
+        changed = tf.logical_or(up, down)
+        good = tf.where(finite, good, 0)
+        bad = tf.where(finite, bad - 1, bad)
+        self.loss_scale.assign(scale)
+        self.good_steps.assign(tf.where(changed, 0, good))
+        self.bad_steps.assign(tf.where(changed, 0, bad))
+
+
+class LossScale(tf.Module):
+    """`tf.contrib.mixed_precision.LossScaleOptimizer`: steps of a scaled loss.
+
+        optimizer = LossScale(Adam(0.001), ExponentialUpdateLossScale(2.0**15, 2000))
+        loss = optimizer.minimize(lambda: model(x), model.trainable_variables)
+
+    Gradients are scaled down again. A step with one that is infinite or NaN is left
+    out, its global step, too. Sparse gradients become dense.
+
+    Args:
+        opt: an `Optimizer`.
+        manager: a `FixedLossScale`, an `ExponentialUpdateLossScale`, or an object of
+            your own with `loss_scale` and `update`.
+    """
+
+    def __init__(self, opt, manager):
+        super().__init__()
+        self.optimizer, self.manager = opt, manager
+
+    def minimize(self, loss, variables, global_step=None, grad_loss=None):
+        """As `Optimizer.minimize`; returns the loss without its scale."""
+        value, pairs = self.differentiate(loss, variables, grad_loss)
+        self.apply_gradients(pairs, global_step)
+        return value
+
+    def differentiate(self, loss, variables, grad_loss=None):
+        """(the loss, [(gradient or None, variable)]), both without the scale."""
+        values, scale = [], tf.convert_to_tensor(self.manager.loss_scale)
+
+        def scaled():
+            values.append(loss())
+            return values[0] * tf.cast(scale, values[0].dtype)
+
+        _, pairs = self.optimizer.differentiate(scaled, variables, grad_loss)
+        inverse = tf.math.reciprocal(scale)
+        return values[0], [
+            (g if g is None else g * tf.cast(inverse, g.dtype), v) for g, v in pairs
+        ]
+
+    def apply_gradients(self, pairs, global_step=None):
+        """As `Optimizer.apply_gradients`, if all of them are finite.
+
+        Raises:
+            ValueError: a gradient that is None.
+        """
+        pairs = list(pairs)
+        self.create_slots([variable for _, variable in pairs])
+        finite = tf.reduce_all(
+            [tf.reduce_all(tf.math.is_finite(gradient)) for gradient, _ in pairs]
+        )
+
+        def apply():
+            self.optimizer.apply_gradients(pairs, global_step)
+            return True
+
+        tf.cond(finite, apply, lambda: False)
+        self.manager.update(finite)
+
+    def create_slots(self, variables):
+        """As `Optimizer.create_slots`."""
+        self.optimizer.create_slots(variables)
+        return self
