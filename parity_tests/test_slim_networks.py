@@ -268,13 +268,6 @@ CASES = [
         [IMAGES, LABELS, BLOCKS, START, 10, 0.0625, False],
         skip=CONTRIB,
     ),
-    Program(
-        "train_classifier",
-        "three steps, fused",
-        [IMAGES, LABELS, BLOCKS, START, 3, 0.0625],
-        float32=True,
-        skip=CONTRIB,
-    ),
     FILES,
     Program(
         "fine_tune",
