@@ -346,11 +346,14 @@ BOUNDS: list[Bound] = [
                 *("summaries.train", "float32", "outputs/kernel", 4),
                 ("graph", "eager", "function"),
             ),
-            (
-                "slim_networks.fine_tune",
-                "the last layers, without the fused kernel",
-                "outputs/variables/resnet_v2/logits/weights/Momentum",
-                *(27776, ("eager", "function")),
+            *(
+                (
+                    "slim_networks.fine_tune",
+                    "the last layers, without the fused kernel",
+                    f"outputs/variables/resnet_v2/{leaf}/Momentum",
+                    *(worst, ("eager", "function")),
+                )
+                for leaf, worst in [("logits/weights", 27776), ("postnorm/gamma", 1624)]
             ),
             *(
                 (

@@ -195,6 +195,7 @@ CASES = [
         "inference",
         [normal("b", 33, 33, 3), False],
         {**RESNET, "fused": False},
+        {"xla": "make_inception_block is compiled, which is quicker"},
         sizes=FEW,
     ),
     layer(
