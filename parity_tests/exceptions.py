@@ -40,6 +40,10 @@ NEAR_ONE = (
     "a gate or a probability p is 1 but for 1e-8, and the gradient is that of 1 - p: "
     "sigmoid and tanh of 1.15 have other last bits in float64, too, up to 7e-16 away"
 )
+NO_BIAS = (
+    "every path from this bias ends in a norm, which subtracts it: the gradient is 0 "
+    "but for noise, 2e-16 at most after ten steps in float64"
+)
 PENALTY = (
     "Keras 3 keeps the weight of a penalty in float32: in a model of float64 its 0.01 "
     "is 2e-8 less"
@@ -175,6 +179,30 @@ BOUNDS: list[Bound] = [
             reason=HUBER,
         )
         for leaf in ("gradients/inputs/0", "gradients/inputs/1")
+    ),
+    *(
+        Bound(
+            *("slim_networks.train_classifier", "ten steps", way, "1.15.5"),
+            f"outputs/variables/resnet_v2/{path}/biases{slot}",
+            ulps=2**31,
+            measured=2**31,
+            reason=NO_BIAS,
+        )
+        for path in (
+            "conv1",
+            *(
+                f"{unit}/bottleneck_v2/{conv}"
+                for unit, conv in [
+                    ("block1/unit_1", "shortcut"),
+                    ("block1/unit_1", "conv3"),
+                    ("block1/unit_2", "conv3"),
+                    ("block2/unit_1", "shortcut"),
+                    ("block2/unit_1", "conv3"),
+                ]
+            ),
+        )
+        for slot in ("", "/Momentum")
+        for way in ("eager", "function")
     ),
     *(
         Bound(
@@ -336,6 +364,15 @@ BOUNDS: list[Bound] = [
             (
                 *("summaries.train", "float32", "outputs/kernel", 4),
                 ("graph", "eager", "function"),
+            ),
+            *(
+                (
+                    "slim_networks.fine_tune",
+                    "the last layers, without the fused kernel",
+                    f"outputs/variables/resnet_v2/{leaf}/Momentum",
+                    *(worst, ("eager", "function")),
+                )
+                for leaf, worst in [("logits/weights", 27776), ("postnorm/gamma", 1624)]
             ),
             *(
                 (

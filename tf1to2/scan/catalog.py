@@ -178,6 +178,11 @@ FACADES = (
     ("tf.contrib.slim.regularizers", "tf.contrib.layers"),
     ("tf.contrib.slim.metrics", "tf.contrib.metrics"),
     ("tf.contrib.slim.losses", "tf.contrib.losses"),
+    # names.tsv has a module that several import by its first name alone.
+    *(
+        (module, "tf.contrib.grid_rnn.layers.feature_column.layers.utils")
+        for module in ("tf.contrib.layers.python.layers.utils", "tf.contrib.slim.utils")
+    ),
 )
 # Not public in any version.
 PRIVATE = ("tf.python.", "tf.core.", "tf.tools.", "tf.compiler.", "tf.stream_executor.")
@@ -464,7 +469,10 @@ def _deep(symbol):
     """The entry of what lay deep in contrib; elsewhere an unknown name may be new."""
     real = short(symbol)
     if real != symbol and is_listed(real):
-        return dataclasses.replace(_judged(real)[0], symbol=symbol)
+        entry = _judged(real)[0]
+        known = symbol in links.rows() or links.proofs(symbol)  # by this very name
+        pair = links.pair(symbol) if known else entry.pair
+        return dataclasses.replace(entry, symbol=symbol, pair=pair)
     gone = symbol.startswith(("tf.contrib.", "tf.examples."))
     return _under(symbol, "func") if gone else None
 

@@ -55,6 +55,16 @@ class NameTest(unittest.TestCase):
             ("a key", "tf.GraphKeys.UPDATE_OPS", "layers.make_batch_norm: identical"),
             ("a flag", "tf.flags.FLAGS.steps", "absl.flags"),
             ("deep", "tf.contrib.framework.python.ops.arg_scope", "functools"),
+            (
+                "deep, by the path that programs import",
+                "tf.contrib.layers.python.layers.utils.collect_named_outputs",
+                "slim_networks.collect_named_outputs: identical",
+            ),
+            (
+                "in slim",
+                "tf.contrib.slim.utils.collect_named_outputs",
+                "see slim_networks.collect_named_outputs",
+            ),
             ("before 1.0", "tf.mul", "tf.multiply"),
             ("a module", "tf.metrics", "averages Streams the mean"),
         ]
