@@ -155,7 +155,6 @@ class ResNetV2(tf.Module):
         super().__init__()
         self.path, self.decay = path, decay
         self.conv1 = plain(f"{path}/conv1", root, 7, 2)
-        # --- blocks
         self.blocks, current, rate = [], 1, 1
         wanted = output_stride and output_stride / 4
         for block, inner, count, last in blocks:
@@ -174,7 +173,6 @@ class ResNetV2(tf.Module):
             self.blocks.append((f"{path}/{block}", units))
         if wanted and current != wanted:
             raise ValueError("The target output_stride cannot be reached.")
-        # --- logits
         self.postnorm = norm(f"{path}/postnorm", fused)
         self.logits = plain(f"{path}/logits", classes, 1)
 
@@ -269,14 +267,11 @@ class Inception(tf.Module):
             draw = contrib_variance_scaling(seed=1)
             return Conv2D(name, units, size, initializer=draw, **options)
 
-        # --- stem
         self.stem = conv("Conv2d_1a_3x3", base, 3, stride=2, padding="VALID")
-        # --- branches
         self.branch_0 = conv("Mixed_5b/Branch_0/Conv2d_0a_1x1", base, 1)
         self.branch_1a = conv("Mixed_5b/Branch_1/Conv2d_0a_1x1", base, 1)
         self.branch_1b = conv("Mixed_5b/Branch_1/Conv2d_0b_3x3", 2 * base, 3)
         self.branch_2 = conv("Mixed_5b/Branch_2/Conv2d_0b_1x1", base, 1)
-        # --- logits
         last = "Logits/Conv2d_1c_1x1"
         self.logits = conv(last, classes, 1, activation=None, normalizer=None)
 
