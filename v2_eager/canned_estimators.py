@@ -23,75 +23,6 @@ __all__ = [
 ]
 
 
-class Estimator(tf.Module):
-    """Models whose logits are added, each with an optimizer, and what these mean.
-
-    Args:
-        head: one of `v2_eager.numerics.canned`.
-        parts: list of (model, optimizer).
-        weight_column: name of the feature that weighs the rows, or None.
-    """
-
-    def __init__(self, head, parts, weight_column=None):
-        super().__init__()
-        self.head, self.parts, self.weight_column = head, parts, weight_column
-        self.models = [model for model, _ in parts]
-        self.global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
-        for model, optimizer in parts:
-            optimizer.create_slots(model.trainable_variables)
-        self.step = tf.function(self._step)
-        self.predict = tf.function(self._predict)
-
-    def logits(self, features, training=False):
-        first, *others = [model(features, training) for model in self.models]
-        return sum(others, first)
-
-    def weights(self, features):
-        return features[self.weight_column] if self.weight_column else None
-
-    def _step(self, features, labels):
-        """Takes a step; returns the loss before it."""
-        trained = [model.trainable_variables for model in self.models]
-        with tf.GradientTape() as tape:
-            logits = self.logits(features, training=True)
-            loss = self.head.loss(labels, logits, self.weights(features))
-        gradients = tape.gradient(loss, trained)
-        for (_, optimizer), *pair in zip(self.parts, gradients, trained):
-            optimizer.apply_gradients(zip(*pair))
-        self.global_step.assign_add(1)
-        return loss
-
-    def train(self, features, labels, steps, batch_size):
-        data = tf.data.Dataset.from_tensor_slices((features, labels))
-        batches = data.repeat().batch(batch_size).take(steps)
-        losses = [self.step(*batch).numpy() for batch in batches]
-        return {"losses": losses, "variables": as_numpy(self.named())}
-
-    def named(self):
-        """{name in the checkpoint of the old estimator: variable}, slots and all."""
-        owners = [owner for part in self.parts for owner in part]
-        return restore.named(*owners, self.global_step)
-
-    def _update(self, features, labels):
-        logits = self.logits(features)
-        self.head.update_state(labels, logits, self.weights(features))
-
-    def evaluate(self, features, labels, batch_size):
-        data = tf.data.Dataset.from_tensor_slices((features, labels))
-        batches = data.batch(batch_size)
-        update = tf.function(self._update, input_signature=batches.element_spec)
-        for batch in batches:
-            update(*batch)
-        return as_numpy({**self.head.result(), "global_step": self.global_step})
-
-    def _predict(self, features):
-        return self.head.predictions(self.logits(features))
-
-
-def as_numpy(tensors):
-    return {name: tensor.numpy() for name, tensor in tensors.items()}
-
-
 def numeric(name, scale=1.0):
     """A column of numbers: [n, size] float32 of [n, size] numbers, or of n."""
     return lambda features: canned.column(features[name]) / scale
@@ -130,7 +61,7 @@ def linear(kind, columns, optimizer="Ftrl", weight_column=None, **options):
         optimizer, rate = "Ftrl", min(0.2, 1 / math.sqrt(len(columns)))
     model = canned.Linear(columns, head.logits_dimension)
     parts = [(model, made(optimizer, rate, "linear/"))]
-    return Estimator(head, parts, weight_column)
+    return canned.Estimator(head, parts, weight_column)
 
 
 def linear_classifier(features, labels, steps, batch_size, options=()):
@@ -193,7 +124,9 @@ def dnn(
     head = HEADS[kind](**options)
     model = canned.DNN(columns, hidden_units, head.logits_dimension, batch_norm)
     start_from(start, model)
-    return Estimator(head, [(model, made(optimizer, 0.05, "dnn/"))], weight_column)
+    return canned.Estimator(
+        head, [(model, made(optimizer, 0.05, "dnn/"))], weight_column
+    )
 
 
 def start_from(arrays, *owners):
@@ -310,7 +243,7 @@ def wide_and_deep(
     network = canned.DNN(deep, hidden_units, head.logits_dimension)
     start_from(start, network)
     parts = [(network, adagrad), (canned.Linear(wide, head.logits_dimension), ftrl)]
-    estimator = Estimator(head, parts, weight_column)
+    estimator = canned.Estimator(head, parts, weight_column)
     # --- run
     return estimator.train(features, labels, steps, batch_size)
 
@@ -328,7 +261,9 @@ def baseline_classifier(labels, steps, batch_size, options=()):
     options = dict(options)
     optimizer = made(options.pop("optimizer", "Ftrl"), 0.3)
     head = canned.classifier_head(**options)
-    estimator = Estimator(head, [(canned.Baseline(head.logits_dimension), optimizer)])
+    estimator = canned.Estimator(
+        head, [(canned.Baseline(head.logits_dimension), optimizer)]
+    )
     # --- run
     rows = np.zeros([len(labels)], "f")
     return estimator.train(rows, labels, steps, batch_size)
@@ -375,7 +310,8 @@ def predict(kind, saved, features, options=()):
     # --- build
     estimator = restored(kind, saved, features, options)
     # --- run
-    columns = as_numpy(estimator.predict(features))
+    tensors = estimator.predict(features)
+    columns = {name: tensor.numpy() for name, tensor in tensors.items()}
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 

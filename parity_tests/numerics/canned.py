@@ -8,4 +8,5 @@ DESCRIPTORS = {
     "Linear": "canned_estimators.linear_classifier",
     "DNN": "canned_estimators.dnn_classifier",
     "Baseline": "canned_estimators.baseline_classifier",
+    "Estimator": "canned_estimators.linear_classifier",
 }

@@ -12,7 +12,7 @@ these variables; their optimizers are in `optimizers`.
 
 import tensorflow as tf
 
-from v2_eager.numerics import losses, metrics
+from v2_eager.numerics import losses, metrics, restore
 from v2_eager.numerics.batch_norms import BatchNorm
 from v2_eager.numerics.initializers import glorot_uniform
 
@@ -24,6 +24,7 @@ __all__ = [
     "Linear",
     "DNN",
     "Baseline",
+    "Estimator",
 ]
 
 
@@ -352,3 +353,79 @@ class Baseline(tf.Module):
 
     def __call__(self, rows, training=False):
         return self.bias * tf.ones([tf.shape(rows)[0], self.bias.shape[0]])
+
+
+class Estimator(tf.Module):
+    """What a canned estimator was: models, their optimizers, a head, and the loops.
+
+    The models' logits are added; features are dicts.
+
+    Args:
+        head: a `BinaryHead`, a `MultiClassHead` or a `RegressionHead`.
+        parts: list of (model, optimizer).
+        weight_column: name of the feature that weighs the rows, or None.
+    """
+
+    def __init__(self, head, parts, weight_column=None):
+        super().__init__()
+        self.head, self.parts, self.weight_column = head, parts, weight_column
+        self.models = [model for model, _ in parts]
+        self.global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
+        for model, optimizer in parts:
+            optimizer.create_slots(model.trainable_variables)
+        self.step = tf.function(self._step)
+        self.predict = tf.function(self._predict)
+
+    def logits(self, features, training=False):
+        first, *others = [model(features, training) for model in self.models]
+        return sum(others, first)
+
+    def weights(self, features):
+        return features[self.weight_column] if self.weight_column else None
+
+    def _step(self, features, labels):
+        """Takes a step; returns the loss before it."""
+        trained = [model.trainable_variables for model in self.models]
+        with tf.GradientTape() as tape:
+            logits = self.logits(features, training=True)
+            loss = self.head.loss(labels, logits, self.weights(features))
+        gradients = tape.gradient(loss, trained)
+        for (_, optimizer), *pair in zip(self.parts, gradients, trained):
+            optimizer.apply_gradients(zip(*pair))
+        self.global_step.assign_add(1)
+        return loss
+
+    def train(self, features, labels, steps, batch_size):
+        """Takes steps, the rows in their order, over and over.
+
+        Returns {"losses": list, "variables": {name in a checkpoint: array}}.
+        """
+        data = tf.data.Dataset.from_tensor_slices((features, labels))
+        batches = data.repeat().batch(batch_size).take(steps)
+        losses = [self.step(*batch).numpy() for batch in batches]
+        return {"losses": losses, "variables": as_numpy(self.named())}
+
+    def named(self):
+        """{name in the checkpoint of the old estimator: variable}, slots and all."""
+        owners = [owner for part in self.parts for owner in part]
+        return restore.named(*owners, self.global_step)
+
+    def _update(self, features, labels):
+        logits = self.logits(features)
+        self.head.update_state(labels, logits, self.weights(features))
+
+    def evaluate(self, features, labels, batch_size):
+        """{metric: number} of all rows, and the global step."""
+        data = tf.data.Dataset.from_tensor_slices((features, labels))
+        batches = data.batch(batch_size)
+        update = tf.function(self._update, input_signature=batches.element_spec)
+        for batch in batches:
+            update(*batch)
+        return as_numpy({**self.head.result(), "global_step": self.global_step})
+
+    def _predict(self, features):
+        return self.head.predictions(self.logits(features))
+
+
+def as_numpy(tensors):
+    return {name: tensor.numpy() for name, tensor in tensors.items()}
