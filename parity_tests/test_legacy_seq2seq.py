@@ -17,6 +17,8 @@ CHARS = integers("b", 4, high=CLASSES)
 SAID = integers("b", 3, high=CLASSES)
 STATES = normal(2, 2, "b", UNITS)
 TRANSLATOR = {"units": UNITS, "sources": 9, "classes": CLASSES, "size": 5}
+# Weights are all positive in the proofs: of a few no sum saturates a tanh.
+SMALL = {"units": 3, "sources": 9, "classes": CLASSES, "size": 2}
 SOURCES = integers("b", 4, high=9)
 LOOKING = [normal("b", 3, 5), normal("b", 4, 7), normal(2, "b", UNITS)]
 LISTS = [
@@ -136,6 +138,7 @@ CASES = [
         "by itself, one layer",
         [CHARS, normal(1, 2, "b", 4)],
         {"units": 4, "classes": 11, "feed_previous": True, "name": "writer"},
+        ONCE,
     ),
     layer(
         "make_basic_seq2seq",
@@ -148,6 +151,7 @@ CASES = [
         "tied",
         [normal("b", 4, 5), normal("b", 3, 5)],
         {"units": 6, "tied": True},
+        ONCE,
     ),
     layer(
         "make_embedding_seq2seq",
@@ -162,7 +166,7 @@ CASES = [
         "projected, by itself",
         [SOURCES, SAID],
         {**TRANSLATOR, "feed": True, "projected": True},
-        NARROWED,
+        ONCE,
         float32=True,
     ),
     *(
@@ -171,7 +175,7 @@ CASES = [
             f"by a tensor, {feed}",
             [SOURCES, SAID, np.array(feed)],
             TRANSLATOR,
-            NARROWED,
+            ONCE,
             float32=True,
         )
         for feed in (True, False)
@@ -189,7 +193,7 @@ CASES = [
         "two heads, from the first state",
         LOOKING,
         {"units": 6, "outputs": 3, "heads": 2, "initial_state_attention": True},
-        NARROWED,
+        ONCE,
         float32=True,
     ),
     friend(
@@ -205,7 +209,7 @@ CASES = [
         "make_attention_seq2seq",
         "given",
         [SOURCES, SAID],
-        TRANSLATOR,
+        SMALL,
         NARROWED,
         float32=True,
     ),
@@ -213,8 +217,8 @@ CASES = [
         "make_attention_seq2seq",
         "two heads, by a tensor",
         [SOURCES, SAID, np.array(True)],
-        {**TRANSLATOR, "heads": 2, "first": True},
-        NARROWED,
+        {**SMALL, "heads": 2, "first": True},
+        ONCE,
         float32=True,
     ),
     *(

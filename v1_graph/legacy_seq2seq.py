@@ -191,7 +191,7 @@ def make_attention_seq2seq(
     """Makes a translator that looks at what it has read, whose outputs are logits.
 
     Args:
-        units, sources, classes, size, feed: as of `make_embedding_seq2seq`.
+        units, sources, classes, size, feed: as of `make_embedding_seq2seq`, of a GRU.
         heads, first: `heads` and `initial_state_attention` of `make_attention_decoder`.
         name: scope of `embedding_attention_seq2seq/rnn/embedding_wrapper/…`,
             `…/embedding_attention_decoder/embedding`, and
@@ -207,7 +207,7 @@ def make_attention_seq2seq(
         return tensorflow.contrib.legacy_seq2seq.embedding_attention_seq2seq(
             tf.unstack(source, axis=1),
             tf.unstack(said, axis=1),
-            tf.nn.rnn_cell.BasicLSTMCell(units),
+            tf.nn.rnn_cell.GRUCell(units),
             *(sources, classes, size),
             num_heads=heads,
             feed_previous=feed_previous,

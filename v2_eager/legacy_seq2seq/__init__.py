@@ -18,7 +18,7 @@ from v2_eager.legacy_seq2seq.models import (
     Translator,
 )
 from v2_eager.numerics import optimizers
-from v2_eager.rnn import DRAW, basic_lstm
+from v2_eager.rnn import DRAW, basic_lstm, gru
 
 __all__ = [
     "make_char_rnn",
@@ -145,7 +145,7 @@ def make_attention_seq2seq(
     """Makes a translator that looks at what it has read, whose outputs are logits.
 
     Args:
-        units, sources, classes, size, feed: as of `make_embedding_seq2seq`.
+        units, sources, classes, size, feed: as of `make_embedding_seq2seq`, of a GRU.
         heads, first: `heads` and `initial_state_attention` of `make_attention_decoder`.
         name: scope of `embedding_attention_seq2seq/rnn/embedding_wrapper/…`,
             `…/embedding_attention_decoder/embedding`, and
@@ -156,7 +156,7 @@ def make_attention_seq2seq(
         As of `make_embedding_seq2seq`.
     """
     model = EmbeddingAttentionSeq2Seq(
-        functools.partial(basic_lstm, units),
+        functools.partial(gru, units),
         sources,
         classes,
         size,
