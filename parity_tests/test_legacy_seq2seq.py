@@ -1,4 +1,5 @@
 import unittest
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -10,8 +11,8 @@ from tf1to2.parity import FalseFriend, Op, Program, normal, uniform
 from tf1to2.parity.arrays import integers
 from v1_graph import legacy_seq2seq as v1
 from v2_eager import legacy_seq2seq as v2
+from v2_eager.legacy_seq2seq import models
 
-INVALID = tf.errors.InvalidArgumentError
 UNITS, CLASSES = 6, 11
 CHARS = integers("b", 4, high=CLASSES)
 SAID = integers("b", 3, high=CLASSES)
@@ -106,24 +107,15 @@ def looks_first(**factory):
     return v2.make_attention_decoder(**factory, initial_state_attention=True)
 
 
-def fed_by_a_bool(feed=False, **factory):
-    """The same numbers, but gradients of all vectors."""
-    model = v2.make_embedding_seq2seq(**factory, feed=True)
-    return lambda source, said, feed_previous: model(source, said)
-
-
 def anew(text, batch, steps, start):
     """Every piece begins with zeros."""
-    zeros = v2.models.CharRNN.read
+    read = models.CharRNN.read
 
-    def read(self, chars, states):
-        return zeros(self, chars, tf.nest.map_structure(tf.zeros_like, states))
+    def from_zeros(self, chars, states):
+        return read(self, chars, tf.nest.map_structure(tf.zeros_like, states))
 
-    v2.models.CharRNN.read = read
-    try:
+    with mock.patch.object(models.CharRNN, "read", from_zeros):
         return v2.train_char_rnn(text, batch, steps, start)
-    finally:
-        v2.models.CharRNN.read = zeros
 
 
 def program(name, slug, args, kwargs=(), cls=Program, **options):
@@ -330,3 +322,20 @@ class LegacySeq2seqTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class GradientsTest(unittest.TestCase):
+    def test_by_a_tensor_what_it_said_gets_none(self):
+        words = tf.constant(READ), tf.constant(TOLD)
+        model, found = v2.make_embedding_seq2seq(**TRANSLATOR, feed=True), []
+        for feed in ([], [tf.constant(True)]):
+            with tf.GradientTape() as tape:
+                outputs, _ = model(*words, *feed)
+                loss = tf.reduce_sum(tf.stack(outputs) ** 2)
+            slopes = tape.gradient(loss, model.model.decoder.embedding)
+            slopes = tf.convert_to_tensor(slopes).numpy()
+            found.append((loss.numpy(), np.flatnonzero(slopes.any(1)).tolist()))
+        (loss, of_a_bool), (same_loss, of_a_tensor) = found
+        self.assertEqual(loss, same_loss)
+        self.assertGreater(len(of_a_bool), 1)
+        self.assertEqual(of_a_tensor, [1])  # what is read first, of all rows
