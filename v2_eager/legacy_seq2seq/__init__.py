@@ -317,7 +317,7 @@ def train_char_rnn(text, batch, steps, start, epochs=2, rate=0.02, decay=0.5):
     for variable in model.ordered:
         variable.assign(start[variable.name[:-2]])
     learning_rate = tf.Variable(rate, dtype=dtype)
-    optimizer = optimizers.Adam(learning_rate)
+    optimizer = optimizers.Adam(learning_rate).create_slots(model.ordered)
 
     # --- step
     @tf.function(autograph=False)
