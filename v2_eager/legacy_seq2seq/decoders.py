@@ -208,9 +208,9 @@ class EmbeddingDecoder(tf.Module):
             if self.output_projection is not None:
                 output = affine(output, *self.output_projection)
             vectors = tf.gather(self.embedding, tf.argmax(output, 1))
-            return (
-                vectors if update_embedding_for_previous else tf.stop_gradient(vectors)
-            )
+            if not update_embedding_for_previous:
+                vectors = tf.stop_gradient(vectors)
+            return vectors
 
         vectors = [tf.gather(self.embedding, words) for words in decoder_inputs]
         loop_function = likeliest if feed_previous else None
@@ -239,6 +239,8 @@ class EmbeddingSeq2Seq(tf.Module):
             of `EmbeddingDecoder`, for outputs as they are.
     """
 
+    scopes = "embedding_rnn_decoder/rnn_decoder"  # of the cell that decodes
+
     def __init__(
         self,
         make_cell,
@@ -263,15 +265,8 @@ class EmbeddingSeq2Seq(tf.Module):
             cell = rnn.OutputProjectionWrapper(
                 cell, num_decoder_symbols, None, path, initializer
             )
-        self.decoder = self.make_decoder(
-            cell,
-            [num_decoder_symbols, embedding_size, output_projection],
-            name,
-            initializer,
-            **options,
-        )
-
-    scopes = "embedding_rnn_decoder/rnn_decoder"
+        arguments = num_decoder_symbols, embedding_size, output_projection
+        self.decoder = self.make_decoder(cell, arguments, name, initializer, **options)
 
     def make_decoder(self, cell, arguments, name, initializer):
         path = f"{name}/embedding_rnn_decoder"
