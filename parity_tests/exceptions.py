@@ -12,6 +12,8 @@ HUBER = (
     "three parts of a gradient are added: in a session AddN begins with the part whose "
     "memory it may overwrite, which is another one here than in a tape"
 )
+LOOKING_FIRST = "two heads, from the first state"
+ATTENDING = "embedding_attention_decoder/attention_decoder"
 EPSILON = (
     "a session of 1.15 adds epsilon to the 1 of 1 - predictions, and 1 + 1e-7 is "
     "1 + 1.19e-7 in float32; so does a graph of today that is rewritten"
@@ -356,6 +358,33 @@ BOUNDS: list[Bound] = [
                     *(worst, ("eager", "function")),
                 )
                 for leaf, worst in [("bias", 58), ("kernel", 704)]
+            ),
+            *(
+                (
+                    *("legacy_seq2seq.make_attention_decoder", LOOKING_FIRST),
+                    *(f"gradients/{leaf}", worst, ("eager", "function")),
+                )
+                for leaf, worst in [
+                    ("inputs/1", 7192),
+                    ("inputs/2", 55557120),  # there a gradient is nearly 0
+                    ("model/attention_decoder/Attention_0/bias:0", 172),
+                    ("model/attention_decoder/Attention_0/kernel:0", 315392),
+                    ("model/attention_decoder/Attention_1/bias:0", 107),
+                    ("model/attention_decoder/AttnV_0:0", 568),
+                    ("model/attention_decoder/basic_lstm_cell/bias:0", 418),
+                    ("model/attention_decoder/bias:0", 464),
+                ]
+            ),
+            *(
+                (
+                    *("legacy_seq2seq.make_attention_seq2seq", "given"),
+                    f"gradients/model/embedding_attention_seq2seq/{ATTENDING}/{leaf}:0",
+                    *(worst, ("eager", "function")),
+                )
+                for leaf, worst in [
+                    ("AttnV_0", 143),
+                    ("output_projection_wrapper/gru_cell/candidate/kernel", 104),
+                ]
             ),
             (  # a mean of 0.035, of scores up to 22 that cancel
                 *("contrib_layers.summarize", "more units"),

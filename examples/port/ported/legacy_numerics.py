@@ -10,7 +10,7 @@ v2_eager/numerics/randomness.py: DEFAULT_GRAPH_SEED, INT32_MAX, kernel_seeds, st
     draw
 v2_eager/numerics/initializers.py: random_uniform, fans, variance_scaling,
     glorot_uniform
-v2_eager/numerics/rnn/cells.py: Cell, product, GRUCell
+v2_eager/numerics/rnn/cells.py: Cell, affine, product, GRUCell
 v2_eager/numerics/rnn/loops.py: unroll, take_steps, check_rank, prepare, advance
 v2_eager/numerics/losses.py: Reduction, BY_NONZERO_WEIGHTS, compute_weighted_loss,
     float32_weights, number_present, sparse_softmax_cross_entropy
@@ -216,9 +216,14 @@ class Cell(tf.Module):
         return tf.zeros([batch, self.num_units], dtype)
 
 
+def affine(x, kernel, bias):
+    """A layer without an activation: x of [batch, depth]."""
+    return tf.nn.bias_add(tf.matmul(x, kernel), bias)
+
+
 def product(x, state, kernel, bias):
     """One product with the input and the state, as the kernels were stored."""
-    return tf.nn.bias_add(tf.matmul(tf.concat([x, state], 1), kernel), bias)
+    return affine(tf.concat([x, state], 1), kernel, bias)
 
 
 class GRUCell(Cell):

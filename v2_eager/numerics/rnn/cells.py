@@ -48,9 +48,14 @@ class Cell(tf.Module):
         return tf.zeros([batch, self.num_units], dtype)
 
 
+def affine(x, kernel, bias):
+    """A layer without an activation: x of [batch, depth]."""
+    return tf.nn.bias_add(tf.matmul(x, kernel), bias)
+
+
 def product(x, state, kernel, bias):
     """One product with the input and the state, as the kernels were stored."""
-    return tf.nn.bias_add(tf.matmul(tf.concat([x, state], 1), kernel), bias)
+    return affine(tf.concat([x, state], 1), kernel, bias)
 
 
 def dropped(x, keep, seed):

@@ -9,6 +9,7 @@ from v2_eager.numerics.rnn.cells import (
     GRUCell,
     LSTMCell,
     LSTMStateTuple,
+    affine,
     dropped,
     product,
 )
@@ -254,8 +255,7 @@ class IntersectionRNNCell(Cell):
 
     def __call__(self, x, state):
         if self.projection:
-            kernel, bias = self.projection
-            x = tf.nn.bias_add(tf.matmul(x, kernel), bias)
+            x = affine(x, *self.projection)
         gates = tf.split(product(x, state, self.kernel, self.bias), 4, 1)
         in_time, new, in_depth, y = gates
         in_time = tf.sigmoid(in_time + self.forget_bias)
@@ -297,10 +297,7 @@ class CudnnCompatibleGRUCell(GRUCell):
     def __call__(self, x, state):
         gates = tf.sigmoid(product(x, state, self.kernel, self.bias))
         reset, update = tf.split(gates, 2, 1)
-        read, kept = [
-            tf.nn.bias_add(tf.matmul(part, kernel), bias)
-            for part, (kernel, bias) in ((x, self.of_input), (state, self.of_hidden))
-        ]
+        read, kept = affine(x, *self.of_input), affine(state, *self.of_hidden)
         candidate = self.activation(read + reset * kept)
         state = (1 - update) * candidate + update * state
         return state, state

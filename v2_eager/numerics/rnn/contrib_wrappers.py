@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from v2_eager.numerics.rnn.cells import Cell, product
+from v2_eager.numerics.rnn.cells import Cell, affine, product
 
 
 class Wrapper(Cell):
@@ -99,8 +99,7 @@ class AttentionCellWrapper(Wrapper):
     def attend(self, query, window):
         """The mean of the window's outputs by how they score for a [batch, …] query."""
         outputs = tf.reshape(window, [-1, self.length, self.output_size])
-        kernel, bias = self.query
-        query = tf.nn.bias_add(tf.matmul(query, kernel), bias)
+        query = affine(query, *self.query)
         hidden = tf.matmul(outputs, self.score[0])  # v1 wrote a convolution
         hidden = tf.tanh(hidden + query[:, tf.newaxis])
         scores = tf.nn.softmax(tf.reduce_sum(self.weights * hidden, 2))
@@ -149,10 +148,6 @@ class HighwayWrapper(Wrapper):
         if not self.coupled:
             transform = tf.sigmoid(affine(x, *self.transform))
         return x * carry + output * transform, state
-
-
-def affine(x, kernel, bias):
-    return tf.nn.bias_add(tf.matmul(x, kernel), bias)
 
 
 class InputProjectionWrapper(Wrapper):
