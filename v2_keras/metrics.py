@@ -107,7 +107,7 @@ def regression(batches, threshold=0.5):
 def decisions(batches):
     """Streams what counts of right and wrong decisions tell.
 
-    Whatever is above 0 is a yes; the threshold of Keras is 1/2.
+    Whatever is not 0 is a yes; to Keras it is what is above a threshold, of 1/2.
     """
     # --- metrics
     named = {
@@ -125,7 +125,7 @@ def decisions(batches):
         decided = predictions.astype(labels.dtype)
         named["accuracy"].update_state(labels, decided, weights)
         for name in list(named)[1:]:
-            named[name].update_state(labels, predictions, weights)
+            named[name].update_state(labels != 0, predictions != 0, weights)
 
     def results():
         found = results_of(named)
