@@ -76,7 +76,7 @@ CASES = [
     Program(
         "feed_between",
         "what is fed is cast",
-        [TWO, np.float64([1 / 3, 2.0])],
+        [np.float32([1, 2]), np.float64([1 / 3, 2])],
         exact=True,
     ),
     Program("feed_between", "vectors", [normal("n"), normal("n")]),
