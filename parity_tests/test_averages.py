@@ -288,6 +288,17 @@ class KerasTest(unittest.TestCase):
         for one, other in zip(whole.shadows, parts.shadows):
             np.testing.assert_array_equal(one, other)
 
+    def test_a_second_model_is_followed_from_its_own_weights(self):
+        averages, found = v3.Averages(0.75), []
+        for _ in range(2):
+            dense = keras.layers.Dense(3, kernel_initializer="ones")
+            model = keras.Sequential([keras.Input([3]), dense])
+            model.compile(keras.optimizers.SGD(0.125), "mse")
+            model.fit(*self.DATA, 4, 2, shuffle=False, verbose=0, callbacks=[averages])
+            found.append([shadow.numpy() for shadow in averages.shadows])
+        for one, other in zip(*found):
+            np.testing.assert_array_equal(one, other)
+
 
 class CheckpointTest(unittest.TestCase):
     def test_a_saver_s_file_goes_on_by_name(self):

@@ -165,7 +165,7 @@ CASES = [
         "fit_polynomial",
         "no steps",
         [np.zeros([0, 9], "f"), WEIGHTS],
-        skip={"keras": "Keras warns of data without a batch"},
+        skip={"function": PLAIN, "keras": "Keras warns of data without a batch"},
     ),
     Program("frozen_batches", "five calls", [5, 4, 1], skip=TRACED),
     Program("frozen_batches", "another seed", [2, 7, 2], skip=TRACED),

@@ -118,6 +118,7 @@ CASES = [
         "from a file, and straight back",
         [*DATA, ZERO, 0, GIVEN],
         expect={"losses": [], "state": STATE, "files": GIVEN},
+        skip={"function": PLAIN},
     ),
     FalseFriend(
         "train",

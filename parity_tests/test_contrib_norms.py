@@ -72,6 +72,7 @@ def updates_forgotten(x, y, start, steps, rate, options):
     return found
 
 
+ROWS, LABELS, WEIGHTS = classes(5)
 CASES = [
     fused("make_batch_norm", "by default, a matrix", [MATRIX, True]),
     fused("make_batch_norm", "by default, images", [IMAGES, True], {"decay": 0.9}),
@@ -272,6 +273,12 @@ CASES = [
         "a rate that decays",  # it is float32, whatever the rest is
         [*classes(4), 10, 0.125, {"decay": (3, 0.5)}],
         float32=True,
+        skip=CONTRIB,
+    ),
+    Program(
+        "train",
+        "labels of a byte",
+        [ROWS, LABELS.astype("uint8"), WEIGHTS, 2, 0.125, {"fused": False}],
         skip=CONTRIB,
     ),
     Program(

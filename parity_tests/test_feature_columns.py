@@ -11,6 +11,7 @@ from tf1to2.parity import FalseFriend, Layer, Naive, Op, Program, Raises
 from tf1to2.parity.arrays import integers, normal
 from v1_graph import feature_columns as v1
 from v2_eager import feature_columns as v2
+from v2_keras import feature_columns as v3
 
 keras = tf.keras.layers
 INVALID = tf.errors.InvalidArgumentError
@@ -471,6 +472,18 @@ class KerasTest(unittest.TestCase):
 
     def assert_same(self, a, b):
         np.testing.assert_array_equal(a, b, strict=True)
+
+    def test_the_page_refuses_an_id_that_is_too_large(self):
+        ids = tf.constant([[5, 1]])
+        for page in (v2, v3):
+            with self.assertRaises(INVALID):
+                page.count_ids(ids, 3)
+        np.testing.assert_array_equal(v3.count_ids(ids, 3, 0), v2.count_ids(ids, 3, 0))
+
+    def test_the_page_refuses_both_buckets_and_a_default(self):
+        for page in (v2, v3):
+            with self.assertRaisesRegex(ValueError, "both num_oov_buckets and default"):
+                page.make_word_counter(["a"], num_oov_buckets=1, default_value=0)
 
     def test_discretization_has_the_same_buckets(self):
         layer = keras.Discretization(BOUNDARIES, output_mode="one_hot")

@@ -73,6 +73,12 @@ CASES = [
     ),
     Program("feed_between", "from the start", [TWO], expect=15),
     Program("feed_between", "from between", [TWO, np.float32(7)], expect=21),
+    Program(
+        "feed_between",
+        "what is fed is cast",
+        [np.float32([1, 2]), np.float64([1 / 3, 2])],
+        exact=True,
+    ),
     Program("feed_between", "vectors", [normal("n"), normal("n")]),
     Program("feed_between", "vectors from the start", [normal("n")]),
     Raises(

@@ -549,6 +549,17 @@ class KerasTest(unittest.TestCase):
         self.assertEqual(page.dtype, pair.dtype)
         np.testing.assert_array_equal(page, pair)
 
+    def test_the_page_s_channels_are_the_last_whatever_the_default_is(self):
+        images = np.random.RandomState(0).rand(1, 4, 6, 3).astype("f")
+        expected = v3.resize_half_pixel(images, [2, 3])
+        before = keras.config.image_data_format()
+        keras.config.set_image_data_format("channels_first")
+        try:
+            actual = v3.resize_half_pixel(images, [2, 3])
+        finally:
+            keras.config.set_image_data_format(before)
+        np.testing.assert_array_equal(actual, expected)
+
     def test_patches_by_keras_are_a_convolution(self):
         extract, image = keras.ops.image.extract_patches, RAMP.copy()
         with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "uint8"):

@@ -210,6 +210,12 @@ CASES = [
         skip={**RARE, "dynamic": ONCE, "gradient": "there is none for fast=False"},
         expect=[[np.nan], [2]],
     ),
+    Op(
+        "least_squares",
+        "NaN in a column",
+        [TALL, np.float32([[np.nan, 1], [2, 2], [3, 3]])],
+        skip={**RARE, "dynamic": ONCE, "gradient": "NaN"},
+    ),
     FalseFriend(
         "least_squares",
         "fast=False with a penalty",

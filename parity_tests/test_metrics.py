@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import PLAIN, proof
+from parity_tests import proof
 from tf1to2.parity import (
     FalseFriend,
     Naive,
@@ -487,7 +487,6 @@ CASES = [
         "two",
         [EPOCHS],
         expect=[[1, 0.25], [1, 0.5]],
-        skip={"function": PLAIN},
     ),
     FalseFriend(
         "report_epochs",
@@ -496,14 +495,12 @@ CASES = [
         of="program",
         naive=never_reset,
         because="the sums of all epochs are one number, those of an epoch another",
-        skip={"function": PLAIN},
     ),
     Program(
         "mean_of_batches",
         "four right, one wrong",
         [UNEVEN],
         expect={"of_batches": [1, 0], "mean": 0.5, "streamed": 0.8},
-        skip={"function": PLAIN},
     ),
     FalseFriend(
         "mean_of_batches",
@@ -512,7 +509,6 @@ CASES = [
         of="program",
         naive=mean_of_means,
         because="a mean of means weighs the examples of a small batch more",
-        skip={"function": PLAIN},
     ),
     Op(
         "confusion_matrix",
@@ -595,9 +591,7 @@ NAIVE = [
     Naive(
         "decisions, probabilities: whatever is not 0 is a yes",
         "by the default threshold",
-        mock.patch.object(
-            v3.metrics, "Precision", lambda _, make=keras.Precision: make()
-        )(v3.decisions),
+        mock.patch.object(v3, "yes", lambda values: values)(v3.decisions),
         because="the threshold of Keras is 0.5, that of v1 is 0",
     ),
     Naive(
@@ -679,6 +673,12 @@ class KerasTest(unittest.TestCase):
     def test_decisions_are_the_same_with_a_threshold_of_0(self, name, metric):
         ours = last("decisions", PROBABILITIES)[name]
         self.assert_identical(after(metric, *PROBABILITIES[0]), ours)
+
+    def test_what_is_below_0_is_a_yes_on_the_page_as_in_v1(self):
+        batches = [(B([1, 0, 1, 0]), F([-1, -0.5, 0, 0]))]
+        ours, theirs = v2.decisions(batches), v3.decisions(batches)
+        self.assertEqual([answer["tp"] for answer in ours], [0, 1])
+        self.assertEqual(ours, theirs)
 
     def test_0_5_is_a_no_to_keras_and_to_v1_if_rounded(self):
         half = F([0.5, 0.5])

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import PLAIN, proof
 from tf1to2.parity import FalseFriend, Naive, Program, Raises
 from tf1to2.parity.v1 import legacy
 from v1_graph import optimizers as v1
@@ -83,15 +83,14 @@ def keras_weights(optimizer, stops, data=DATA):
     weights, loss = v2.line(data, START)
 
     @tf.function
-    def train(steps):
-        for _ in tf.range(steps):
-            with tf.GradientTape() as tape:
-                error = loss()
-            gradients = tape.gradient(error, weights)
-            optimizer.apply_gradients(zip(gradients, weights))
+    def step():
+        with tf.GradientTape() as tape:
+            error = loss()
+        gradients = tape.gradient(error, weights)
+        optimizer.apply_gradients(zip(gradients, weights))
 
     optimizer.build(weights)
-    return v2.states(train, weights, stops)
+    return v2.states(step, weights, stops)
 
 
 def fit_by_keras(data, start, name, hyper, stops):
@@ -233,6 +232,12 @@ CASES = [
         "fit_in_turns",
         "three turns",
         [drawn(6, 3) + 2, drawn(6, 2), drawn(2, 3), drawn(3, 1), 3],
+    ),
+    Program(
+        "fit_in_turns",
+        "no turns",
+        [*DATA, START[0].T, START[0][:, :1], 0],
+        skip={"function": PLAIN},
     ),
     Program("fit_with_decay", "not of the bias", [BATCH, START, [1, 10]]),
     Program(

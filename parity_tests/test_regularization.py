@@ -86,7 +86,6 @@ CASES = [
         "not regularized",
         [*data(40), KERNELS, BIASES, 20],
         {"regularized": False},
-        skip={"keras": "a penalty that is no part of the loss is not counted"},
     ),
     Program(
         "train", "harder, faster", [*data(20), KERNELS, BIASES, 3, 0.5], {"rate": 0.125}
@@ -194,6 +193,17 @@ class PenaltyTest(unittest.TestCase):
             sizes.append(sum(np.square(k).sum() for k in trained["kernels"]))
             self.assertLess(trained["error"][-1], trained["error"][0])
         self.assertLess(sizes[1], sizes[0])
+
+    def test_float64_is_trained_in_float64_by_keras_too(self):
+        wide = [np.float64(array) for array in data(8)]
+        kernels, biases = ([np.float64(a) for a in arrays] for arrays in network())
+        pair, page = (
+            v.train(*wide, kernels, biases, 2, regularized=False) for v in (v2, v3)
+        )
+        for ours, theirs in zip(pair["kernels"], page["kernels"]):
+            self.assertEqual(theirs.dtype, "float64")
+            self.assertLess(np.abs(ours - theirs).max(), 1e-8)
+        self.assertLess(np.abs(pair["loss"] - page["loss"]).max(), 1e-6)
 
     def test_a_loss_and_its_penalties_are_what_is_reported(self):
         points, labels = data(8)

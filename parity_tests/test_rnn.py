@@ -555,6 +555,23 @@ class KerasTest(unittest.TestCase):
         self.assertLess(np.abs(outputs - tf.concat(pieces, 1)).max(), 3e-7)
 
 
+class PageTest(unittest.TestCase):
+    def test_rows_of_no_weight_are_not_learned_from(self):
+        inputs = {"x": X, "lengths": np.full(len(X), X.shape[1], "int32")}
+        labels, ends = np.zeros(len(X), "int32"), []
+        for ones in (1, 0):
+            model = v3.Classifier(UNITS, 1.0)
+            model.build(X.shape)
+            before = model.get_weights()
+            loss = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+            model.compile(tf.keras.optimizers.SGD(0.5), loss)
+            counts = np.full(len(X), ones, "f")
+            model.fit(inputs, labels, len(X), 1, sample_weight=counts, verbose=0)
+            pairs = zip(before, model.get_weights())
+            ends.append(all(np.array_equal(*pair) for pair in pairs))
+        self.assertEqual(ends, [False, True])
+
+
 class LoopTest(unittest.TestCase):
     def test_pieces_are_the_whole(self):
         whole, pieces = (v2.read_in_pieces(X, n, UNITS) for n in (1, 3))

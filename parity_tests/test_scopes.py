@@ -60,6 +60,12 @@ CASES = [
         ["b"],
         skip={"function": PLAIN},
     ),
+    Program(
+        "variable_names",
+        "a scope called like a variable that is got",
+        ["c"],
+        skip={"function": PLAIN},
+    ),
     Program("variable_names", "a path", ["net/layer-1"], skip={"function": PLAIN}),
     Program(
         "get_in_turn",

@@ -91,10 +91,9 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
 
     # --- step
     @tf.function
-    def train_steps(steps):
-        for _ in tf.range(steps):
-            optimizer.minimize(loss, weights, global_step)
-            ema.apply(weights)  # written after the step, hence run after it
+    def step():
+        optimizer.minimize(loss, weights, global_step)
+        ema.apply(weights)  # written after the step, hence run after it
 
     # --- swap
     @tf.function
@@ -110,7 +109,8 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
         return value, averaged
 
     # --- run
-    train_steps(tf.constant(steps))
+    for _ in range(steps):
+        step()
     result = {"loss": loss().numpy()}
     averaged_loss, averaged = evaluate_averaged()
     result["averaged_loss"] = averaged_loss.numpy()

@@ -128,20 +128,20 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
     adam = optimizers.Adam(learning_rate).create_slots([weights])
 
     @tf.function
-    def train(x):
-        losses = tf.TensorArray(x.dtype, size=len(x))
-        for step in tf.range(len(x)):
-            y = 5 * tf.square(x[step]) + 3
-            with tf.GradientTape() as tape:
-                loss = regularized_loss(x[step], y, weights, penalty)
-            # Reads and writes of variables run in the order in which they are written.
-            adam.apply_gradients([(tape.gradient(loss, weights), weights)])
-            losses = losses.write(step, loss)
-        return losses.stack()
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = regularized_loss(x, y, weights, penalty)
+        # Reads and writes of variables run in the order in which they are written.
+        adam.apply_gradients([(tape.gradient(loss, weights), weights)])
+        return loss
 
     # --- run
-    losses = train(tf.constant(x))
-    return weights.numpy(), losses.numpy()
+    losses = []
+    for samples in x:
+        targets = 5 * np.square(samples) + 3
+        # Tensors: with arrays or numbers of Python's, it may be traced in every step.
+        losses.append(step(tf.constant(samples), tf.constant(targets)).numpy())
+    return weights.numpy(), np.array(losses, x.dtype)
 
 
 def frozen_batches(calls, size, seed):

@@ -46,7 +46,8 @@ def train(x, y, weights, steps, files=None, rate=0.125):
             restore.by_name(_unpack(files, folder), trainer.by_name())
         # --- step
         batch = tf.constant(x), tf.constant(y)
-        losses = trainer.steps(*batch, tf.constant(steps)).numpy()
+        losses = [trainer.step(*batch).numpy() for _ in range(steps)]
+        losses = np.array(losses, x.dtype)
         # --- save
         path = os.path.join(folder, "model.ckpt")
         restore.save(path, trainer.by_name())
@@ -79,14 +80,6 @@ class Trainer(tf.Module):
             return tf.reduce_mean(tf.square(outputs - y))
 
         return self.adam.minimize(loss, [self.kernel, self.bias], self.global_step)
-
-    @tf.function
-    def steps(self, x, y, count):
-        """Takes `count` steps, a tensor, and returns the losses before them."""
-        losses = tf.TensorArray(x.dtype, count, element_shape=[])
-        for i in tf.range(count):
-            losses = losses.write(i, self.step(x, y))
-        return losses.stack()
 
 
 def _pack(path):
@@ -132,7 +125,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
                 checkpoint.restore(manager.latest_checkpoint).assert_consumed()
             # --- step
             batch = tf.constant(x), tf.constant(y)
-            losses += list(trainer.steps(*batch, tf.constant(count)).numpy())
+            losses += [trainer.step(*batch).numpy() for _ in range(count)]
             # --- save
             manager.save(checkpoint_number=trainer.global_step)
         state = {name: v.numpy() for name, v in trainer.by_name().items()}

@@ -278,7 +278,7 @@ def train(x, y, start, steps, rate, options=()):
         ValueError: a rate below 0, a norm that is no float, another optimizer.
     """
     options = dict(options)
-    x, y = tf.constant(x), tf.constant(y)
+    x, y = tf.constant(x), tf.constant(y, tf.int64)
     # --- loss
     model = Classifier(*start["scores/weights"].shape, options.get("fused"))
     model.build(x.shape[1], x.dtype)

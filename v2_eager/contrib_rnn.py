@@ -123,7 +123,9 @@ class StaticBothWays(tf.Module):
         super().__init__()
         self.cells = [basic_lstm(units, f"{path}/{way}") for way in ("fw", "bw")]
 
-    @tf.function(autograph=False)  # a graph for every time, which Python unrolls
+    # A graph for every time, which Python unrolls, and for every size of batch: drop
+    # the remainder.
+    @tf.function(autograph=False)
     def __call__(self, x, lengths=None):
         return rnn.unroll_both_ways_in_python(*self.cells, x, lengths)
 

@@ -419,12 +419,12 @@ def maximize_entropy(logits, steps, rate=4.0, naive=False):
 
     # --- step
     @tf.function
-    def ascend(steps):
-        for _ in tf.range(steps):
-            with tf.GradientTape() as tape:
-                loss = -(entropy_naive if naive else entropy)(w)
-            w.assign_sub(rate * tape.gradient(loss, w))
+    def step():
+        with tf.GradientTape() as tape:
+            loss = -(entropy_naive if naive else entropy)(w)
+        w.assign_sub(rate * tape.gradient(loss, w))
 
     # --- run
-    ascend(tf.constant(steps))
+    for _ in range(steps):
+        step()
     return tf.nn.softmax(w).numpy()

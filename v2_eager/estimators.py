@@ -117,7 +117,7 @@ class Trainer(tf.Module):
         rows = tf.TensorSpec([None, inputs], dtype, name="x")
         self.classify = tf.function(self._classify, input_signature=[rows])
         self.predict = tf.function(self._predict, input_signature=[rows])
-        self.train_steps = tf.function(self._train_steps)
+        self.train_step = tf.function(self._train_step)
         self.evaluate = tf.function(self._evaluate)
 
     # --- predictions
@@ -153,21 +153,17 @@ class Trainer(tf.Module):
         }
 
     # --- step
-    def _train_steps(self, batches, count):
-        """Takes `count` steps with what an iterator yields, and returns the losses."""
-        losses = tf.TensorArray(self.model.layers[0][0].dtype, count)
+    def _train_step(self, x, labels):
+        """Takes a step, and returns the loss before it."""
         variables = self.model.trainable_variables
-        for number in tf.range(count):
-            x, labels = next(batches)
-            with tf.GradientTape() as tape:
-                loss = self._loss(self.model(x), labels)
-            # An Estimator looked at every loss, and stopped.
-            nan = tf.math.is_nan(loss)
-            tf.debugging.assert_equal(nan, False, "NaN loss during training.")
-            pairs = zip(tape.gradient(loss, variables), variables)
-            self.optimizer.apply_gradients(pairs, self.global_step)
-            losses = losses.write(number, loss)
-        return losses.stack()
+        with tf.GradientTape() as tape:
+            loss = self._loss(self.model(x), labels)
+        # An Estimator looked at every loss, and stopped.
+        nan = tf.math.is_nan(loss)
+        tf.debugging.assert_equal(nan, False, "NaN loss during training.")
+        pairs = zip(tape.gradient(loss, variables), variables)
+        self.optimizer.apply_gradients(pairs, self.global_step)
+        return loss
 
 
 def train_batches(data, hparams):
@@ -185,9 +181,9 @@ def eval_batches(data, hparams):
 def trained(data, hparams, steps):
     tf.random.set_seed(SEED)  # of the whole process: `shuffle` needs it
     trainer = Trainer(data[0], hparams)
-    if steps:
-        count = tf.constant(steps_to_take(0, steps))
-        trainer.train_steps(train_batches(data, hparams), count)
+    batches = train_batches(data, hparams)
+    for _ in range(steps_to_take(0, steps) if steps else 0):
+        trainer.train_step(*next(batches))
     return trainer
 
 
@@ -230,7 +226,7 @@ def train(data, runs, hparams=""):
             manager = checkpoints(trainer, model_dir)
             batches = train_batches(data, hparams)  # a run begins at the first batch
             for _ in range(steps_to_take(trainer.global_step.numpy(), **run)):
-                losses.append(trainer.train_steps(batches, tf.constant(1)).numpy()[0])
+                losses.append(trainer.train_step(*next(batches)).numpy())
                 # What was a hook is a line of the loop.
                 weights.append([w.numpy() for w in trainer.model.trainable_variables])
             manager.save(trainer.global_step)
@@ -395,7 +391,8 @@ def train_and_evaluate(
         step, best = 0, None
         while step < max_steps:
             count = min(save_every, max_steps - step)
-            trainer.train_steps(batches, tf.constant(count))
+            for _ in range(count):
+                trainer.train_step(*next(batches))
             step += count
             manager.save(step)
             metrics.append(as_numpy(trainer.evaluate(evaluation)))

@@ -215,22 +215,20 @@ def fine_tune(x, y, body, head, rate=0.125, steps=3):
     head = tf.Variable(head, name="head")
     trained = [v for v in (body, head) if v.name.startswith("head")]
 
+    # --- step
     @tf.function
-    def train(x, y):
-        losses = tf.TensorArray(x.dtype, steps)
-        for i in tf.range(steps):
-            # --- step
-            with tf.GradientTape(watch_accessed_variables=False) as tape:
-                tape.watch(trained)
-                prediction = tf.matmul(tf.matmul(x, body), head)[:, 0]
-                loss = tf.reduce_mean(tf.square(prediction - y))
-            for v, g in zip(trained, tape.gradient(loss, trained)):
-                v.assign_sub(rate * g)
-            losses = losses.write(i, loss)
-        return losses.stack()
+    def step(x, y):
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(trained)
+            prediction = tf.matmul(tf.matmul(x, body), head)[:, 0]
+            loss = tf.reduce_mean(tf.square(prediction - y))
+        for v, g in zip(trained, tape.gradient(loss, trained)):
+            v.assign_sub(rate * g)
+        return loss
 
     # --- run
-    losses = list(train(tf.constant(x), tf.constant(y)).numpy())
+    x, y = tf.constant(x), tf.constant(y)
+    losses = [step(x, y).numpy() for _ in range(steps)]
     return losses, body.numpy(), head.numpy(), [v.name for v in trained]
 
 

@@ -125,7 +125,9 @@ def feed_between(x, hidden=None):
         return 3 * between
 
     # --- run
-    hidden = between(tf.constant(x)) if hidden is None else tf.constant(hidden)
+    # A session cast what it was fed.
+    given = None if hidden is None else tf.constant(hidden, x.dtype)
+    hidden = between(tf.constant(x)) if hidden is None else given
     return outputs(hidden).numpy()
 
 
@@ -146,6 +148,7 @@ def sum_of_collection(weights, only=None):
         scope = "head" if index == len(weights) - 1 else "body"
         penalties.append((scope, tf.nn.l2_loss(weight)))
     # --- add
+    # `get_collection` matched the beginning of a name; here a name is a name.
     chosen = [penalty for scope, penalty in penalties if only in (None, scope)]
     return len(chosen), tf.add_n(chosen).numpy()
 

@@ -133,7 +133,8 @@ class Last(keras.metrics.Metric):
 class TellsBatches(keras.Sequential):
     """A model that also logs the loss of each batch, and the mean of these.
 
-    The `loss` of Keras 3 is the mean of all rows since the epoch began.
+    The `loss` of Keras 3 is the mean of all rows since the epoch began. Validation adds
+    both, too, as `val_batch_loss` and `val_mean_loss`.
     """
 
     def __init__(self, layers):
@@ -164,10 +165,13 @@ def fit_dataset(data, start, epochs, batch_size, steps):
 def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
     """Fits rows of which some count more.
 
-    Keras 3 takes one of the two, and a class that is missing has the weight 1.
+    Keras 3 takes one of the two, and a class that is missing has the weight 1; here it
+    raises, as it did.
     """
     weights = np.ones(len(data[0]), "f") if rows is None else rows
     if classes:
+        for label in set(data[1].tolist()) - set(classes):
+            raise ValueError(f"no weight for class {label}")
         weights = weights * np.float32([classes[label] for label in data[1].tolist()])
     model = network(start)
     history = model.fit(
@@ -238,7 +242,7 @@ def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
 def plain_loop(data, start, epochs, batch_size):
     """What `fit` does, step by step: the losses of an epoch and the weights."""
     model = network(start)
-    weights = [weight.value for weight in model.trainable_weights]
+    weights = model.trainable_weights
     means = {
         "loss": keras.metrics.Mean(),
         "acc": keras.metrics.SparseCategoricalAccuracy(),
@@ -251,7 +255,7 @@ def plain_loop(data, start, epochs, batch_size):
             outputs = model(x, training=True)
             loss = loss_of(y, outputs)
         gradients = tape.gradient(loss, weights)
-        model.optimizer.apply(gradients, model.trainable_weights)
+        model.optimizer.apply(gradients, weights)
         means["loss"].update_state(loss, sample_weight=tf.shape(x)[0])
         means["acc"].update_state(y, outputs)
 
@@ -336,8 +340,8 @@ class EarlyStopping(keras.callbacks.EarlyStopping):
     """Goes back to the best weights if it stopped, and not when the epochs end."""
 
     def on_train_end(self, logs=None):
-        self.restore_best_weights &= self.model.stop_training
-        super().on_train_end(logs)
+        if self.model.stop_training:
+            super().on_train_end(logs)
 
 
 def stop_early(data, start, validation, epochs, rate=0.25, **stopping):

@@ -188,21 +188,20 @@ def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_st
 
     # --- step
     @tf.function
-    def descent(steps):
-        rates = tf.TensorArray(learning_rate.dtype, steps, element_shape=[])
-        history = tf.TensorArray(x.dtype, steps, element_shape=x.shape)
-        for i in tf.range(steps):
-            # Called in the loop: before it, it would be computed once, and never fall.
-            rate = exponential_decay(
-                learning_rate, global_step, decay_steps, decay_rate, staircase=True
-            )
-            with tf.GradientTape() as tape:
-                loss = tf.square(x)
-            x.assign_sub(rate * tape.gradient(loss, x))
-            global_step.assign_add(1)
-            rates, history = rates.write(i, rate), history.write(i, x)
-        return rates.stack(), history.stack()
+    def step():
+        # Called in the step: before it, it would be computed once, and never fall.
+        rate = exponential_decay(
+            learning_rate, global_step, decay_steps, decay_rate, staircase=True
+        )
+        with tf.GradientTape() as tape:
+            loss = tf.square(x)
+        x.assign_sub(rate * tape.gradient(loss, x))
+        global_step.assign_add(1)
+        return rate
 
     # --- run
-    rates, history = descent(tf.constant(steps))
-    return list(rates.numpy()), list(history.numpy()), global_step.numpy()
+    rates, history = [], []
+    for _ in range(steps):
+        rates.append(step().numpy())
+        history.append(x.numpy())
+    return rates, history, global_step.numpy()

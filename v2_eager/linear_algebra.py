@@ -174,8 +174,12 @@ def least_squares(x, y, l2=0.0, fast=True):
     solved = tf.linalg.lstsq(x, y, l2_regularizer=l2, fast=fast)
     if not fast:
         return solved
-    # A Cholesky decomposition is inside, and not checked there.
-    return tf.debugging.check_numerics(solved, _FAILED)
+    # A Cholesky decomposition is inside, and not checked there. A column of y that is
+    # not finite spoils its own answers only.
+    given = tf.reduce_all(tf.math.is_finite(y), axis=-2, keepdims=True)
+    checked = tf.where(given, solved, tf.zeros_like(solved))
+    tf.debugging.check_numerics(checked, _FAILED)  # runs in a graph, too
+    return solved
 
 
 def whiten(x):

@@ -320,13 +320,17 @@ def report_epochs(epochs):
     # --- metrics
     epoch, run = metrics.Accuracy(), metrics.Accuracy()
 
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)] * 2)
+    def update(labels, predictions):
+        for metric in (epoch, run):
+            metric.update_state(labels, predictions)
+
     # --- run
     reports = []
     for batches in epochs:
         epoch.reset_state()
         for labels, predictions in batches:
-            for metric in (epoch, run):
-                metric.update_state(labels, predictions)
+            update(labels, predictions)
         reports.append([epoch.result().numpy(), run.result().numpy()])
     return [list(column) for column in zip(*reports)]
 
@@ -342,12 +346,15 @@ def mean_of_batches(batches):
     """
     # --- metrics
     streamed = metrics.Mean()
-    # --- run
-    of_batches = []
-    for labels, predictions in batches:
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)] * 2)
+    def update(labels, predictions):
         correct = tf.cast(tf.equal(labels, predictions), tf.float32)
         streamed.update_state(correct)
-        of_batches.append(tf.reduce_mean(correct).numpy())
+        return tf.reduce_mean(correct)
+
+    # --- run
+    of_batches = [update(*batch).numpy() for batch in batches]
     return {
         "of_batches": of_batches,
         "mean": np.float32(np.mean(of_batches)),

@@ -47,11 +47,12 @@ def named_values(*variables):
     return {v.name[:-2]: v.numpy() for v in variables}
 
 
-def states(train, variables, stops):
-    """Calls `train(steps)`; the variables as they are at each of `stops`."""
+def states(step, variables, stops):
+    """Calls `step` again and again; the variables as they are at each of `stops`."""
     history, done = {}, 0
     for stop in stops:
-        train(tf.constant(stop - done))
+        for _ in range(stop - done):
+            step()
         history[stop], done = named_values(*variables), stop
     return history
 
@@ -81,12 +82,11 @@ def fit(data, start, optimizer, hyper, stops):
 
     # --- step
     @tf.function
-    def train(steps):
-        for _ in tf.range(steps):
-            optimizer.minimize(loss, weights, global_step)
+    def step():
+        optimizer.minimize(loss, weights, global_step)
 
     # --- run
-    return states(train, [*weights, *optimizer.variables, global_step], stops)
+    return states(step, [*weights, *optimizer.variables, global_step], stops)
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
@@ -108,18 +108,18 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
     table = tf.Variable(table, name="table")
     optimizer = OPTIMIZERS[optimizer](**hyper).create_slots([table])
 
-    def loss(ids, targets):
-        looked_up = tf.nn.embedding_lookup(table, ids)
-        return tf.reduce_sum(tf.square(looked_up - targets)) / 2
-
     # --- step
     @tf.function
-    def train(ids, targets):
-        for i in tf.range(len(ids)):
-            optimizer.minimize(lambda i=i: loss(ids[i], targets[i]), [table])
+    def step(rows, target):
+        def loss():
+            looked_up = tf.nn.embedding_lookup(table, rows)
+            return tf.reduce_sum(tf.square(looked_up - target)) / 2
+
+        optimizer.minimize(loss, [table])
 
     # --- run
-    train(tf.constant(ids), tf.constant(targets))
+    for i in range(len(ids)):
+        step(tf.constant(ids[i]), tf.constant(targets[i]))
     return named_values(table, *optimizer.variables)
 
 
@@ -153,13 +153,12 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
 
     # --- step
     @tf.function
-    def train(steps):
-        for _ in tf.range(steps):
-            clipped, _ = clipped_gradients()
-            optimizer.apply_gradients(zip(clipped, trained), global_step)
+    def step():
+        clipped, _ = clipped_gradients()
+        optimizer.apply_gradients(zip(clipped, trained), global_step)
 
     # --- run
-    history = states(train, [*weights, *optimizer.variables, global_step], stops)
+    history = states(step, [*weights, *optimizer.variables, global_step], stops)
     return history, clipped_gradients()[1].numpy()
 
 
@@ -191,9 +190,8 @@ def fit_at_rates(data, start, rates):
     for value in rates:
         rate.assign(value)
         step()
-    state = named_values(*weights, *optimizer.variables)
-    del state["rate"]
-    return state
+    slots = (v for v in optimizer.variables if v is not rate)
+    return named_values(*weights, *slots)
 
 
 def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.125):
@@ -232,24 +230,26 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
         errors = tf.square(scores()), tf.square(tf.matmul(real, judge) - 1)
         return tf.reduce_mean(errors[0]) + tf.reduce_mean(errors[1])
 
+    @tf.function
+    def critic_step():
+        return judge_adam.minimize(critic_loss, [judge])
+
     # --- generator
     maker_adam = optimizers.Adam(rate, 0.5, suffix="_1").create_slots([maker])
 
     def generator_loss():
         return tf.reduce_mean(tf.square(scores() - 1))
 
-    # --- run
     @tf.function
-    def train(turns):
-        losses = tf.TensorArray(real.dtype, turns, element_shape=[2])
-        for turn in tf.range(turns):
-            for _ in range(critic_steps):
-                of_critic = judge_adam.minimize(critic_loss, [judge])
-            of_maker = maker_adam.minimize(generator_loss, [maker], global_step)
-            losses = losses.write(turn, [of_critic, of_maker])
-        return losses.stack()
+    def generator_step():
+        return maker_adam.minimize(generator_loss, [maker], global_step)
 
-    losses = [list(pair) for pair in train(tf.constant(turns)).numpy()]
+    # --- run
+    losses = []
+    for _ in range(turns):
+        for _ in range(critic_steps):
+            of_critic = critic_step()
+        losses.append([of_critic.numpy(), generator_step().numpy()])
     variables = [maker, judge, *judge_adam.variables, *maker_adam.variables]
     return losses, named_values(*variables, global_step)
 
@@ -296,9 +296,8 @@ def fit_with_decay(data, start, stops, rate=0.125, decay=0.25, exclude=("bias",)
 
     # --- step
     @tf.function
-    def train(steps):
-        for _ in tf.range(steps):
-            optimizer.minimize(loss, weights, global_step)
+    def step():
+        optimizer.minimize(loss, weights, global_step)
 
     # --- run
-    return states(train, [*weights, *optimizer.variables, global_step], stops)
+    return states(step, [*weights, *optimizer.variables, global_step], stops)

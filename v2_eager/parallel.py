@@ -286,19 +286,17 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
     weights = tf.Variable(w)
     adam = optimizers.Adam(learning_rate).create_slots([weights])
 
+    # --- step
     @tf.function
-    def train(x, y):
-        # --- step
-        history = tf.TensorArray(x.dtype, size=len(x))
-        for step in tf.range(len(x)):
-            losses, parts = parallel_gradients(x[step], y[step], weights, num_devices)
-            adam.apply_gradients([(tf.add_n(parts), weights)])
-            history = history.write(step, tf.reduce_mean(losses))
-        return history.stack()
+    def step(x, y):
+        losses, parts = parallel_gradients(x, y, weights, num_devices)
+        adam.apply_gradients([(tf.add_n(parts), weights)])
+        return tf.reduce_mean(losses)
 
     # --- run
-    history = train(tf.constant(x), tf.constant(y))
-    return weights.numpy(), history.numpy()
+    batches = zip(tf.constant(x), tf.constant(y))
+    losses = [step(*batch) for batch in batches]
+    return weights.numpy(), tf.stack(losses).numpy()
 
 
 def mirrored():
@@ -327,7 +325,7 @@ def fit_towers(x, y, w, learning_rate=0.0625):
     with strategy.scope():
         weights = tf.Variable(w, name="w")  # a copy on each device
     dataset = tf.data.Dataset.from_tensor_slices((x, y))
-    batches = iter(strategy.experimental_distribute_dataset(dataset))
+    batches = strategy.experimental_distribute_dataset(dataset)
 
     # --- tower
     def tower(x, y):
@@ -335,23 +333,20 @@ def fit_towers(x, y, w, learning_rate=0.0625):
             loss = tf.reduce_mean(tf.square(polynomial(x, weights) - y))
         return loss, tape.gradient(loss, weights)
 
+    # --- step
     @tf.function
-    def train(batches, steps):
-        history = tf.TensorArray(w.dtype, size=steps)
-        for step in tf.range(steps):
-            # --- step
-            losses, gradients = strategy.run(tower, next(batches))
-            loss = strategy.reduce("MEAN", losses, axis=None)
-            gradient = strategy.reduce("MEAN", gradients, axis=None)
-            # Out here an assignment reaches every copy. In the tower it would reach
-            # the tower's own, and nobody would notice that they drift apart.
-            weights.assign_sub(learning_rate * gradient)
-            history = history.write(step, loss)
-        return history.stack()
+    def step(batch):
+        losses, gradients = strategy.run(tower, batch)
+        loss = strategy.reduce("MEAN", losses, axis=None)
+        gradient = strategy.reduce("MEAN", gradients, axis=None)
+        # Out here an assignment reaches every copy. In the tower it would reach the
+        # tower's own, and nobody would notice that they drift apart.
+        weights.assign_sub(learning_rate * gradient)
+        return loss
 
     # --- run
-    history = train(batches, tf.constant(len(x)))
-    return weights.numpy(), history.numpy()
+    history = [step(batch) for batch in batches]
+    return weights.numpy(), tf.stack(history).numpy()
 
 
 def feed_towers(x, batch):

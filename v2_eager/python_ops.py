@@ -273,21 +273,18 @@ def log_steps(xs):
     def after(x):
         log.append(f"after {x:g}")
 
+    # --- step
     @tf.function
-    def squares(xs):
-        found = tf.TensorArray(xs.dtype, len(xs))
-        for i in tf.range(len(xs)):
-            # --- step
-            log.append("made")
-            # Calls of Python run in the order of the lines; nobody has to fetch them.
-            tf.numpy_function(before, [xs[i]], [])
-            square = tf.square(xs[i])
-            tf.numpy_function(after, [square], [])
-            found = found.write(i, square)
-        return found.stack()
+    def step(x):
+        log.append("made")  # Python of a trace: once for all calls
+        # Calls of Python run in the order of the lines; nobody has to fetch them.
+        tf.numpy_function(before, [x], [])
+        square = tf.square(x)
+        tf.numpy_function(after, [square], [])
+        return square
 
     # --- run
-    return list(squares(tf.constant(xs)).numpy()), log
+    return [step(tf.constant(x)).numpy() for x in xs], log
 
 
 def check_gradient(x, weights, chained=True, delta=1e-3):
@@ -418,22 +415,22 @@ def write_images(images, labels=None, name="images", max_outputs=3, plotted=Fals
         )
 
         @tf.function
-        def write(images, labels):
-            for step in tf.range(len(images), dtype=tf.int64):
-                shown = images[step]
-                if labels is not None:
-                    shown = draw_labels(shown, labels[step], max_outputs, plotted)
-                tf.raw_ops.WriteImageSummary(
-                    writer=writer,
-                    step=step,
-                    tag=name,
-                    tensor=shown,
-                    bad_color=tf.constant([255, 0, 0, 255], tf.uint8),
-                    max_images=max_outputs,
-                )
+        def write(step, shown, labels):
+            if labels is not None:
+                shown = draw_labels(shown, labels, max_outputs, plotted)
+            tf.raw_ops.WriteImageSummary(
+                writer=writer,
+                step=step,
+                tag=name,
+                tensor=shown,
+                bad_color=tf.constant([255, 0, 0, 255], tf.uint8),
+                max_images=max_outputs,
+            )
 
         # --- run
-        write(tf.constant(images), None if labels is None else tf.constant(labels))
+        for step in range(len(images)):
+            drawn = None if labels is None else tf.constant(labels[step])
+            write(tf.constant(step, tf.int64), tf.constant(images[step]), drawn)
         tf.raw_ops.CloseSummaryWriter(writer=writer)
         # --- read
         return read_images(directory)

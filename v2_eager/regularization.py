@@ -161,21 +161,19 @@ def train(
 
     # --- step
     @tf.function
-    def run(steps):
-        history = tf.TensorArray(x.dtype, steps)
-        for i in tf.range(steps):
-            with tf.GradientTape() as tape:
-                loss, error = losses()
-            target = loss if regularized else error
-            adam.apply_gradients(zip(tape.gradient(target, trained), trained))
-            history = history.write(i, [loss, error])
-        return history.stack()
+    def step():
+        with tf.GradientTape() as tape:
+            loss, error = losses()
+        target = loss if regularized else error
+        adam.apply_gradients(zip(tape.gradient(target, trained), trained))
+        return loss, error
 
     # --- run
-    history = run(tf.constant(steps)).numpy()
+    history = [step() for _ in range(steps)]
+    loss, error = zip(*history)
     return {
-        "loss": history[:, 0],
-        "error": history[:, 1],
+        "loss": np.stack(loss),
+        "error": np.stack(error),
         "kernels": [weight.numpy() for weight in weights],
         "biases": [offset.numpy() for offset in offsets],
     }

@@ -58,10 +58,10 @@ def variable_names(scope):
     def variable(name="Variable"):
         return tf.Variable(1.0, name=names.unique_name(name))
 
-    def get_variable(scope, name):
-        return scope.get_variable(name, [], tf.float32, tf.ones_initializer())
+    def get_variable(name, prefix=""):
+        with names.name_scope(None):  # the counter counts these, too
+            return variable(prefix + name)
 
-    root = Scope({})
     # --- no scope
     made = [variable(), variable()]
     made += [variable("b"), variable("b")]
@@ -69,14 +69,14 @@ def variable_names(scope):
     for name in ["c", "d"]:
         with names.name_scope(scope):
             made.append(variable("b"))
-            made.append(get_variable(root, name))
+            made.append(get_variable(name))
     # --- a variable scope, twice: a name scope, too, which is new every time
     for name in ["c", "d"]:
         with names.name_scope(scope):
             made.append(variable("b"))
-            made.append(get_variable(root.open(scope), name))
+            made.append(get_variable(name, scope + "/"))
     # --- a clash of the two
-    made.append(variable(scope + "/b"))
+    made.append(get_variable("b", scope + "/"))
     return [variable.name for variable in made]
 
 

@@ -20,10 +20,11 @@ class Averages(keras.callbacks.Callback):
 
     def __init__(self, decay):
         super().__init__()
-        self.decay, self.shadows = decay, []
+        self.decay, self.shadows, self.followed = decay, [], None
 
     def on_train_begin(self, logs=None):
-        if not self.shadows:  # a second `fit` goes on
+        if self.followed is not self.model:  # a second `fit` of a model goes on
+            self.followed = self.model
             self.shadows = [keras.Variable(w) for w in self.model.trainable_weights]
             self.update = tf.function(self.follow)
 

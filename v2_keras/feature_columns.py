@@ -16,7 +16,7 @@ __all__ = [
 def standardize(features, statistics):
     """Subtracts means, divides by deviations, and joins the columns: sorted by name.
 
-    `Normalization` knows variances.
+    `Normalization` knows variances, and takes a deviation below 1e-7 for 1e-7.
     """
     columns = []
     for name in sorted(statistics):
@@ -44,6 +44,8 @@ def count_ids(ids, size, default_value=None):
     if default_value is not None:
         known = (ids >= -1) & (ids < size)
         ids = tf.where(known, ids, tf.constant(default_value, ids.dtype))
+    else:  # Keras drops what is too large
+        tf.debugging.assert_less(ids, tf.constant(size, ids.dtype))
     counts = layers.CategoryEncoding(size + 1, output_mode="count")(ids + 1)
     return counts[:, 1:]
 
@@ -53,6 +55,8 @@ def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"
 
     A lookup of Keras numbers the strangers first, and has one bucket at least.
     """
+    if num_oov_buckets and default_value != -1:
+        raise ValueError("Can't specify both num_oov_buckets and default_value")
     return WordCounter(words, num_oov_buckets, default_value, name=name)
 
 

@@ -15,7 +15,7 @@ def resize_half_pixel(images, size, method="bilinear"):
     """
     if method != "nearest":
         images = ops.cast(images, "float32")
-    return ops.image.resize(images, size, method)
+    return ops.image.resize(images, size, method, data_format="channels_last")
 
 
 def turn(image, k=1):

@@ -104,20 +104,25 @@ def regression(batches, threshold=0.5):
     return stream(update, batches, results)
 
 
+def yes(values):
+    """Whether they are not 0, as `tf.cast` to bool: also what is below it."""
+    return values != 0
+
+
 def decisions(batches):
     """Streams what counts of right and wrong decisions tell.
 
-    Whatever is above 0 is a yes; the threshold of Keras is 1/2.
+    Whatever is not 0 is a yes; to Keras it is what exceeds a threshold, of 1/2.
     """
     # --- metrics
     named = {
         "accuracy": metrics.Accuracy(),
-        "tp": metrics.TruePositives(0.0),
-        "fp": metrics.FalsePositives(0.0),
-        "tn": metrics.TrueNegatives(0.0),
-        "fn": metrics.FalseNegatives(0.0),
-        "precision": metrics.Precision(0.0),
-        "recall": metrics.Recall(0.0),
+        "tp": metrics.TruePositives(),
+        "fp": metrics.FalsePositives(),
+        "tn": metrics.TrueNegatives(),
+        "fn": metrics.FalseNegatives(),
+        "precision": metrics.Precision(),
+        "recall": metrics.Recall(),
     }
 
     def update(labels, predictions, weights=None):
@@ -125,7 +130,7 @@ def decisions(batches):
         decided = predictions.astype(labels.dtype)
         named["accuracy"].update_state(labels, decided, weights)
         for name in list(named)[1:]:
-            named[name].update_state(labels, predictions, weights)
+            named[name].update_state(yes(labels), yes(predictions), weights)
 
     def results():
         found = results_of(named)

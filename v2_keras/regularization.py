@@ -71,24 +71,39 @@ def train(
 ):
     """Trains a network of ELU layers by Adam, minimizing the penalties, too, or not.
 
-    The loss has the penalties in it, the metric has not. What is no part of the loss is
-    not counted: `regularized=False` reports the error twice.
+    The loss has the penalties in it, the metric has not. What is no part of the loss
+    Keras does not count: with `regularized=False` a callback watches the penalties.
     """
     # --- build
-    model = keras.Sequential([keras.Input(points.shape[1:])])
+    dtype = points.dtype.name
+    half, watched = keras.regularizers.L2(scale / 2), []
+    penalty = half if regularized else None
+    model = keras.Sequential([keras.Input(points.shape[1:], dtype=dtype)])
     for bias in biases:
-        penalty = keras.regularizers.L2(scale / 2) if regularized else None
-        model.add(layers.Dense(len(bias), "elu", kernel_regularizer=penalty))
+        dense = layers.Dense(len(bias), "elu", kernel_regularizer=penalty, dtype=dtype)
+        model.add(dense)
     model.set_weights([w for pair in zip(kernels, biases) for w in pair])
+
+    def watch(batch, logs):
+        watched.append(float(sum(half(layer.kernel) for layer in model.layers)))
+
+    watcher = keras.callbacks.LambdaCallback(on_train_batch_begin=watch)
     # --- step
     model.compile(adam(rate), "mse", metrics=["mse"])
     # --- run
     history = model.fit(
-        points, labels, len(points), epochs=steps, shuffle=False, verbose=0
+        points,
+        labels,
+        len(points),
+        epochs=steps,
+        shuffle=False,
+        callbacks=[] if regularized else [watcher],
+        verbose=0,
     ).history
     weights = model.get_weights()
+    loss = history["loss"] if regularized else np.add(history["mse"], watched)
     return {
-        "loss": np.float32(history["loss"]),
+        "loss": np.float32(loss),
         "error": np.float32(history["mse"]),
         "kernels": weights[::2],
         "biases": weights[1::2],

@@ -285,7 +285,8 @@ def read_in_pieces(x, pieces, units, keep_state=True):
 def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
     """Trains an LSTM to tell sequences apart, its gradients clipped.
 
-    `global_clipnorm` would clip them as well, and not tell the norm.
+    `global_clipnorm` would clip them as well, and not tell the norm. It is in float32,
+    whatever `x` is.
     """
     # --- model
     tf.random.set_seed(7)
@@ -310,7 +311,10 @@ def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
 
 
 class Classifier(keras.Model):
-    """An LSTM and a dense layer, whose steps tell the norm of their gradients."""
+    """An LSTM and a dense layer, whose steps tell the norm of their gradients.
+
+    They tell no metrics of `compile`, but the loss.
+    """
 
     def __init__(self, units, limit):
         super().__init__()
@@ -329,11 +333,12 @@ class Classifier(keras.Model):
         return self.dense(state.h)
 
     def train_step(self, data):
-        inputs, labels = data
+        inputs, labels, counts = keras.utils.unpack_x_y_sample_weight(data)
         with tf.GradientTape() as tape:
-            loss = self.compute_loss(y=labels, y_pred=self(inputs, training=True))
-        weights = [weight.value for weight in self.trainable_weights]
+            outputs = self(inputs, training=True)
+            loss = self.compute_loss(inputs, labels, outputs, counts)
+        weights = self.trainable_weights
         gradients = tape.gradient(loss, weights)
         gradients, norm = tf.clip_by_global_norm(gradients, self.limit)
-        self.optimizer.apply(gradients, self.trainable_weights)
+        self.optimizer.apply(gradients, weights)
         return {"loss": loss, "norm": norm}

@@ -176,6 +176,54 @@ class PairTest(unittest.TestCase):
         self.assertEqual(left, right)
 
 
+class StepTest(unittest.TestCase):
+    """What the session ran step by step is a call per step: Python sees every one."""
+
+    INSIDE = {
+        "accumulated_step": "one step, whose micro-batches nobody looks at",
+        "random_walk": "the loop is in the graph on the left, too",
+    }
+
+    @parameterized.expand(BY_TOPIC)
+    def test_a_loop_of_runs_is_no_loop_of_a_graph(self, name, topic):
+        left, right = (_functions(path) for path in (topic.v1, topic.v2))
+        found = [
+            pair
+            for pair, body in left.items()
+            if pair in right and _runs_in_turn(body, left) and _loops(right[pair])
+        ]
+        self.assertEqual([pair for pair in found if pair not in self.INSIDE], [])
+
+
+def _functions(path):
+    tree = ast.parse(path.read_text("utf-8"))
+    return {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+
+
+def _runs_in_turn(body, page):
+    """Whether a function, or `states` that it calls, runs a session in a loop."""
+    loops = ast.For, ast.While, ast.ListComp, ast.GeneratorExp
+    for node in ast.walk(body):
+        if isinstance(node, loops):
+            calls = [n.func for n in ast.walk(node) if isinstance(n, ast.Call)]
+            if any(isinstance(c, ast.Attribute) and c.attr == "run" for c in calls):
+                return True
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "states":
+            return _runs_in_turn(page["states"], page) if "states" in page else False
+    return False
+
+
+def _loops(body):
+    """Whether a `tf.function` in it has a loop, of TensorFlow's or of Python's."""
+    return any(
+        isinstance(inner, ast.For) and "range(" in ast.unparse(inner.iter)
+        for step in ast.walk(body)
+        if isinstance(step, ast.FunctionDef)
+        and any("tf.function" in ast.unparse(d) for d in step.decorator_list)
+        for inner in ast.walk(step)
+    )
+
+
 def _foreign(topic, source):
     """What a right page must not have, and has; `bridges` is about `compat.v1`."""
     foreign = ["compat.v1", "tensorflow.python", "import keras", "tf1to2"]
