@@ -219,8 +219,8 @@ def read_csv(text, defaults, batch_size, header=True, select_cols=None):
 
     Args:
         text: what the file contains.
-        defaults: list of one value or dtype for each column: in place of an empty
-            field, or what must be there.
+        defaults: list of [what is taken for an empty field] for each column, or, where
+            there must be one, the name of its dtype.
         batch_size: rows of a batch; what does not fill one is left out.
         header: whether the first line is left out.
         select_cols: list of the numbers of columns to read, ascending, or None.
@@ -234,6 +234,7 @@ def read_csv(text, defaults, batch_size, header=True, select_cols=None):
     """
     with tempfile.TemporaryDirectory() as directory:
         names = write_files([text], directory)
+        defaults = [tf.as_dtype(d) if isinstance(d, str) else d for d in defaults]
         with tf.Graph().as_default(), tf.Session() as sess:
             # --- dataset
             contrib_data = tensorflow.contrib.data

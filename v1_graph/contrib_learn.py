@@ -1,18 +1,23 @@
-"""contrib's learn, TPUEstimator, summary, predictor → loops, strategies, tf.summary."""
+"""contrib's learn, eager, TPUEstimator, summary, predictor → loops and strategies."""
 
+import functools
 import os
 import tempfile
 
 import numpy as np
 import tensorflow
 import tensorflow.compat.v1 as tf
+from tensorflow.python.eager import context
 
 from v1_graph.saved_models import _unpack
+from v1_graph.slim_learning import write_checkpoint
 from v1_graph.summaries import _by_tag, _read
 
 __all__ = [
     "fit_and_predict",
     "train_on_tpu",
+    "fit_eagerly",
+    "create_restored",
     "word_ids",
     "write_curves",
     "predict_saved",
@@ -65,13 +70,13 @@ def fit_and_predict(x, y, kernel, steps, options=()):
         estimator = learn.Estimator(model_fn, model_dir, config)
         for count in steps:
             estimator.fit(input_fn=input_fn, **{total: count})
-        rmse = learn.MetricSpec(
-            tensorflow.contrib.metrics.streaming_root_mean_squared_error,
+        mse = learn.MetricSpec(
+            tensorflow.contrib.metrics.streaming_mean_squared_error,
             prediction_key="scores",
         )
         return {
             "evaluated": estimator.evaluate(
-                input_fn=input_fn, steps=1, metrics={"rmse": rmse}
+                input_fn=input_fn, steps=1, metrics={"mse": mse}
             ),
             "predictions": np.stack(
                 [
@@ -155,6 +160,86 @@ def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
             "evaluated": estimator.evaluate(input_fn, steps=len(x) // batch_size),
             "predictions": np.stack([row["scores"] for row in rows]),
         }
+
+
+def eagerly(function):
+    """Runs a program as one that begins with `tf.enable_eager_execution()`."""
+
+    @functools.wraps(function)
+    def run(*args):
+        with context.eager_mode():
+            return function(*args)
+
+    return run
+
+
+@eagerly
+def fit_eagerly(x, y, kernel, epochs, batch_size):
+    """Trains a linear model in eager mode, as of 1.5 to 1.10.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        kernel: [features, units] array of the same dtype to start at.
+        epochs: how often all rows are taken.
+        batch_size: how many rows a step takes.
+
+    Returns:
+        dict with the `mean` of the losses, the `kernel` in the end, the `predictions`
+        by it, whether this was eager, and the kinds of `devices`.
+    """
+    # --- model
+    tfe = tensorflow.contrib.eager
+    weights = tfe.Variable(kernel, name="kernel")
+
+    def loss(x, y):
+        return tf.reduce_mean(tf.square(tf.matmul(x, weights) - y))
+
+    predict = tfe.defun(lambda x: tf.matmul(x, weights))
+    # --- train
+    value_and_gradients = tfe.implicit_value_and_gradients(loss)
+    optimizer = tf.train.AdamOptimizer(0.125)
+    mean = tfe.metrics.Mean()
+    dataset = tf.data.Dataset.from_tensor_slices((x, y)).repeat(epochs)
+    for rows, labels in tfe.Iterator(dataset.batch(batch_size)):
+        value, gradients = value_and_gradients(rows, labels)
+        optimizer.apply_gradients(gradients)
+        mean(value)
+    # --- results
+    devices = {name.split(":")[-2] for name in tfe.list_devices()}
+    return {
+        "mean": mean.result().numpy(),
+        "kernel": weights.numpy(),
+        "predictions": predict(tf.constant(x)).numpy(),
+        "eager": tfe.in_eager_mode(),
+        "devices": sorted(device for device in devices if "XLA" not in device),
+    }
+
+
+@eagerly
+def create_restored(saved, start, scope=""):
+    """Makes variables that take their values from a checkpoint of a graph.
+
+    Args:
+        saved: {name: array}, what the checkpoint holds.
+        start: {name: array}, the variables as they would begin.
+        scope: text that the checkpoint has before each of the names.
+
+    Returns:
+        {name: array}, the variables as they begin.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint lacks a name.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = write_checkpoint(saved, directory)
+        # --- restore
+        tfe = tensorflow.contrib.eager
+        with tfe.restore_variables_on_create(path, lambda name: scope + name):
+            variables = {
+                name: tfe.Variable(value, name=name) for name, value in start.items()
+            }
+        return {name: variable.numpy() for name, variable in variables.items()}
 
 
 def word_ids(documents, others, length, min_frequency=0):

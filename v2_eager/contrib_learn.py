@@ -1,4 +1,4 @@
-"""contrib's learn, TPUEstimator, summary, predictor → loops, strategies, tf.summary."""
+"""contrib's learn, eager, TPUEstimator, summary, predictor → loops and strategies."""
 
 import collections
 import json
@@ -12,11 +12,14 @@ from tensorboard.plugins import projector
 
 from v2_eager.numerics import metrics, optimizers, restore
 from v2_eager.saved_models import unpack
+from v2_eager.slim_learning import write_checkpoint
 from v2_eager.summaries import _by_tag, read_folder, write_histogram, write_scalar
 
 __all__ = [
     "fit_and_predict",
     "train_on_tpu",
+    "fit_eagerly",
+    "create_restored",
     "word_ids",
     "write_curves",
     "predict_saved",
@@ -55,12 +58,12 @@ def fit_and_predict(x, y, kernel, steps, options=()):
         first = 0 if dict(options).get("max_steps") else global_step.numpy()
         while global_step < first + count:
             train_step()
-    rmse, scores = metrics.RootMeanSquaredError(), model(x)
-    rmse.update_state(y, scores)
+    mse, scores = metrics.MeanSquaredError(), model(x)
+    mse.update_state(y, scores)
     loss = tf.reduce_mean(tf.square(scores - y))
     return {
         "evaluated": {
-            "rmse": rmse.result().numpy(),
+            "mse": mse.result().numpy(),
             "loss": tf.cast(loss, tf.float32).numpy(),
             "global_step": global_step.numpy(),
         },
@@ -135,6 +138,70 @@ def tpu_strategy(name):
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)
     return tf.distribute.TPUStrategy(resolver)
+
+
+def fit_eagerly(x, y, kernel, epochs, batch_size):
+    """Trains a linear model in eager mode, as of 1.5 to 1.10.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        kernel: [features, units] array of the same dtype to start at.
+        epochs: how often all rows are taken.
+        batch_size: how many rows a step takes.
+
+    Returns:
+        dict with the `mean` of the losses, the `kernel` in the end, the `predictions`
+        by it, whether this was eager, and the kinds of `devices`.
+    """
+    # --- model
+    weights = tf.Variable(kernel, name="kernel")
+
+    def loss(x, y):
+        return tf.reduce_mean(tf.square(tf.matmul(x, weights) - y))
+
+    predict = tf.function(lambda x: tf.matmul(x, weights))
+    # --- train
+    optimizer = optimizers.Adam(0.125)
+    total, count = 0.0, 0.0
+    dataset = tf.data.Dataset.from_tensor_slices((x, y)).repeat(epochs)
+    for rows, labels in dataset.batch(batch_size):
+        with tf.GradientTape() as tape:
+            value = loss(rows, labels)
+        optimizer.apply_gradients([(tape.gradient(value, weights), weights)])
+        total, count = total + float(value), count + 1
+    # --- results
+    return {
+        "mean": np.float64(total / count),
+        "kernel": weights.numpy(),
+        "predictions": predict(tf.constant(x)).numpy(),
+        "eager": tf.executing_eagerly(),
+        "devices": sorted({d.device_type for d in tf.config.list_logical_devices()}),
+    }
+
+
+def create_restored(saved, start, scope=""):
+    """Makes variables that take their values from a checkpoint of a graph.
+
+    Args:
+        saved: {name: array}, what the checkpoint holds.
+        start: {name: array}, the variables as they would begin.
+        scope: text that the checkpoint has before each of the names.
+
+    Returns:
+        {name: array}, the variables as they begin.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint lacks a name.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = write_checkpoint(saved, directory)
+        # --- restore
+        variables = {
+            name: tf.Variable(value, name=name) for name, value in start.items()
+        }
+        restore.by_name(path, {scope + name: v for name, v in variables.items()})
+        return {name: variable.numpy() for name, variable in variables.items()}
 
 
 def word_ids(documents, others, length, min_frequency=0):
