@@ -129,6 +129,22 @@ BOUNDS: list[Bound] = [
     ),
     *(
         Bound(
+            *(f"contrib_tools.{pair}", case, way, "1.15.5", leaf),
+            ulps=worst,
+            measured=worst,
+            reason=REWRITTEN,
+            settings="" if way == "eager" else "strict",
+        )
+        for pair, case, leaf, worst in [
+            ("rotate", "between pixels", "outputs", 8644),
+            ("rotate", "between pixels", "gradients/inputs/0", 17792),
+            ("transform", "at once", "outputs", 195),
+            ("transform", "at once", "gradients/inputs/0", 36864),
+        ]
+        for way in ("eager", "function", "dynamic")
+    ),
+    *(
+        Bound(
             *("keras_layers.penalty", f"{kind}, any size", way, "1.15.5", leaf),
             ulps=1,
             measured=1,
