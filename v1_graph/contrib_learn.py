@@ -7,7 +7,6 @@ import tempfile
 import numpy as np
 import tensorflow
 import tensorflow.compat.v1 as tf
-from tensorflow.python.eager import context
 
 from v1_graph.saved_models import _unpack
 from v1_graph.slim_learning import write_checkpoint
@@ -167,7 +166,9 @@ def eagerly(function):
 
     @functools.wraps(function)
     def run(*args):
-        with context.eager_mode():
+        from tensorflow.contrib.eager.python import saver
+
+        with saver.context.eager_mode():  # the rest of this process has graphs
             return function(*args)
 
     return run

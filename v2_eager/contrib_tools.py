@@ -269,7 +269,6 @@ def dense_image_warp(images, flow):
     tf.debugging.assert_greater_equal([height, width], 2, "It must be at least 2.")
     grid = tf.stack(tf.meshgrid(tf.range(height), tf.range(width), indexing="ij"), 2)
     places = tf.cast(grid, flow.dtype) - flow
-    # --- corners
     last = tf.cast([height - 2, width - 2], flow.dtype)
     floors = tf.clip_by_value(tf.floor(places), 0, last)
     shares = tf.minimum(tf.maximum(tf.cast(places - floors, images.dtype), 0), 1)
@@ -279,7 +278,6 @@ def dense_image_warp(images, flow):
     def corner(offset):
         return tf.gather_nd(images, floors + offset, batch_dims=1)
 
-    # --- between
     top = right * (corner([0, 1]) - corner([0, 0])) + corner([0, 0])
     bottom = right * (corner([1, 1]) - corner([1, 0])) + corner([1, 0])
     return down * (bottom - top) + top
@@ -307,11 +305,9 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
     rank = x.shape.rank
     axes = np.ravel(range(rank) if axis is None else axis) % rank
     kept = [i for i in range(rank) if i not in axes]
-    # --- sort
     rows = tf.transpose(x, [*kept, *axes])
     rows = tf.reshape(rows, tf.concat([tf.shape(rows)[: len(kept)], [-1]], 0))
     rows = tf.sort(rows, direction="DESCENDING")
-    # --- choose
     last = tf.cast(tf.shape(rows)[-1] - 1, tf.float64)
     place = choices[interpolation](last * (1.0 - tf.cast(q, tf.float64) / 100.0))
     chosen = rows[..., tf.cast(place, tf.int32)]
