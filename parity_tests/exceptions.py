@@ -62,6 +62,10 @@ CTC_DENSE = (
     "labels in a matrix have another algorithm: sums of all rows at once, by "
     "reduce_logsumexp, no kernel for each sentence"
 )
+NO_AXES = (
+    "the gradient of v1's difference of unknown shapes is summed over no axes, which "
+    "makes 0.0 of the -0.0 in whole vectors"
+)
 BOUNDS: list[Bound] = [
     *(
         Bound(
@@ -133,6 +137,36 @@ BOUNDS: list[Bound] = [
             ("make_two_memories", "of two sizes", 0, 138689, ["xla"]),
         ]
         for way in ways
+    ),
+    *(
+        Bound(
+            *("contrib_tools.dense_image_warp", case, way, "1.15.5"),
+            "gradients/inputs/1",
+            ulps=0,
+            measured=0,
+            reason=NO_AXES,
+        )
+        for case, ways in [
+            ("beyond the border, too", ("eager", "function", "dynamic", "xla")),
+            ("forwards", ("eager",)),
+        ]
+        for way in ways
+    ),
+    *(
+        Bound(
+            *(f"contrib_tools.{pair}", case, way, "1.15.5", leaf),
+            ulps=worst,
+            measured=worst,
+            reason=REWRITTEN,
+            settings="" if way == "eager" else "strict",
+        )
+        for pair, case, leaf, worst in [
+            ("rotate", "between pixels", "outputs", 8644),
+            ("rotate", "between pixels", "gradients/inputs/0", 17792),
+            ("transform", "at once", "outputs", 195),
+            ("transform", "at once", "gradients/inputs/0", 36864),
+        ]
+        for way in ("eager", "function", "dynamic")
     ),
     *(
         Bound(

@@ -126,10 +126,10 @@ class ShareTest(unittest.TestCase):
             "tf.placeholder": 5,
             "tf.io.FixedLenFeature": 90,  # still there
             "tf.GraphKeys.TRAINABLE_VARIABLES": 3,
-            "tf.contrib.tpu.TPUConfig": 2,
+            "tf.contrib.tpu.outfeed_dequeue_tuple": 2,
             "tf.nowhere": 90,
         }
-        rest = [(2, "tf.contrib.tpu.TPUConfig")]
+        rest = [(2, "tf.contrib.tpu.outfeed_dequeue_tuple")]
         self.assertEqual(share.share(usage), (10, 8, rest))
 
     def test_most_of_what_legacy_code_uses_is_proven(self):

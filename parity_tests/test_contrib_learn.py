@@ -1,0 +1,179 @@
+import unittest
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import PLAIN, proof
+from parity_tests.contrib import CONTRIB
+from parity_tests.test_saved_models import genuine
+from tf1to2.parity import FalseFriend, Program, Raises
+from v1_graph import contrib_learn as v1
+from v2_eager import contrib_learn as v2
+from v2_eager import parallel
+
+PROGRAM = {**CONTRIB, "function": PLAIN}
+RNG = np.random.RandomState(0)
+ROWS = RNG.normal(size=[67, 3]).astype("f")
+LABELS = ROWS @ RNG.normal(size=[3, 2]).astype("f")
+KERNEL = RNG.normal(size=[3, 2]).astype("f")
+DATA = [ROWS, LABELS, KERNEL]
+VALUES = RNG.normal(size=[3, 16]).astype("f")
+TEXTS = [
+    "The cat sat on the mat, and the dog's-bowl was empty.",
+    "TheIBMResearch lab: x2, x3 and x2 — über-naïve",
+    "the cat the cat the end",
+    "",
+]
+OTHERS = ["the dog sat", "IBM x3", ""]
+SAVED = {"net/w": RNG.normal(size=[5]).astype("f"), "net/b": np.float32([1, 2])}
+START = {"w": np.zeros([5], "f"), "b": np.zeros([2], "f")}
+MODEL = genuine("export, its files")
+INPUT = RNG.normal(size=[5, 3])
+
+
+def counted_in_all(x, y, kernel, steps):
+    """Steps that are those of the end."""
+    return v2.fit_and_predict(x, y, kernel, steps, {"max_steps": True})
+
+
+def of_all_rows(x, y, kernel, max_steps, batch_size):
+    """An evaluation of all rows."""
+    answer = v2.train_on_tpu(x, y, kernel, max_steps, batch_size)
+    error = answer["predictions"] - y
+    found = {"loss": np.mean(error**2), "mae": np.mean(abs(error))}
+    return {**answer, "evaluated": {**answer["evaluated"], **found}}
+
+
+def by_text_vectorization(documents, others, length, min_frequency=0):
+    import keras
+
+    layer = keras.layers.TextVectorization(output_sequence_length=length)
+    layer.adapt(documents)
+    answer = v2.word_ids(documents, others, length, min_frequency)
+    return {**answer, "ids": layer(documents).numpy()}
+
+
+def at_least(documents, others, length, min_frequency):
+    return v2.word_ids(documents, others, length, min_frequency - 1)
+
+
+def by_tf_summary(values):
+    """`tf.summary.scalar`, which TensorBoard writes as a tensor."""
+    with mock.patch.object(v2, "write_scalar", tf.summary.scalar):
+        events = v2.write_curves(values)
+    return [event for event in events if event["tag"] == "loss"]
+
+
+def program(name, slug, args, kwargs=(), skip=CONTRIB, **options):
+    return Program(name, slug, args, dict(kwargs), skip=skip, **options)
+
+
+def friend(name, slug, args, naive, because, skip=CONTRIB, **options):
+    more = {"of": "program", "naive": naive, "because": because}
+    return FalseFriend(name, slug, args, skip=skip, **more, **options)
+
+
+def refused(name, slug, args, error, match, **options):
+    more = {"of": "program", "skip": PROGRAM, **options}
+    return Raises.alike(name, slug, args, error, match, **more)
+
+
+CASES = [
+    program("fit_and_predict", "two calls", [*DATA, [3, 4]], float32=True),
+    program("fit_and_predict", "to a last step", [*DATA, [3, 2], {"max_steps": True}]),
+    friend(
+        "fit_and_predict",
+        "steps of the end",
+        [*DATA, [3, 4]],
+        counted_in_all,
+        "steps are more steps, max_steps the number of the last one",
+        float32=True,
+    ),
+    program("train_on_tpu", "without one", [*DATA, 20, 16]),
+    friend(
+        "train_on_tpu",
+        "an evaluation of all rows",
+        [*DATA, 20, 16],
+        of_all_rows,
+        "rows that fill no batch are not evaluated",
+    ),
+    program("fit_eagerly", "two epochs", [*DATA, 2, 16]),
+    program("create_restored", "another scope", [SAVED, START, "net/"], skip=PROGRAM),
+    program("word_ids", "in their order", [TEXTS, OTHERS, 8], skip=PROGRAM),
+    program("word_ids", "the frequent ones", [TEXTS, OTHERS, 8, 1], skip=PROGRAM),
+    friend(
+        "word_ids",
+        "TextVectorization",
+        [TEXTS, OTHERS, 8],
+        by_text_vectorization,
+        "a layer lowers the case, sorts by frequency, and has 0 for no word alone",
+        skip=PROGRAM,
+    ),
+    friend(
+        "word_ids",
+        "at least so often",
+        [TEXTS, OTHERS, 8, 2],
+        at_least,
+        "words that come min_frequency times are left out",
+        skip=PROGRAM,
+    ),
+    program("write_curves", "three steps", [VALUES, 1000], exact=True),
+    friend(
+        "write_curves",
+        "tf.summary.scalar",
+        [VALUES],
+        by_tf_summary,
+        "TensorBoard's summaries are tensors, those of contrib plain numbers",
+        exact=True,
+        differs="structure",
+    ),
+    program("predict_saved", "a model of 1.15.5", [MODEL, {"x": INPUT}], skip=PROGRAM),
+    program("project", "words", [VALUES[:, :7], ["a", "b", "c"]], skip=PROGRAM),
+    program(
+        "project", "a sprite", [VALUES[:, :7], ["a", "b", "c"], [28, 32]], skip=PROGRAM
+    ),
+    refused(
+        "create_restored",
+        "a name that is missing",
+        [SAVED, START],
+        tf.errors.NotFoundError,
+        "[wb] not found in checkpoint",
+    ),
+    refused(
+        "predict_saved",
+        "an input that it has not",
+        [MODEL, {"y": INPUT}],
+        ValueError,
+        "Got unexpected keys in input_dict",
+    ),
+    refused(
+        "predict_saved",
+        "a signature that it has not",
+        [MODEL, {"x": INPUT}, "score"],
+        ValueError,
+        "Got (unexpected keys|signature_def_key)",
+    ),
+    refused(
+        "predict_saved", "no model", [{}, {"x": INPUT}], OSError, "SavedModel file does"
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class ContribLearnTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+class StrategyTest(unittest.TestCase):
+    def test_two_replicas_take_the_steps_of_one(self):
+        data = [array.astype("d") for array in DATA]
+        one = v2.train_on_tpu(*data, 20, 16)
+        with mock.patch.object(v2, "tpu_strategy", lambda _: parallel.mirrored()):
+            two = v2.train_on_tpu(*data, 20, 16, "a TPU's name")
+        np.testing.assert_array_equal(
+            *(answer["predictions"].astype("f") for answer in (one, two))
+        )

@@ -1,0 +1,386 @@
+"""contrib's learn, eager, TPUEstimator, summary, predictor → loops and strategies."""
+
+import collections
+import json
+import os
+import re
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+from tensorboard.plugins import projector
+
+from v2_eager.numerics import metrics, optimizers, restore
+from v2_eager.saved_models import unpack
+from v2_eager.slim_learning import write_checkpoint
+from v2_eager.summaries import _by_tag, read_folder, write_histogram, write_scalar
+
+__all__ = [
+    "fit_and_predict",
+    "train_on_tpu",
+    "fit_eagerly",
+    "create_restored",
+    "word_ids",
+    "write_curves",
+    "predict_saved",
+    "project",
+]
+
+
+def fit_and_predict(x, y, kernel, steps, options=()):
+    """Trains a linear model by `learn.Estimator`, whose model_fn asks for its mode.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        kernel: [features, units] array of the same dtype to start at.
+        steps: list of the steps of each call of `fit`; more go on from the last one.
+        options: dict with, of these: `max_steps`, whether the numbers are those of
+            the last step instead.
+
+    Returns:
+        dict with the metrics `evaluated`, the `predictions` [n, units], and the
+        `kernel` in the end.
+    """
+    # --- model
+    model = Line(kernel)
+    global_step = tf.Variable(0, dtype=tf.int64)
+    x, y = tf.constant(x), tf.constant(y)
+
+    @tf.function
+    def train_step():
+        optimizers.GradientDescent(0.125).minimize(
+            lambda: tf.reduce_mean(tf.square(model(x) - y)), [model.kernel], global_step
+        )
+
+    # --- run
+    for count in steps:
+        first = 0 if dict(options).get("max_steps") else global_step.numpy()
+        while global_step < first + count:
+            train_step()
+    mse, scores = metrics.MeanSquaredError(), model(x)
+    mse.update_state(y, scores)
+    loss = tf.reduce_mean(tf.square(scores - y))
+    return {
+        "evaluated": {
+            "mse": mse.result().numpy(),
+            "loss": tf.cast(loss, tf.float32).numpy(),
+            "global_step": global_step.numpy(),
+        },
+        "predictions": scores.numpy(),
+        "kernel": model.kernel.numpy(),
+    }
+
+
+class Line(tf.Module):
+    def __init__(self, kernel):
+        super().__init__()
+        self.kernel = tf.Variable(kernel, name="kernel")
+
+    def __call__(self, x):
+        return tf.matmul(x, self.kernel)
+
+
+def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
+    """Trains by `TPUEstimator`, on a TPU or, without a name, on what there is.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        kernel: [features, units] array of the same dtype to start at.
+        max_steps: how many steps to take.
+        batch_size: rows of a step, of all cores together; of an evaluation, too.
+        tpu_name: name of a TPU, or None.
+
+    Returns:
+        dict with the metrics `evaluated`, of the rows that fill batches, and the
+        `predictions` [n, units].
+    """
+    # --- model
+    strategy = tpu_strategy(tpu_name) if tpu_name else tf.distribute.get_strategy()
+    with strategy.scope():
+        model = Line(kernel)
+
+    def replica(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(x) - y))
+        return tape.gradient(loss, model.kernel)
+
+    @tf.function
+    def train_step(batch):
+        gradients = strategy.run(replica, batch)
+        gradient = strategy.reduce("MEAN", gradients, axis=None)
+        model.kernel.assign_sub(0.125 * gradient)  # out here it reaches every replica
+
+    # --- run
+    data = tf.data.Dataset.from_tensor_slices((x, y))
+    batches = data.repeat().batch(batch_size, drop_remainder=True).take(max_steps)
+    for batch in strategy.experimental_distribute_dataset(batches):
+        train_step(batch)
+    loss, mae = metrics.Mean(), metrics.MeanAbsoluteError()
+    for inputs, labels in data.batch(batch_size, drop_remainder=True):
+        scores = model(inputs)
+        loss.update_state(tf.reduce_mean(tf.square(scores - labels)))
+        mae.update_state(labels, scores)
+    return {
+        "evaluated": {
+            "loss": loss.result().numpy(),
+            "mae": mae.result().numpy(),
+            "global_step": np.int64(max_steps),
+        },
+        "predictions": model(tf.constant(x)).numpy(),
+    }
+
+
+def tpu_strategy(name):
+    """The cores of a TPU, as one strategy."""
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(name)
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    return tf.distribute.TPUStrategy(resolver)
+
+
+def fit_eagerly(x, y, kernel, epochs, batch_size):
+    """Trains a linear model in eager mode, as of 1.5 to 1.10.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        kernel: [features, units] array of the same dtype to start at.
+        epochs: how often all rows are taken.
+        batch_size: how many rows a step takes.
+
+    Returns:
+        dict with the `mean` of the losses, the `kernel` in the end, the `predictions`
+        by it, whether this was eager, and the kinds of `devices`.
+    """
+    # --- model
+    weights = tf.Variable(kernel, name="kernel")
+
+    def loss(x, y):
+        return tf.reduce_mean(tf.square(tf.matmul(x, weights) - y))
+
+    predict = tf.function(lambda x: tf.matmul(x, weights))
+    # --- train
+    optimizer = optimizers.Adam(0.125)
+    total, count = 0.0, 0.0
+    dataset = tf.data.Dataset.from_tensor_slices((x, y)).repeat(epochs)
+    for rows, labels in dataset.batch(batch_size):
+        with tf.GradientTape() as tape:
+            value = loss(rows, labels)
+        optimizer.apply_gradients([(tape.gradient(value, weights), weights)])
+        total, count = total + float(value), count + 1
+    # --- results
+    return {
+        "mean": np.float64(total / count),
+        "kernel": weights.numpy(),
+        "predictions": predict(tf.constant(x)).numpy(),
+        "eager": tf.executing_eagerly(),
+        "devices": sorted({d.device_type for d in tf.config.list_logical_devices()}),
+    }
+
+
+def create_restored(saved, start, scope=""):
+    """Makes variables that take their values from a checkpoint of a graph.
+
+    Args:
+        saved: {name: array}, what the checkpoint holds.
+        start: {name: array}, the variables as they would begin.
+        scope: text that the checkpoint has before each of the names.
+
+    Returns:
+        {name: array}, the variables as they begin.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint lacks a name.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        path = write_checkpoint(saved, directory)
+        # --- restore
+        variables = {
+            name: tf.Variable(value, name=name) for name, value in start.items()
+        }
+        restore.by_name(path, {scope + name: v for name, v in variables.items()})
+        return {name: variable.numpy() for name, variable in variables.items()}
+
+
+def word_ids(documents, others, length, min_frequency=0):
+    """Learns the words of documents, and gives their ids.
+
+    Args:
+        documents: list of text to learn from.
+        others: list of text.
+        length: ids of a document; longer ones are cut, shorter ones filled with 0.
+        min_frequency: words that come this often, or less, are unknown.
+
+    Returns:
+        dict with the int64 `ids` [documents, length], the ids of the `others` by what
+        was saved and restored, the number of words with the unknown one, `size`, and
+        the others `reversed` to text.
+    """
+    # --- vocabulary
+    vocabulary = Vocabulary.learned(documents, length, min_frequency)
+    ids = vocabulary.ids(documents)
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "vocabulary")
+        vocabulary.save(path)
+        vocabulary = Vocabulary.restore(path)
+    others = vocabulary.ids(others)
+    return {
+        "ids": ids,
+        "others": others,
+        "size": len(vocabulary.words),
+        "reversed": vocabulary.texts(others),
+    }
+
+
+class Vocabulary:
+    """Words and their ids, which are those of `learn.preprocessing`.
+
+    Args:
+        length: ids of a document.
+        words: list of the words in the order of their ids, "<UNK>" before all.
+    """
+
+    PATTERN = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+")
+
+    def __init__(self, length, words):
+        self.length, self.words = length, list(words)
+        self.numbers = {word: number for number, word in enumerate(words)}
+
+    @classmethod
+    def learned(cls, documents, length, min_frequency=0):
+        """A vocabulary in the order of the words or, cut, from the most frequent on."""
+        found = [word for text in documents for word in cls.PATTERN.findall(text)]
+        counts = collections.Counter(found)
+        words = list(counts)
+        if min_frequency > 0:
+            words = [word for word in words if counts[word] > min_frequency]
+            words.sort(key=lambda word: (-counts[word], word))
+        return cls(length, ["<UNK>", *words])
+
+    def ids(self, documents):
+        """[documents, length] int64 array: 0 is an unknown word, and none."""
+        rows = np.zeros([len(documents), self.length], np.int64)
+        for row, text in zip(rows, documents):
+            words = self.PATTERN.findall(text)[: self.length]
+            row[: len(words)] = [self.numbers.get(word, 0) for word in words]
+        return rows
+
+    def texts(self, ids):
+        """The documents of ids, with "<UNK>" to their full length."""
+        return [" ".join(self.words[number] for number in row) for row in ids]
+
+    def save(self, path):
+        with open(path, "w") as file:
+            json.dump([self.length, self.words], file)
+
+    @classmethod
+    def restore(cls, path):
+        with open(path) as file:
+            return cls(*json.load(file))
+
+
+def write_curves(values, step=0):
+    """Writes from a function that is handed tensors, as a host call is.
+
+    Args:
+        values: [steps, k] float array; the mean of a row is the loss of its step.
+        step: the first step.
+
+    Returns:
+        List of dicts as `summaries.read_events` returns them, by step and tag.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        global_step = tf.Variable(step, trainable=False, dtype=tf.int64)
+        writer = tf.summary.create_file_writer(directory, flush_millis=1000)
+
+        @tf.function
+        def train_step():
+            row = tf.gather(values, global_step - step)
+            with writer.as_default(global_step):
+                write_scalar("loss", tf.reduce_mean(row))
+                write_histogram("row", row)
+                with tf.summary.record_if(False):
+                    write_scalar("hidden", tf.reduce_max(row))
+            global_step.assign_add(1)
+
+        # --- write
+        for _ in range(len(values)):
+            train_step()
+        writer.close()
+        # --- read
+        return _by_tag(read_folder(directory))
+
+
+def predict_saved(files, inputs, signature="serving_default"):
+    """Asks a saved model, without a session of one's own.
+
+    Args:
+        files: {path: bytes as a uint8 array}, the directory of a model of 1.15.5.
+        inputs: {name of the signature: array}.
+        signature: the signature's name.
+
+    Returns:
+        {name of the signature: array}.
+
+    Raises:
+        ValueError: no signature has that name, or an input that it has not.
+        OSError: there is no model in the directory.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- load
+        signatures = tf.saved_model.load(unpack(files, folder)).signatures
+        if signature not in signatures:
+            raise ValueError(f"Got signature_def_key {signature!r} of {[*signatures]}.")
+        predict_fn = signatures[signature]
+        # --- ask
+        specs = predict_fn.structured_input_signature[1]
+        if unknown := set(inputs) - set(specs):
+            raise ValueError(f"Got unexpected keys in input_dict: {unknown}")
+        feed = {n: tf.constant(x, specs[n].dtype) for n, x in inputs.items()}
+        return {name: y.numpy() for name, y in predict_fn(**feed).items()}
+
+
+def project(vectors, words, images=None):
+    """Writes what TensorBoard's projector shows: vectors, their words, their images.
+
+    Args:
+        vectors: [n, units] float32 array.
+        words: list of n words.
+        images: [height, width] of each image of a sprite, or None.
+
+    Returns:
+        dict with the `config` as text, the lines of the `metadata`, and the names and
+        shapes of the arrays in the checkpoint, `saved`.
+    """
+    with tempfile.TemporaryDirectory() as log_dir:
+        # --- files
+        with open(os.path.join(log_dir, "words.tsv"), "w") as file:
+            file.write("\n".join(words) + "\n")
+        path = os.path.join(log_dir, "model.ckpt-1")
+        restore.save(path, {"word_embedding": vectors})
+        with open(os.path.join(log_dir, "checkpoint"), "w") as file:  # asked for it
+            file.write('model_checkpoint_path: "model.ckpt-1"\n')
+        # --- config
+        config = projector.ProjectorConfig()
+        embedding = config.embeddings.add()
+        embedding.tensor_name = "word_embedding:0"
+        embedding.metadata_path = "words.tsv"
+        if images is not None:
+            embedding.sprite.image_path = "sprite.png"
+            embedding.sprite.single_image_dim.extend(images)
+        projector.visualize_embeddings(log_dir, config)
+        # --- read
+        path = tf.train.latest_checkpoint(log_dir)
+        return {**_read_text(log_dir), "saved": tf.train.list_variables(path)}
+
+
+def _read_text(log_dir):
+    files = {"config": "projector_config.pbtxt", "metadata": "words.tsv"}
+    texts = {}
+    for key, name in files.items():
+        with open(os.path.join(log_dir, name)) as file:
+            texts[key] = file.read().splitlines()
+    return texts

@@ -1,0 +1,366 @@
+"""contrib's graph_editor, image, distributions, tests → functions and plain ops."""
+
+import functools
+import io
+import math
+import unittest
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "run_tests",
+    "checkpoint_gradients",
+    "replace_activation",
+    "rotate",
+    "translate",
+    "transform",
+    "dense_image_warp",
+    "percentile",
+    "normal_terms",
+    "categorical_terms",
+]
+
+
+def run_tests(x, expected):
+    """Runs a test class both in a graph and eagerly, and tells what came of it.
+
+    Args:
+        x: float array to square.
+        expected: array like it.
+
+    Returns:
+        dict with the `values`, whether each was made in `eager` mode, how often the
+        test was `set_up`, and how many tests have `failed`.
+    """
+    values, modes, set_ups = [], [], []
+
+    # --- test
+    class SquareTest(tf.test.TestCase):
+        def setUp(self):
+            super().setUp()
+            set_ups.append(None)
+
+        @in_both_modes
+        def test_square(self, run):
+            def square(x):
+                modes.append(tf.executing_eagerly())
+                return tf.square(x)
+
+            y = run(square, x)
+            values.append(self.evaluate(y))
+            self.assertAllEqual(y, expected)
+
+    # --- run
+    suite = unittest.TestSuite([SquareTest("test_square")])
+    result = unittest.TextTestRunner(io.StringIO()).run(suite)
+    return {
+        "values": values,
+        "eager": modes,
+        "set_up": len(set_ups),
+        "failed": len(result.failures) + len(result.errors),
+    }
+
+
+def in_both_modes(test):
+    """Runs a test with a `run(function, *args)` by `tf.function`, then a plain one.
+
+    Between the two everything is torn down, and set up anew.
+    """
+
+    @functools.wraps(test)
+    def twice(self):
+        test(self, lambda function, *args: tf.function(function)(*args))
+        self.tearDown()
+        self.setUp()
+        test(self, lambda function, *args: function(*args))
+
+    return twice
+
+
+def checkpoint_gradients(x, kernels, every):
+    """Differentiates a deep network, and computes layers twice instead of keeping them.
+
+    Args:
+        x: [n, units] float array.
+        kernels: list of [units, units] arrays of the same dtype.
+        every: how many layers there are from one that is kept to the next.
+
+    Returns:
+        dict with the `loss`, the `gradients` by the kernels, and how many layers are
+        `computed` in all.
+    """
+
+    # --- network
+    def network(x, kernels):
+        for first in range(0, len(kernels), every):
+            x = tf.recompute_grad(layers)(x, *kernels[first : first + every])
+        return tf.reduce_mean(tf.square(x))
+
+    def layers(x, *kernels):
+        for kernel in kernels:
+            x = tf.tanh(tf.matmul(x, kernel))
+        return x
+
+    # --- gradients
+    @tf.function
+    def differentiate(x, kernels):
+        with tf.GradientTape() as tape:
+            tape.watch(kernels)
+            loss = network(x, kernels)
+        return loss, tape.gradient(loss, kernels)
+
+    args = tf.constant(x), [tf.constant(kernel) for kernel in kernels]
+    loss, gradients = differentiate(*args)
+    ops = differentiate.get_concrete_function(*args).graph.get_operations()
+    return {
+        "loss": loss.numpy(),
+        "gradients": [gradient.numpy() for gradient in gradients],
+        "computed": len([op for op in ops if op.type == "Tanh"]),
+    }
+
+
+def replace_activation(x, kernels, by):
+    """Puts tanh where a network that others built has ReLU.
+
+    Args:
+        x: [n, features] float array.
+        kernels: list of two matrices of the same dtype.
+        by: "reroute_ts", "swap_outputs" or "graph_replace".
+
+    Returns:
+        The scores ([n, classes], [n, classes]) before and after it.
+    """
+
+    # --- network
+    @tf.function
+    def network(x, activation):
+        return tf.matmul(activation(tf.matmul(x, kernels[0])), kernels[1])
+
+    before = network(tf.constant(x), tf.nn.relu).numpy()
+    # --- edit
+    return before, network(tf.constant(x), tf.tanh).numpy()
+
+
+def rotate(images, angles, interpolation="NEAREST"):
+    """Rotates images about their middle, what comes from outside being 0.
+
+    Args:
+        images: [n, height, width, channels], [height, width, channels] or
+            [height, width] tensor.
+        angles: [n] float tensor or a scalar, radians against the clock.
+        interpolation: "NEAREST" or "BILINEAR".
+
+    Returns:
+        Tensor like the images.
+    """
+    return project(images, rotations(angles, *sizes(images)), interpolation)
+
+
+def sizes(images):
+    """The height and the width of images, as float32 scalars."""
+    shape = tf.shape(images)
+    first = 1 if images.shape.rank == 4 else 0
+    return tf.unstack(tf.cast(shape[first : first + 2], tf.float32))
+
+
+def rotations(angles, height, width):
+    """The matrices of rotations about the middle, [n, 8]."""
+    angles = tf.reshape(tf.cast(angles, tf.float32), [-1])
+    sin, cos, zero = tf.sin(angles), tf.cos(angles), tf.zeros_like(angles)
+    right, down = width - 1, height - 1
+    x_offset = (right - (cos * right - sin * down)) / 2
+    y_offset = (down - (sin * right + cos * down)) / 2
+    return tf.stack([cos, -sin, x_offset, sin, cos, y_offset, zero, zero], 1)
+
+
+def project(images, transforms, interpolation="NEAREST", output_shape=None):
+    """Takes the pixel at (x, y) from (ax + by + c, dx + ey + f) / (gx + hy + 1).
+
+    Args:
+        images: see `rotate`.
+        transforms: [n, 8] or [1, 8] float32 tensor of a, …, h, to which no gradient
+            goes.
+        interpolation: "NEAREST" or "BILINEAR".
+        output_shape: [height, width] of the result, by default those of the images.
+
+    Returns:
+        Tensor of images, what comes from outside being 0.
+    """
+    rank = images.shape.rank
+    batch = {2: images[..., tf.newaxis], 3: images, 4: images}[rank]
+    batch = batch if rank == 4 else batch[tf.newaxis]
+    if output_shape is None:
+        output_shape = tf.shape(batch)[1:3]
+    output = tf.raw_ops.ImageProjectiveTransformV3(
+        images=batch,
+        transforms=transforms,
+        output_shape=output_shape,
+        fill_value=0.0,
+        interpolation=interpolation,
+        fill_mode="CONSTANT",
+    )
+    return {2: output[0, ..., 0], 3: output[0], 4: output}[rank]
+
+
+def translate(images, offsets, interpolation="NEAREST"):
+    """Moves images, what comes from outside being 0.
+
+    Args:
+        images: see `rotate`.
+        offsets: [n, 2] or [2] float tensor, how far to the right and down.
+        interpolation: "NEAREST" or "BILINEAR".
+
+    Returns:
+        Tensor like the images.
+    """
+    return project(images, translations(offsets), interpolation)
+
+
+def translations(offsets):
+    """The matrices that move images to the right and down, [n, 8]."""
+    offsets = tf.reshape(tf.cast(offsets, tf.float32), [-1, 2])
+    zero, one = tf.zeros_like(offsets[:, 0]), tf.ones_like(offsets[:, 0])
+    rows = [one, zero, -offsets[:, 0], zero, one, -offsets[:, 1], zero, zero]
+    return tf.stack(rows, 1)
+
+
+def transform(images, angle, offset, interpolation="NEAREST", output_shape=None):
+    """Moves images, and rotates the result, reading them but once.
+
+    Args:
+        images: see `rotate`.
+        angle: scalar float tensor, as for `rotate`.
+        offset: [2] float tensor, as for `translate`.
+        interpolation: "NEAREST" or "BILINEAR".
+        output_shape: [height, width] of the result, by default those of the images.
+
+    Returns:
+        Tensor of images.
+    """
+    turned = matrices(rotations(angle, *sizes(images)))
+    both = tf.reshape(matrices(translations(offset)) @ turned, [-1, 9])
+    both = (both / both[:, 8:])[:, :8]
+    return project(images, both, interpolation, output_shape)
+
+
+def matrices(transforms):
+    """[n, 3, 3] of [n, 8]: the last number is 1."""
+    return tf.reshape(
+        tf.pad(transforms, [[0, 0], [0, 1]], constant_values=1), [-1, 3, 3]
+    )
+
+
+def dense_image_warp(images, flow):
+    """Takes each pixel from where a flow says that it was, between four others.
+
+    Args:
+        images: [n, height, width, channels] float tensor.
+        flow: [n, height, width, 2] float tensor, how far down and to the right it has
+            moved; beyond the border are the pixels of the border.
+
+    Returns:
+        Tensor like the images.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a height or a width below 2.
+    """
+    rows, height, width, _ = tf.unstack(tf.shape(images))
+    tf.debugging.assert_greater_equal([height, width], 2, "It must be at least 2.")
+    grid = tf.stack(tf.meshgrid(tf.range(height), tf.range(width), indexing="ij"), 2)
+    places = tf.cast(grid, flow.dtype) - flow
+    last = tf.cast([height - 2, width - 2], flow.dtype)
+    floors = tf.clip_by_value(tf.floor(places), 0, last)
+    shares = tf.minimum(tf.maximum(tf.cast(places - floors, images.dtype), 0), 1)
+    down, right = shares[..., :1], shares[..., 1:]
+    floors = tf.cast(floors, tf.int32)
+
+    def corner(offset):
+        return tf.gather_nd(images, floors + offset, batch_dims=1)
+
+    top = right * (corner([0, 1]) - corner([0, 0])) + corner([0, 0])
+    bottom = right * (corner([1, 1]) - corner([1, 0])) + corner([1, 0])
+    return down * (bottom - top) + top
+
+
+def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
+    """Takes the element below which are q percent of the others.
+
+    Args:
+        x: float tensor of a known rank.
+        q: number from 0 to 100.
+        axis: axis or list of axes, or None for all.
+        interpolation: "nearest", "lower" or "higher".
+        keep_dims: whether the axes remain, with size 1.
+
+    Returns:
+        Tensor of x's dtype, without the axes.
+
+    Raises:
+        ValueError: any other interpolation.
+    """
+    choices = {"nearest": tf.round, "lower": tf.math.ceil, "higher": tf.floor}
+    if interpolation not in choices:
+        raise ValueError(f"Argument 'interpolation' must be in {set(choices)}.")
+    rank = x.shape.rank
+    axes = np.ravel(range(rank) if axis is None else axis) % rank
+    kept = [i for i in range(rank) if i not in axes]
+    rows = tf.transpose(x, [*kept, *axes])
+    rows = tf.reshape(rows, tf.concat([tf.shape(rows)[: len(kept)], [-1]], 0))
+    rows = tf.sort(rows, direction="DESCENDING")
+    last = tf.cast(tf.shape(rows)[-1] - 1, tf.float64)
+    place = choices[interpolation](last * (1.0 - tf.cast(q, tf.float64) / 100.0))
+    chosen = rows[..., tf.cast(place, tf.int32)]
+    for i in sorted(axes) if keep_dims else []:
+        chosen = tf.expand_dims(chosen, i)
+    return chosen
+
+
+def normal_terms(x, loc, scale, prior_loc, prior_scale):
+    """Gives what losses take of normal distributions.
+
+    Args:
+        x: [n, units] float tensor.
+        loc, scale: tensors like it, the means and the deviations.
+        prior_loc, prior_scale: [units] tensors.
+
+    Returns:
+        dict with `log_prob`, `cdf`, `entropy` and `kl` from the prior, [n, units], and
+        `kl_diag` [n], of all units together.
+    """
+    z = (x - loc) / scale
+    ratio = tf.square(scale) / tf.square(prior_scale)
+    squares = tf.math.squared_difference(loc, prior_loc) / tf.square(prior_scale)
+    kl = squares / 2 + (ratio - 1 - tf.math.log(ratio)) / 2
+    return {
+        "log_prob": -tf.square(z) / 2 - math.log(2 * math.pi) / 2 - tf.math.log(scale),
+        "cdf": tf.math.erfc(-z / math.sqrt(2)) / 2,
+        "entropy": math.log(2 * math.pi * math.e) / 2 + tf.math.log(scale),
+        "kl": kl,
+        "kl_diag": tf.reduce_sum(kl, 1),
+    }
+
+
+def categorical_terms(ids, logits, prior_logits):
+    """Gives what losses take of categorical and Bernoulli distributions.
+
+    Args:
+        ids: [n] int tensor.
+        logits: [n, classes] float tensor.
+        prior_logits: [classes] float tensor.
+
+    Returns:
+        dict with `log_prob`, `entropy`, `kl` from the prior and the int32 `mode`, [n],
+        and for each class alone `bernoulli` [n, classes], the log probability that it
+        is the one of `ids`.
+    """
+    log_probs = tf.nn.log_softmax(logits)
+    probs = tf.nn.softmax(logits)
+    is_it = tf.one_hot(ids, tf.shape(logits)[1], dtype=logits.dtype)
+    return {
+        "log_prob": -tf.nn.sparse_softmax_cross_entropy_with_logits(ids, logits),
+        "entropy": -tf.reduce_sum(log_probs * probs, 1),
+        "kl": tf.reduce_sum(probs * (log_probs - tf.nn.log_softmax(prior_logits)), 1),
+        "mode": tf.argmax(logits, 1, tf.int32),
+        "bernoulli": -tf.nn.sigmoid_cross_entropy_with_logits(is_it, logits),
+    }
