@@ -128,7 +128,11 @@ class ClaimTest(unittest.TestCase):
             ("its new name", "tf.sparse_reduce_sum", "now: tf.sparse.reduce_sum("),
             ("a name that stayed", "tf.sets.size", "as it was: tf.sets.size("),
             ("other numbers", "tf.spectral.rfft", "other than 1.15.5: a Fourier"),
-            ("a key of a class", "tf.contrib.learn.ModeKeys.TRAIN", "now: ['train',"),
+            (
+                "a key of a class",
+                "tf.python_io.TFRecordCompressionType.GZIP",
+                "now: with tf.io.TFRecordWriter(",
+            ),
         ]
     )
     def test_a_probe_is_shown(self, _, name, told):
