@@ -7,9 +7,9 @@ row: how far, in units in the last place and relative to the leaf's largest valu
 by which kernels. A row is a measurement: where it was made (the same TensorFlow; the
 processor of the recording, or one that computes alike) today's distance must lie within
 a factor of two of it, from both sides. Elsewhere kernels have other last bits again: a
-row holds from above, and what has no row may differ by `ELSEWHERE` of the leaf's
-largest value. What is farther away on some releases has a row for these, `where`, which
-is a measurement, too:
+row holds from above, `ELSEWHERE` of the leaf's largest value is added, and what has no
+row may differ by that alone. What is farther away on some releases has a row for these,
+`where`, which is a measurement, too:
 
 python -m tf1to2.parity.float32 PROVIDER [NAME ...] --where "tensorflow<2.17"
 """
@@ -267,9 +267,9 @@ class Table:
             return None
         slack = self.slack
         if not at_home:
-            over = relative > max(slack * row.relative, ELSEWHERE)
-            much = f"more than {slack} times the {row.relative:.2g} of its row"
-            return much if over else None
+            if relative <= slack * row.relative + ELSEWHERE:  # one cause, and the other
+                return None
+            return f"more than {slack} times the {row.relative:.2g} of its row"
         for today, measured in ((units, row.ulps), (relative, row.relative)):
             # Rows are written with two digits.
             if not measured / slack <= today * 1.05 <= 1.1 * slack * measured:
