@@ -22,7 +22,6 @@ import functools
 import operator
 import os
 import pathlib
-import platform
 import sys
 
 import numpy as np
@@ -100,8 +99,9 @@ def here():
     """What decides on the bits of kernels, beside what a recording tells."""
     import tensorflow as tf
 
-    machine = f"{platform.system()} {platform.machine()}"
-    return f"TensorFlow {tf.__version__}, {machine}"
+    from tf1to2.parity.recordings import system
+
+    return f"TensorFlow {tf.__version__}, {system()}"
 
 
 class Table:

@@ -9,7 +9,6 @@ A provider is a module or a file with proofs: parity_tests, test_port.py.
 import argparse
 import concurrent.futures
 import importlib.metadata
-import platform
 import sys
 
 from tf1to2.errors import CommandError
@@ -21,6 +20,7 @@ from tf1to2.parity.recordings import (
     NoGenuineTensorFlow,
     ask,
     genuine_python,
+    system,
 )
 
 
@@ -144,7 +144,7 @@ def _today():
         version = importlib.metadata.version("tensorflow")
     except importlib.metadata.PackageNotFoundError:
         return ""
-    return f"TensorFlow {version}, {platform.system()} {platform.machine()}"
+    return f"TensorFlow {version}, {system()}"
 
 
 NARROW = (

@@ -68,7 +68,7 @@ class Recording:
         """Whether it was made on a processor that computes as this one does."""
         about = self.about
         made_on = about["platform"], about["features"]
-        return made_on == (_platform(), cpu_features())
+        return made_on == (system(), cpu_features())
 
     def refuse_elsewhere(self):
         """Refuses to measure last bits against those of another processor.
@@ -151,7 +151,7 @@ class Recording:
             "numpy": versions[1],
             "cpu": cpu(),
             "features": cpu_features(),
-            "platform": _platform(),
+            "platform": system(),
             "date": datetime.date.today().isoformat(),
             "settings": "one thread; float32 inputs widened to float64; "
             "as given: no graph rewriting, no contraction kernel",
@@ -258,7 +258,8 @@ def _first_caches():
     return []
 
 
-def _platform():
+def system():
+    """The operating system and the kind of processor."""
     return f"{platform.system()} {platform.machine()}"
 
 

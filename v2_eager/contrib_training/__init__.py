@@ -6,6 +6,7 @@ import json
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.contrib_opt import as_arrays, variables_of
 from v2_eager.contrib_training.hparams import HParams
 from v2_eager.feature_columns import index_table
 from v2_eager.numerics import metrics, optimizers
@@ -57,14 +58,6 @@ class Settings(HParams):
     batch_size: int = 32
     use_bias: bool = True
     model_dir: str | None = None
-
-
-def as_arrays(variables):
-    return {name: variable.numpy() for name, variable in variables.items()}
-
-
-def variables_of(start):
-    return {name: tf.Variable(value, name=name) for name, value in start.items()}
 
 
 def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):

@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
-from v2_eager.numerics.optimizers.base import Optimizer
+from v2_eager.numerics.optimizers.gradient_descent import Momentum
 
 
-class LARS(Optimizer):
+class LARS(Momentum):
     """`tf.contrib.opt.LARSOptimizer` (slot "momentum"; You et al., 2017).
 
     trust = eeta * |variable| / (|gradient| + weight_decay * |variable| + epsilon), 1
@@ -17,8 +17,6 @@ class LARS(Optimizer):
     Raises:
         ValueError: a negative momentum or weight decay.
     """
-
-    kernel = "Momentum"
 
     def __init__(
         self,
@@ -34,13 +32,7 @@ class LARS(Optimizer):
         for what, value in {"momentum": momentum, "weight_decay": weight_decay}.items():
             if value < 0:
                 raise ValueError(f"{what} should be positive: {value}")
-        super().__init__(
-            name,
-            [("momentum", "accum", 0)],
-            {"use_nesterov": use_nesterov},
-            lr=learning_rate,
-            momentum=momentum,
-        )
+        super().__init__(learning_rate, momentum, name=name, use_nesterov=use_nesterov)
         self.weight_decay, self.eeta, self.epsilon = weight_decay, eeta, epsilon
         self.skipped = list(skip_list or ())
 
