@@ -339,6 +339,10 @@ def binary_loss(targets, outputs, from_logits=False, label_smoothing=0):
 class EarlyStopping(keras.callbacks.EarlyStopping):
     """Goes back to the best weights if it stopped, and not when the epochs end."""
 
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        self.best = None  # Keras before 3.15 keeps that of the run before
+
     def on_train_end(self, logs=None):
         if self.model.stop_training:
             super().on_train_end(logs)

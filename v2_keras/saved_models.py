@@ -144,6 +144,10 @@ def to_tflite(x, weights, files=False):
     """Converts a model for TensorFlow Lite, and asks its interpreter."""
     # --- convert
     model = make_model(weights, len(x))
-    converted = tf.lite.TFLiteConverter.from_keras_model(model).convert()
+    with tempfile.TemporaryDirectory() as folder:
+        # TensorFlow 2.16 ends the process in `from_keras_model` of a Keras 3 model.
+        signature = [tf.TensorSpec(x.shape, x.dtype)]
+        model.export(folder, verbose=False, input_signature=signature)
+        converted = tf.lite.TFLiteConverter.from_saved_model(folder).convert()
     # --- ask
     return {"y": run_tflite(converted, x)}

@@ -63,6 +63,8 @@ def fit_generator(rows, **options):
 
 
 ROW, LABEL = tf.ones([1, 2]), tf.ones([1, 1])
+# Where a wording began; what was said before it is among its section's earlier ones.
+SINCE = {"`name` must be passed": "keras>=3.14"}
 ERRORS = {
     "`output_signature` must": fit_generator(([ROW, ROW], LABEL)),
     "the generator must": fit_generator([ROW, LABEL]),
