@@ -100,8 +100,11 @@ pictures: $(READY) ## draw the pictures of the guide anew
 docs: $(READY) ## the tables of the guides and proofs.json, made anew
 	$(BIN)/python -m tf1to2.docs
 
-bench: $(READY) ## both sides on the clock: benchmarks.json, then BENCHMARKS.md
-	$(BIN)/tf1to2 bench --memory --format json --output-file benchmarks.json
+bench: $(READY) ## both sides on the clock, then BENCHMARKS.md (needs a Python 3.7)
+	$(BIN)/tf1to2 bench work --against 1.15.5 --memory --format json \
+	  --output-file benchmarks/work.json
+	$(BIN)/tf1to2 bench pairs --memory --format json --output-file benchmarks/pairs.json
+	$(BIN)/python -m tf1to2.pictures benchmarks
 	$(BIN)/python -m tf1to2.docs
 
 site: $(READY) ## the guide and all pairs as a site that needs no server, in site/

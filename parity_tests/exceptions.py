@@ -109,7 +109,7 @@ BOUNDS: list[Bound] = [
         ulps=82386,
         measured=82386,
         reason=CTC_DENSE,
-        where="tensorflow<2.17",
+        where="tensorflow<2.18",
     ),
     *(
         Bound(
@@ -555,7 +555,7 @@ BOUNDS: list[Bound] = [
             ulps=worst,
             measured=worst,
             reason=SATURATED,
-            where="tensorflow>=2.17" if case == "NASCell, projected" else "",
+            where="tensorflow>=2.18" if case == "NASCell, projected" else "",
         )
         for case, way, worst in [
             *(

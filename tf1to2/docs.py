@@ -4,7 +4,7 @@ python -m tf1to2.docs            writes proofs.json and the tables of the guides
 python -m tf1to2.docs --check    compares, writes nothing
 
 proofs.json tells what is proven of every pair, for the tools that do not start
-TensorFlow; benchmarks.json is what `make bench` measured. A table stands between
+TensorFlow; benchmarks/ is what `make bench` measured. A table stands between
 `<!-- table NAME -->` and `<!-- end -->`.
 """
 
@@ -208,14 +208,17 @@ def _benchmarks():
     """{name: the text of the table}, from what was measured last."""
     from tf1to2.bench import report as form
 
-    report = json.loads((ROOT / "benchmarks.json").read_text("utf-8"))
-    lines = [f"- {line}" for line in form.summary(report).split("\n")]
-    return {
-        **form.markdown(report),
-        "environment": "`{command}`, TensorFlow {tensorflow}, Python {python}, {cpu}, "
-        "{cores} cores, {date}.".format(**report["environment"]),
-        "summary": "\n".join(lines),
-    }
+    made = {}
+    for name in ("work", "pairs"):
+        report = json.loads((ROOT / "benchmarks" / f"{name}.json").read_text("utf-8"))
+        made |= form.markdown(report)
+        made[f"environment of {name}"] = (
+            "`{command}`, TensorFlow {tensorflow}, Python {python}, {cpu}, "
+            "{cores} cores, {date}.".format(**report["environment"])
+        )
+        lines = [f"- {line}" for line in form.summary(report).split("\n")]
+        made[f"summary of {name}"] = "\n".join(lines)
+    return made
 
 
 def _topics(found):

@@ -4,6 +4,7 @@ Each function computes what it shows with the pages, and returns a figure. The f
 guide/pictures/NAME.svg, where NAME is that of the function.
 """
 
+import json
 import pathlib
 import sys
 
@@ -210,6 +211,59 @@ def graph_and_trace():
     return figure
 
 
+def benchmarks():
+    """Each form's time by that of 1.15.5, for batches of 64, as last measured."""
+    path = FOLDER.parents[1] / "benchmarks" / "work.json"
+    rows = [
+        row
+        for row in json.loads(path.read_text("utf-8"))["work"]
+        if row["batch"] == 64 and not row["grown"]
+    ]
+    panels = {
+        "from NumPy to NumPy": (
+            "tf.function, NumPy",
+            "concrete, NumPy",
+            "train_on_batch",
+        ),
+        "from what is at hand": ("tf.function", "dataset", "loop", "fit"),
+    }
+    figure, both = _figure(7.2, 3.6, columns=2)
+    for axes, (title, forms) in zip(both, panels.items()):
+        axes.axvline(1, color=GREY, linewidth=0.8)
+        for number, form in enumerate(forms):
+            far = [
+                (i, row["ratios"].get(form, {}).get("1.15.5"))
+                for i, row in enumerate(rows)
+            ]
+            far = [(i, ratio) for i, ratio in far if ratio]
+            places = [i + 0.18 * (number - 1) for i, _ in far]
+            middle = [ratio["ratio"] for _, ratio in far]
+            bounds = [
+                [ratio["ratio"] - ratio["low"] for _, ratio in far],
+                [ratio["high"] - ratio["ratio"] for _, ratio in far],
+            ]
+            axes.errorbar(
+                middle,
+                places,
+                xerr=bounds,
+                fmt="osD^"[number],
+                color=(OLD, NEW, GREY, "#5b2a86")[number],
+                markersize=4,
+                linewidth=1,
+                label=form,
+            )
+        axes.set_xscale("log")
+        axes.set_title(title, fontsize=9)
+        axes.set(
+            yticks=range(len(rows)),
+            yticklabels=[row["program"] for row in rows] if axes is both[0] else [],
+            xlabel="times of 1.15.5's sess.run",
+            ylim=(len(rows) - 0.4, -0.6),
+        )
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+    return figure
+
+
 PICTURES = {
     drawn.__name__: drawn
     for drawn in (
@@ -220,6 +274,7 @@ PICTURES = {
         race,
         broadcasting,
         graph_and_trace,
+        benchmarks,
     )
 }
 

@@ -16,11 +16,13 @@ class Timing:
 
     Attributes:
         first: seconds of the first call, which builds, traces or compiles.
-        rounds: list of seconds per call.
+        rounds: list of seconds per call, by the clock on the wall.
+        cpu: list of seconds per call that all threads of the process took together.
     """
 
     first: float
     rounds: list
+    cpu: list = dataclasses.field(default_factory=list)
 
     @property
     def median(self):
@@ -63,23 +65,39 @@ def first_call(make):
         make: a function that returns the function to be timed.
 
     Returns:
-        (the function, seconds of both).
+        (`timed` of the function, seconds of both).
     """
     begun = time.perf_counter()
     function = make()
     function()
-    return function, time.perf_counter() - begun
+    return timed(function), time.perf_counter() - begun
 
 
-def interleave(functions, rounds=ROUNDS, turn=TURN, told=lambda timings: True):
+def timed(function):
+    """What `interleave` takes: of a count, the seconds of so many calls, and of CPU."""
+
+    def run(count):
+        wall, cpu = time.perf_counter(), time.process_time()
+        for _ in range(count):
+            function()
+        return time.perf_counter() - wall, time.process_time() - cpu
+
+    return run
+
+
+def interleave(
+    functions, rounds=ROUNDS, turn=TURN, told=lambda timings: True, counts=()
+):
     """Times functions in turns, so that a busy moment befalls all of them.
 
     Args:
-        functions: {name: (function, seconds of its first call)}.
+        functions: {name: (`timed` function, seconds of its first call)}; it may run
+            in another process.
         rounds: how many times each has its turn.
         turn: how long a turn is, in seconds; a slower function runs once.
         told: whether the timings tell what they are taken for; if not, there are as
             many rounds again, up to `MOST` times.
+        counts: {name: calls in a turn} of those whose number is fixed.
 
     Returns:
         {name: Timing}.
@@ -87,7 +105,8 @@ def interleave(functions, rounds=ROUNDS, turn=TURN, told=lambda timings: True):
     repeats = {
         name: max(1, round(turn / _once(function))) if turn else 1
         for name, (function, _) in functions.items()
-    }
+        if name not in counts
+    } | dict(counts)
     names = list(functions)
     timings = {name: Timing(first, []) for name, (_, first) in functions.items()}
     for number in range(rounds * MOST):
@@ -95,16 +114,13 @@ def interleave(functions, rounds=ROUNDS, turn=TURN, told=lambda timings: True):
             break
         for name in names[number % len(names) :] + names[: number % len(names)]:
             function, count = functions[name][0], repeats[name]
-            begun = time.perf_counter()
-            for _ in range(count):
-                function()
-            timings[name].rounds.append((time.perf_counter() - begun) / count)
+            wall, cpu = function(count)
+            timings[name].rounds.append(wall / count)
+            timings[name].cpu.append(cpu / count)
     return timings
 
 
 def _once(function):
     """Seconds of a call, warmed up."""
-    function()
-    begun = time.perf_counter()
-    function()
-    return max(time.perf_counter() - begun, 1e-7)
+    function(1)
+    return max(function(1)[0], 1e-7)

@@ -1,19 +1,25 @@
 """`tf1to2 bench`: what is timed, in which order, and what is said of it."""
 
+import argparse
 import contextlib
 import datetime
+import functools
 import json
 import os
+import pathlib
 import platform
 import signal
+import statistics
 import subprocess
 import sys
+import tempfile
 import warnings
 
 from tf1to2 import output, topics
 from tf1to2.errors import CommandError, needs
 
-CLASSICS = "classics"
+WORK, PAIRS, CLASSICS = "work", "pairs", "classics"
+GENUINE = "1.15.5"
 
 
 def add_arguments(parser):
@@ -22,13 +28,29 @@ def add_arguments(parser):
         "topic",
         metavar="TOPIC[.NAME]",
         nargs="*",
-        help=f"or {CLASSICS}; default: all of them",
+        help=f"or {WORK}, {WORK}.mlp, {CLASSICS}, {PAIRS} (all topics and classics), "
+        "test_port.py (your own); default: work and pairs",
+    )
+    parser.add_argument(
+        "--against",
+        choices=[GENUINE],
+        help="also the left side on the genuine TensorFlow 1.15.5 (needs a Python 3.7)",
+    )
+    parser.add_argument(
+        "--environment",
+        metavar="DIR",
+        default=".venv-tf1",
+        help="where 1.15.5 is installed, or will be (%(default)s)",
+    )
+    parser.add_argument(
+        "--threads", type=int, help=f"of TensorFlow, for {WORK}; default: its own"
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
     parser.add_argument(
         "--memory", action="store_true", help="also the peaks of training programs"
     )
+    parser.add_argument("--part", metavar="FILE", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
 
 
@@ -42,18 +64,23 @@ def run(options):
     parts = _parts(options.topic)
     if options.output_file and os.path.isdir(options.output_file):
         raise CommandError(f"{options.output_file} is a directory")
-    report = {"environment": {}, "calls": [], "programs": [], "steps": []}
-    report |= {"classics": {}, "failed": []}
+    if options.against:  # before anything is timed; for the parts' processes, too
+        os.environ["TF1_PYTHON"] = _genuine(options.environment)
+    report = Report(options.part)
     try:
-        if len(parts) == 1:
-            _here(report, *parts.values(), options.memory)
+        if options.part or len(parts) == 1:
+            _here(report, *parts.items(), options)
         else:
-            _apart(report, parts, options.memory)
+            _apart(report, parts, options)
         status = int(bool(report["failed"]))
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # it has been heard
-        print("\ntf1to2: interrupted: what was timed until now", file=sys.stderr)
+        if not options.part:
+            print("\ntf1to2: interrupted: what was timed until now", file=sys.stderr)
         status = 130
+    report.save()
+    if options.part:
+        return status
     output.progress("")
     report["environment"]["command"] = "tf1to2 " + " ".join(sys.argv[1:])
     from tf1to2.bench import report as form
@@ -67,63 +94,126 @@ def run(options):
     return status
 
 
+class Report(dict):
+    """What was timed, by kind; lists of rows but for the environment and the classics.
+
+    It is saved whenever a row is there, so that a process that dies loses nothing else.
+    """
+
+    def __init__(self, path=None):
+        super().__init__(environment={}, work=[], started=[], calls=[], programs=[])
+        self.update(steps=[], classics={}, failed=[])
+        self._path = path
+
+    def save(self):
+        if self._path:
+            output.save(pathlib.Path(self._path), json.dumps(self))
+
+    def add(self, text):
+        """Adds what another process saved."""
+        for key, found in json.loads(text).items():
+            if isinstance(found, list):
+                self[key] += found
+            else:
+                self[key].update(found)
+
+
 def _parts(names):
-    """{topic: its names that are wanted}, each to be timed in a process of its own."""
-    parts = {}
-    for name in names or [*topics.topics(), CLASSICS]:
-        topic = name if name == CLASSICS else topics.find(name)[0].name
-        parts.setdefault(topic, []).append(name)
+    """{part: its names that are wanted}, each to be timed in a process of its own."""
+    parts, wanted = {}, []
+    for name in names or [WORK, PAIRS]:
+        wanted += [*topics.topics(), CLASSICS] if name == PAIRS else [name]
+    for name in wanted:
+        if name.partition(".")[0] == WORK:
+            from tf1to2.bench.work import sides
+
+            programs = name.partition(".")[2] or " ".join(sides.NAMES)
+            if not set(programs.split()) <= set(sides.NAMES):
+                raise CommandError(f"no {name}; there are: {', '.join(sides.NAMES)}")
+            parts.setdefault(WORK, []).extend(programs.split())
+            continue
+        if name == CLASSICS or name.endswith(".py"):
+            part = name
+        else:
+            part = topics.find(name)[0].name
+        parts.setdefault(part, []).append(name)
     return parts
 
 
-def _apart(report, parts, memory):
-    """Times each topic in a process of its own, so that it is alone in the memory.
+def _genuine(environment):
+    """The interpreter with 1.15.5."""
+    from tf1to2.parity import recordings
+
+    try:
+        return recordings.genuine_python(os.path.abspath(environment))
+    except recordings.NoGenuineTensorFlow as error:
+        raise CommandError(f"--against {GENUINE}: {error}") from error
+
+
+def _apart(report, parts, options):
+    """Times each part in a process of its own, so that it is alone in the memory.
 
     Late in a long process a call of a large function took twice as long.
     """
-    for names in parts.values():
-        command = [sys.executable, "-m", "tf1to2", "bench", *names, "--format", "json"]
-        with subprocess.Popen(
-            command + ["--memory"] * memory,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,  # Ctrl-C is for this one, which hands it on
-        ) as part:
-            try:
-                text = part.communicate()[0]
-            except KeyboardInterrupt:
-                part.send_signal(signal.SIGINT)
-                _add(report, part.communicate()[0])
-                raise
-        if part.returncode not in (0, 1):
-            raise CommandError(f"{' '.join(command[2:])} failed: {part.returncode}")
-        _add(report, text)
+    flags = ["--memory"] * options.memory
+    if options.against:
+        flags += ["--against", options.against]
+    if options.threads:
+        flags += ["--threads", str(options.threads)]
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (part, names) in enumerate(parts.items()):
+            path = os.path.join(folder, f"{number}.json")
+            if part == WORK:
+                names = [f"{WORK}.{name}" for name in names]
+            command = [sys.executable, "-m", "tf1to2", "bench", *names, *flags]
+            command += ["--part", path]
+            with subprocess.Popen(
+                command,
+                start_new_session=True,  # Ctrl-C is for this one, which hands it on
+            ) as process:
+                try:
+                    status = process.wait()
+                except KeyboardInterrupt:
+                    process.send_signal(signal.SIGINT)
+                    process.wait()
+                    _add(report, path)
+                    raise
+            _add(report, path)
+            if status not in (0, 1):
+                message = f"{part}: its process ended with exit status {status}"
+                report["failed"].append(message)
 
 
-def _add(report, text):
-    if not text:  # interrupted before there was anything
+def _add(report, path):
+    if os.path.exists(path):  # else it ended before there was anything
+        with open(path, encoding="utf-8") as file:
+            report.add(file.read())
+
+
+def _here(report, part, options):
+    """Times the names of one part in this process."""
+    part, names = part
+    python37 = os.environ["TF1_PYTHON"] if options.against else None
+    if part == WORK:
+        report["environment"] = _environment()
+        for name in names:
+            _work(report, name, python37, options)
         return
-    for key, found in json.loads(text).items():
-        if isinstance(found, list):
-            report[key] += found
-        else:
-            report[key].update(found)
-
-
-def _here(report, names, memory):
-    """Times the names of one topic in this process."""
     output.progress("starting TensorFlow")
     try:
         start()
     except ImportError as error:
         raise needs("bench", error) from error
     report["environment"] = _environment()
-    if names == [CLASSICS]:
+    if part == CLASSICS:
         with _told(report, "the classics"):
             _classics(report["classics"])
         return
     for name in names:
-        _topic(report, *topics.find(name), memory)
+        if name.endswith(".py"):
+            _port(report, name, python37)
+        else:
+            _topic(report, *topics.find(name), options.memory, python37)
 
 
 def start():
@@ -136,19 +226,74 @@ def start():
     settings.apply()
 
 
-def _topic(report, topic, name, memory):
+def _work(report, program, python37, options):
+    """Times what people have; see `work.sides`."""
+    from tf1to2.bench.work import sides
+
+    measure = functools.partial(
+        sides.measure, python37=python37, threads=options.threads
+    )
+    argument, values = sides.GROWN.get(program, (None, ()))
+    wanted = [(batch, {}) for batch in sides.BATCHES]
+    wanted += [(sides.GROWN_BATCH, {argument: value}) for value in values]
+    for batch, grown in wanted:
+        name = " ".join([program, str(batch), *(f"{k}={v}" for k, v in grown.items())])
+        output.progress(f"{WORK}: {name}")
+        with _told(report, name):
+            timings, failed = measure(program, batch, grown)
+            row = {"program": program, "batch": batch, "grown": grown, "failed": failed}
+            row["forms"] = {
+                form: _timing(t) | {"cpu": statistics.median(t.cpu)}
+                for form, t in timings.items()
+            }
+            row["ratios"] = _ratios(timings)
+            report["work"].append(row)
+    if program in sides.STARTED and options.memory:
+        output.progress(f"{WORK}: {program}, its start")
+        with _told(report, f"{program}, its start"):
+            batch, forms = sides.GROWN_BATCH, ("Session.run", "tf.function", "fit")
+            found = sides.start_and_memory(program, batch, forms, python37)
+            report["started"].append({"program": program, "forms": found})
+
+
+def _ratios(timings):
+    """{form: {side: its ratio to what this side took for the same}}."""
+    from tf1to2.bench import clock
+    from tf1to2.bench.work import sides, tables
+
+    found = {}
+    for form in timings:
+        base = tables.base(form)
+        for side in (sides.GENUINE, sides.TODAY):
+            if base and f"{side}, {base}" in timings and form != f"{side}, {base}":
+                ratio = clock.ratio(timings[form], timings[f"{side}, {base}"])
+                found.setdefault(form, {})[side] = _ratio("ratio", ratio)
+    return found
+
+
+def _topic(report, topic, name, memory, python37):
     from tf1to2.bench import pairs, training
 
     proof = pairs.load(topic.name)
     for pair, case in pairs.cases(proof, name).items():
-        output.progress(f"{topic.name}.{pair}")
-        with _told(report, f"{topic.name}.{pair}"):
-            _pair(report, f"{topic.name}.{pair}", proof, case)
+        _pair(report, f"{topic.name}.{pair}", proof, case, python37)
     for program in training.PROGRAMS:
         of, _, pair = program.partition(" ")[0].partition(".")
         if of == topic.name and name in (None, pair):
             with _told(report, program):
                 _training(report["steps"], program, memory)
+
+
+def _port(report, path, python37):
+    """Times a user's own pairs, by the cases of their proof."""
+    from tf1to2.bench import pairs
+    from tf1to2.parity import providers
+
+    provider = providers.provider(path)
+    for name in provider.names():
+        proof = provider.load(name)
+        for pair, case in pairs.cases(proof).items():
+            _pair(report, f"{name}.{pair}", proof, case, python37)
 
 
 @contextlib.contextmanager
@@ -159,17 +304,25 @@ def _told(report, name):
     except Exception as error:
         message = f"{name}: {type(error).__name__}: {error}"
         report["failed"].append(message.partition("\n")[0])
+    report.save()
 
 
-def _pair(report, name, proof, case):
+def _pair(report, name, proof, case, python37):
+    output.progress(name)
+    with _told(report, name):
+        _timed(report, name, proof, case, python37)
+
+
+def _timed(report, name, proof, case, python37):
     from tf1to2.bench import pairs
 
     if pairs.kind(case) == "program":
-        timings = pairs.program(proof, case)
+        timings = pairs.program(proof, case, python37)
         report["programs"].append({"pair": name, **_sides(timings)})
         return
     for label, binding in pairs.sizes(case).items():
-        timings = pairs.tensors(proof, case, case.request(binding))
+        request = case.request(binding)
+        timings = pairs.tensors(proof, case, request, python37=python37)
         row = {"pair": name, "size": label, "letters": binding}
         report["calls"].append({**row, **_forms(timings)})
         if max(t.median for t in timings.values()) > pairs.PATIENCE:
@@ -215,12 +368,15 @@ def _timing(timing):
 
 def _forms(timings):
     """What each form took, and the ratio of the best of either version."""
-    from tf1to2.bench import forms
+    from tf1to2.bench import clock, forms
 
     row = {
         "forms": {f: _timing(t) for f, t in timings.items()},
         "best": forms.best(timings),
     }
+    if "1.15.5, Session.run" in timings and "tf.function" in timings:
+        to = clock.ratio(timings["tf.function"], timings["1.15.5, Session.run"])
+        row["to 1.15.5"] = _ratio("ratio", to)
     return row | _ratio("ratio", forms.ratio(timings))
 
 
@@ -229,7 +385,10 @@ def _sides(timings):
     from tf1to2.bench import clock
 
     row = {side: _timing(timing) for side, timing in timings.items()}
-    if len(timings) < 2:
+    if GENUINE in timings:
+        to = clock.ratio(timings["v2"], timings[GENUINE])
+        row["to 1.15.5"] = _ratio("ratio", to)
+    if "v1" not in timings:
         return row
     return row | _ratio("times", clock.ratio(timings["v1"], timings["v2"]))
 
@@ -242,7 +401,11 @@ def _ratio(key, ratio):
 
 def _environment():
     import numpy
-    import tensorflow
+
+    from tf1to2.parity import settings
+
+    with settings.silence():
+        import tensorflow
 
     return {
         "date": datetime.date.today().isoformat(),

@@ -1,50 +1,17 @@
 """The forms in which a page can be called: two of TensorFlow 1, four of TensorFlow 2.
 
-TensorFlow 1 is fed NumPy arrays and returns them, since a session does nothing else;
-TensorFlow 2 takes and returns tensors, as its functions do from one call to the next.
-Each form is a context that yields a function without arguments.
+TensorFlow 1 is fed NumPy arrays and returns them (`left`); TensorFlow 2 takes and
+returns tensors, as its functions do from one call to the next.
 """
-
-import contextlib
 
 import tensorflow as tf
 
-from tf1to2.bench import clock
-from tf1to2.parity import structure, v1
-from tf1to2.parity.v1 import SEED, dtype_of, legacy
+from tf1to2.bench import clock, left
+from tf1to2.parity import structure
+from tf1to2.parity.v1 import SEED, dtype_of
 
-V1 = ("Session.run", "make_callable")
+V1 = left.FORMS
 V2 = ("eager", "tf.function", "concrete", "XLA")
-
-
-@contextlib.contextmanager
-def session(page, request):
-    """Yields {form: function that makes it} of a left page, in a session."""
-    feed = {}
-
-    def fed(_, array):
-        tensor = v1.tf.placeholder(dtype_of(array), array.shape)
-        feed[tensor] = array
-        return tensor
-
-    with legacy():
-        args = structure.map_arrays(fed, request["args"])
-        if request["kind"] == "layer":
-            page = page(**request["factory"])
-        outputs = page(*args, **request["kwargs"])
-        fetches = [x for _, x in structure.flatten(outputs) if v1.is_fetched(x)]
-        sess = v1.tf.Session()
-        sess.run(v1.initializers())
-
-    def run():
-        return lambda: sess.run(fetches, feed)
-
-    def make_callable():
-        call = sess.make_callable(fetches, list(feed))
-        return lambda: call(*feed.values())
-
-    with contextlib.closing(sess):  # outside of its graph, where TensorFlow 2 runs
-        yield dict(zip(V1, (run, make_callable), strict=True)) if fetches else {}
 
 
 def native(page, request):

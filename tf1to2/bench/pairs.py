@@ -1,11 +1,17 @@
 """What is timed of a pair: the inputs of its proof, at three sizes."""
 
+import contextlib
+import inspect
 import math
+import os
+import tempfile
 
-from tf1to2.bench import clock, forms
-from tf1to2.parity import arrays, structure
+from tf1to2.bench import clock, forms, left, remote
+from tf1to2.parity import arrays, providers, recordings, structure, v1
 from tf1to2.parity.cases import Raises
 from tf1to2.parity.v1 import SEED, legacy
+
+GENUINE = "1.15.5"
 
 # About how many elements the largest input has.
 SIZES = {"small": 2**4, "medium": 2**10, "large": 2**16}
@@ -53,7 +59,7 @@ def _binding(case, count):
     return dict.fromkeys(case.letters, max(2, round(size)))
 
 
-def tensors(proof, case, request, only=(*forms.V1, *forms.V2)):
+def tensors(proof, case, request, only=(*forms.V1, *forms.V2), python37=None):
     """Times an op or a layer.
 
     Args:
@@ -61,23 +67,44 @@ def tensors(proof, case, request, only=(*forms.V1, *forms.V2)):
         case: one of its cases.
         request: its inputs, as `case.request` makes them.
         only: the forms to time, of those that apply.
+        python37: an interpreter with 1.15.5, which runs the left page, too.
 
     Returns:
-        {form: Timing}; without the left page's where there is nothing to run.
+        {form: Timing}; without the left page's where there is nothing to run. Those of
+        1.15.5 are called "1.15.5, Session.run".
     """
-    left, right = getattr(proof.v1, case.name), getattr(proof.v2, case.name)
-    made = {
-        form: clock.first_call(make)
-        for form, make in forms.native(right, request).items()
-        if form in only and (form != "XLA" or "xla" not in case.skip)
-    }
-    if not runs_left(case):
-        return clock.interleave(made)
-    with forms.session(left, request) as session:
+    right = getattr(proof.v2, proof.names.get(case.name, case.name))
+    with contextlib.ExitStack() as stack:
+        made = {
+            form: clock.first_call(make)
+            for form, make in forms.native(right, request).items()
+            if form in only and (form != "XLA" or "xla" not in case.skip)
+        }
+        if python37:
+            genuine = stack.enter_context(_genuine(proof, request, python37))
+            for form in genuine.forms:
+                if form in only:
+                    made[f"{GENUINE}, {form}"] = genuine.make(form)
+        if not runs_left(proof, case):
+            return clock.interleave(made)
+        session = stack.enter_context(left.session(proof.v1, request))
         for form, make in session.items():
             if form in only:
                 made[form] = clock.first_call(make)
         return clock.interleave(made, told=_tells_the_faster)
+
+
+@contextlib.contextmanager
+def _genuine(proof, request, python37):
+    """The left page in a process of TensorFlow 1.15's."""
+    page = proof.left
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "request.npz")
+        left.write(path, request)
+        arguments = ["left", page.name, path]
+        searched = recordings.page_folders(page, folder)
+        with remote.Process(page.name, arguments, python37, searched) as process:
+            yield process
 
 
 def _tells_the_faster(timings):
@@ -85,23 +112,31 @@ def _tells_the_faster(timings):
     return compared is None or compared.tells(1)
 
 
-def runs_left(case):
+def runs_left(proof, case):
     """Whether the left page runs on today's TensorFlow: `tf.layers` do by tf_keras."""
-    return "tf_keras" in case.skip.get("graph", "tf_keras")
+    today = getattr(proof, "today", True)  # a user's page says so
+    return today and "tf_keras" in case.skip.get("graph", "tf_keras")
 
 
-def program(proof, case):
+def program(proof, case, python37=None):
     """Times whole runs of a program, graph, session and traces included.
 
     Returns:
-        {"v1": Timing, "v2": Timing}; without v1 where today's TensorFlow lacks it.
+        {"v1": Timing, "v2": Timing, "1.15.5": Timing}; without v1 where today's
+        TensorFlow lacks it, without 1.15.5 where there is no `python37`.
     """
-    args = case.request(case.bindings()[-1])["args"]
-    runs = {"v2": runner(proof.v2, case.name, args, case.kwargs)}
-    if runs_left(case):
-        runs["v1"] = legacy_runner(proof.v1, case.name, args, case.kwargs)
+    request = case.request(case.bindings()[-1])
+    args, kwargs = request["args"], case.kwargs
+    right = proof.names.get(case.name, case.name)
+    runs = {"v2": runner(proof.v2, right, args, kwargs)}
+    if runs_left(proof, case):
+        runs["v1"] = legacy_runner(proof.v1, case.name, args, kwargs)
     made = {side: clock.first_call(lambda run=run: run) for side, run in runs.items()}
-    return clock.interleave(made, PROGRAM_ROUNDS, 0)
+    with contextlib.ExitStack() as stack:
+        if python37:
+            genuine = stack.enter_context(_genuine(proof, request, python37))
+            made[GENUINE] = genuine.make("program")
+        return clock.interleave(made, PROGRAM_ROUNDS, 0)
 
 
 def runner(module, name, args, kwargs):
@@ -110,13 +145,19 @@ def runner(module, name, args, kwargs):
 
     def run():
         tf.random.set_seed(SEED)
-        return getattr(module, name)(*args, **kwargs)
+        outputs = getattr(module, name)(*args, **kwargs)
+        if inspect.isgenerator(outputs):
+            for _ in outputs:  # a step for each
+                pass
 
     return run
 
 
 def legacy_runner(module, name, args, kwargs):
     """A function that runs a left page with TensorFlow 1 semantics around it."""
+    if inspect.isgeneratorfunction(getattr(module, name)):  # the engine runs its steps
+        request = {"kind": "program", "name": name, "args": args, "kwargs": kwargs}
+        return lambda: v1.run(module, request)
 
     def run():
         with legacy():
@@ -127,6 +168,4 @@ def legacy_runner(module, name, args, kwargs):
 
 def load(topic):
     """The proof of a topic."""
-    from tf1to2.parity import providers
-
     return providers.provider("parity_tests").load(topic)

@@ -3,9 +3,12 @@
 import math
 import statistics
 
-from tf1to2.bench import clock, training
+from tf1to2.bench import clock
+from tf1to2.bench.work import tables as work
 from tf1to2.view.tables import table
 
+# How many times as fast a step of training shall be, by the size of the model.
+BOUNDS = {"small": 1, "large": 1}
 COLUMNS = ("Session.run", "make_callable", "eager", "tf.function", "concrete", "XLA")
 
 
@@ -36,11 +39,16 @@ def markdown(report):
 
 def tables(report):
     """Yields (title, head, rows of text) of what there is in a report."""
+    yield from work.tables(report)
     if report["calls"]:
         yield (
             "Calls: microseconds; ratio of the best of TensorFlow 2 to the best of 1",
-            ["pair", "size", *COLUMNS, "ratio", "95 %"],
-            [_call(row) for row in report["calls"]],
+            *_with_genuine(
+                ["pair", "size", *COLUMNS, "ratio", "95 %"],
+                report["calls"],
+                _call,
+                "tf.function to 1.15.5",
+            ),
         )
     if report["steps"]:
         yield (
@@ -51,11 +59,26 @@ def tables(report):
     if report["programs"]:
         yield (
             "Programs: milliseconds of a whole run, graphs and traces included",
-            ["pair", "v1", "v2", "times", "95 %"],
-            [_program(row) for row in report["programs"]],
+            *_with_genuine(
+                ["pair", "v1", "v2", "times", "95 %"],
+                report["programs"],
+                _program,
+                "v2 to 1.15.5",
+            ),
         )
     if report["classics"]:
         yield from _classics(report["classics"])
+
+
+def _with_genuine(head, rows, cells, title):
+    """(head, rows of text), with the genuine 1.15.5 where it was timed."""
+    if not any("to 1.15.5" in row for row in rows):
+        return head, [cells(row) for row in rows]
+
+    def more(row):
+        return _ratio(row.get("to 1.15.5", {}), "ratio")
+
+    return [*head, title, "95 %"], [cells(row) + more(row) for row in rows]
 
 
 def _classics(classics):
@@ -98,31 +121,58 @@ def _classics(classics):
 
 
 def summary(report):
-    """What the tables say, in a few lines."""
-    lines = []
+    """What the tables say, in a few lines: what one writes first, then the best."""
+    lines = work.told(report)
     calls = [row for row in report["calls"] if "ratio" in row]
     if calls:
-        mean = math.exp(statistics.fmean(math.log(row["ratio"]) for row in calls))
+        for form in ("tf.function", "concrete", "eager"):
+            seconds = [
+                [row["forms"][name]["seconds"] for name in (form, "Session.run")]
+                for row in calls
+                if {form, "Session.run"} <= set(row["forms"])
+            ]
+            if seconds:
+                mean, slower = compared(new / old for new, old in seconds)
+                lines.append(
+                    f"{len(seconds)} calls, {form} from tensors to tensors: {mean:.2f} "
+                    f"of a fed Session.run (geometric mean), longer in {slower:.0%}"
+                )
+        mean, _ = compared(row["ratio"] for row in calls)
         surely, perhaps = missed(calls, "ratio", 1, below=True)
         lines.append(
-            f"{len(calls)} calls: the best of TensorFlow 2 takes {mean:.2f} of the "
-            f"best of TensorFlow 1 (geometric mean); longer: {surely}; perhaps: "
-            f"{perhaps}"
+            f"the best of four forms of TensorFlow 2 takes {mean:.2f} of the best of "
+            f"two of TensorFlow 1; longer: {surely}; perhaps: {perhaps}"
         )
-    for size, bound in training.BOUNDS.items():
+    programs = [row["times"] for row in report["programs"] if "times" in row]
+    if programs:
+        mean, slower = compared(1 / times for times in programs)
+        lines.append(
+            f"{len(programs)} whole programs, graph and traces included: {mean:.2f} of "
+            f"TensorFlow 1's time, longer in {slower:.0%}: a trace costs more than a "
+            "graph did"
+        )
+    for size, bound in BOUNDS.items():
         rows = [row for row in report["steps"] if row["size"] == size]
         if rows:
-            times = statistics.median(row["times"] for row in rows)
+            mean, slower = compared(1 / row["times"] for row in rows)
             surely, perhaps = missed(rows, "times", bound)
             lines.append(
-                f"{len(rows)} training programs, {size}: {times:.1f} times as fast "
-                f"per step (median); below {bound}: {surely}; perhaps: {perhaps}"
+                f"{len(rows)} training pages, {size}, by the step: {mean:.2f} of "
+                f"TensorFlow 1's time, longer in {slower:.0%}: {surely}; perhaps: "
+                f"{perhaps}"
             )
     untold = sum(not _compared(row, "ratio").tells(1) for row in calls)
     if untold > len(calls) / 4:
         lines.append("the machine was too busy for these numbers: run it again")
     lines += [f"failed: {message}" for message in report["failed"]]
     return "\n".join(lines)
+
+
+def compared(ratios):
+    """(geometric mean of ratios, the share of those above 1)."""
+    ratios = list(ratios)
+    mean = math.exp(statistics.fmean(map(math.log, ratios)))
+    return mean, sum(ratio > 1 for ratio in ratios) / len(ratios)
 
 
 def missed(rows, key, bound, below=False):

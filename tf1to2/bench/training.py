@@ -7,12 +7,11 @@ graph, session and traces. Many are more in TensorFlow 2, where they take less t
 import numpy as np
 
 from tf1to2.bench import clock, pairs
+from tf1to2.bench.report import BOUNDS
 
 ROUNDS = 5
 # (rows of a batch, features, units) of the models.
 SIZES = {"small": (8, 4, 2), "large": (1024, 512, 256)}
-# How many times as fast TensorFlow 2 shall be.
-BOUNDS = {"small": 5, "large": 1}
 # Few and many.
 STEPS = {
     "small": {"v1": (100, 8100), "v2": (100, 32100)},

@@ -282,11 +282,13 @@ def find_python37():
     candidates = [os.environ.get("TF1_PYTHON"), shutil.which("python3.7")]
     candidates += sorted(map(str, pyenv.glob("versions/3.7.*/bin/python")))
     for candidate in filter(None, candidates):
-        probe = subprocess.run(
-            [candidate, "-c", "import sys; print(sys.version_info[:2])"],
-            capture_output=True,
-            text=True,
-        )
+        program = "import sys; print(sys.version_info[:2])"
+        try:
+            probe = subprocess.run(
+                [candidate, "-c", program], capture_output=True, text=True
+            )
+        except OSError:  # there is no such file
+            continue
         if probe.stdout.strip() == "(3, 7)":
             return candidate
     raise NoGenuineTensorFlow(
@@ -384,7 +386,8 @@ def ask(python, page, requests, settings="default"):
         "TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL": "false",
     }
     with tempfile.TemporaryDirectory() as folder:
-        environment["PYTHONPATH"] = _path(page, folder)
+        path = [copied(ENGINE, folder), *page_folders(page, folder)]
+        environment["PYTHONPATH"] = os.pathsep.join(path)
         asked, answered = (
             os.path.join(folder, n) for n in ("asked.npz", "answered.npz")
         )
@@ -406,29 +409,33 @@ def ask(python, page, requests, settings="default"):
     return answers, versions
 
 
-def _path(page, folder):
-    """The search path of Python 3.7: the page's folder, and a copy of what it needs.
+# What Python 3.7 takes of this package; what is installed beside it is not for 3.7.
+ENGINE = (
+    "tf1to2/__init__.py",
+    *(
+        f"tf1to2/parity/{name}.py"
+        for name in ("__init__", "structure", "v1", "races", "formulas", "widening")
+    ),
+)
 
-    The packages that are installed beside this one are not for Python 3.7.
-    """
-    here = pathlib.Path(__file__).resolve().parent
-    for name in (
-        "../__init__.py",
-        "__init__.py",
-        "structure.py",
-        "v1.py",
-        "races.py",
-        "formulas.py",
-        "widening.py",
-    ):
-        copy = pathlib.Path(folder, "tf1to2", "parity", name)
+
+def copied(names, folder):
+    """Copies files of the checkout, or of where this is installed; the folder."""
+    root = pathlib.Path(__file__).resolve().parents[2]
+    for name in names:
+        copy = pathlib.Path(folder, name)
         copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(here / name, copy)
+        shutil.copy(root / name, copy)
+    return folder
+
+
+def page_folders(page, folder):
+    """What Python 3.7 searches for a page: its folders, or a copy in `folder`."""
     root = page.root
-    if INSTALLED & set(root.parts):
-        for path in page.sources.values():
-            copy = pathlib.Path(folder, path.relative_to(root))
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, copy)
-        return os.pathsep.join([folder, folder])
-    return os.pathsep.join([folder, *page.path_entries])
+    if not INSTALLED & set(root.parts):
+        return page.path_entries
+    for path in page.sources.values():
+        copy = pathlib.Path(folder, path.relative_to(root))
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, copy)
+    return [folder]

@@ -2,9 +2,11 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -26,17 +28,35 @@ class ClockTest(unittest.TestCase):
     def test_functions_take_turns_and_each_is_first_in_its_turn(self):
         calls = []
         functions = {
-            name: (lambda name=name: calls.append(name) or time.sleep(0.002), 0)
+            name: (
+                clock.timed(lambda name=name: calls.append(name) or time.sleep(0.002)),
+                0,
+            )
             for name in "abc"
         }
         timed = clock.interleave(functions, rounds=3, turn=0)
         self.assertEqual("".join(calls), "abcbcacab")
         self.assertEqual([len(t.rounds) for t in timed.values()], [3, 3, 3])
         self.assertGreater(timed["a"].median, 0.002)
+        self.assertLess(max(timed["a"].cpu), 0.002)  # it slept
+
+    def test_an_epoch_has_the_steps_it_has(self):
+        asked = []
+
+        def run(count):
+            asked.append(count)
+            return count * 0.5, count * 0.25
+
+        timed = clock.interleave({"fit": (run, 0)}, 2, 0.01, counts={"fit": 128})
+        self.assertEqual(asked, [128, 128])
+        self.assertEqual(
+            (timed["fit"].rounds, timed["fit"].cpu), ([0.5] * 2, [0.25] * 2)
+        )
 
     def test_a_fast_function_runs_often_in_its_turn(self):
         calls = []
-        clock.interleave({"a": (lambda: calls.append(0), 0)}, rounds=2, turn=0.001)
+        fast = clock.timed(lambda: calls.append(0))
+        clock.interleave({"a": (fast, 0)}, rounds=2, turn=0.001)
         self.assertGreater(len(calls), 10)
 
     def test_a_ratio_is_taken_round_by_round(self):
@@ -56,14 +76,18 @@ class ClockTest(unittest.TestCase):
         for answers, rounds in ([True], 2), ([False, True], 4), ([False] * 9, 10):
             told = iter(answers)
             timed = clock.interleave(
-                {"a": (lambda: None, 0)}, 2, 0, lambda _, told=told: next(told)
+                {"a": (clock.timed(lambda: None), 0)},
+                *(2, 0),
+                lambda _, told=told: next(told),
             )
             self.assertEqual(len(timed["a"].rounds), rounds)
 
     def test_the_first_call_counts_what_is_built(self):
         function, seconds = clock.first_call(lambda: time.sleep(0.01) or (lambda: 7))
-        self.assertEqual(function(), 7)
         self.assertGreater(seconds, 0.01)
+        wall, cpu = function(3)
+        self.assertGreater(wall, 0)
+        self.assertGreaterEqual(cpu, 0)
 
 
 class SizesTest(unittest.TestCase):
@@ -104,6 +128,8 @@ REPORT = {
         for size in training.SIZES
     ],
     "programs": [],
+    "work": [],
+    "started": [],
     "classics": {},
     "failed": [],
 }
@@ -147,12 +173,69 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(list(command._parts([]))[-1], command.CLASSICS)
 
     def test_reports_are_put_together(self):
-        whole = {"environment": {}, "calls": [], "classics": {}}
+        whole = command.Report()
         for pair in "ab":
             part = {"environment": {"cores": 2}, "calls": [pair], "classics": {pair: 1}}
-            command._add(whole, json.dumps(part))
+            whole.add(json.dumps(part))
         self.assertEqual(whole["calls"], ["a", "b"])
         self.assertEqual(whole["classics"], {"a": 1, "b": 1})
+
+    @parameterized.expand(
+        [
+            ("a program", ["work.mpl"], "there are: affine, predict"),
+            ("1.15.5", ["work.mlp", "--against", "1.15.5"], "no Python 3.7|has no"),
+            ("a port", ["no_port.py"], "no such file"),
+        ]
+    )
+    def test_what_is_not_there_is_told_in_a_line(self, _, arguments, told):
+        gone = {"TF1_PYTHON": "/nowhere/python", "PATH": "", "PYENV_ROOT": "/nowhere"}
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [sys.executable, "-m", "tf1to2", "bench", *arguments]
+                + ["--environment", os.path.join(folder, "env")],
+                capture_output=True,
+                text=True,
+                env={**os.environ, **gone},
+            )
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertRegex(done.stderr, told)
+        self.assertNotIn("Traceback", done.stderr)
+
+    @pytest.mark.slow
+    def test_a_port_of_ones_own_whose_process_dies_loses_nothing_else(self):
+        """Two files, so two processes; what was timed before the end is there."""
+        files = {
+            "left.py": "import tensorflow.compat.v1 as tf\n"
+            "def double(x):\n    return x + x\n"
+            "def fall(x):\n    return x\n",
+            "right.py": "import os\nimport tensorflow as tf\n"
+            "def double(x):\n    return x + x\n"
+            "def fall(x):\n    os._exit(7)\n",
+            "test_port.py": "from tf1to2.parity import Pair, normal\n"
+            "port = Pair('left', 'right', today=True)\n"
+            "port.op('double', 'a vector', normal('n'))\n"
+            "port.op('fall', 'a vector', normal('n'))\n",
+            "other.py": "from tf1to2.parity import Pair, normal\n"
+            "other = Pair('left', 'right', today=True)\n"
+            "other.op('double', 'a vector', normal('n'))\n",
+        }
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                pathlib.Path(folder, name).write_text(text)
+            done = subprocess.run(
+                [sys.executable, "-m", "tf1to2", "bench", "test_port.py", "other.py"]
+                + ["--format", "json"],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                env={**os.environ, "PYTHONPATH": os.getcwd()},
+            )
+        report = json.loads(done.stdout)
+        self.assertEqual(
+            {row["pair"] for row in report["calls"]}, {"port.double", "other.double"}
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("exit status 7", "".join(report["failed"]))
 
     @pytest.mark.slow
     def test_a_pair(self):

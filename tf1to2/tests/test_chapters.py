@@ -102,8 +102,9 @@ class TextTest(unittest.TestCase):
 class PicturesTest(unittest.TestCase):
     def test_each_is_drawn_and_told_in_words(self):
         shown = {}
-        for name, _ in CHAPTERS:
-            found = re.findall(r"!\[([^\]]*)\]\(pictures/(\w+)\.svg\)", text_of(name))
+        benchmarks = topics.document("BENCHMARKS.md").read_text("utf-8")
+        for text in [benchmarks, *(text_of(name) for name, _ in CHAPTERS)]:
+            found = re.findall(r"!\[([^\]]*)\]\([\w/]*pictures/(\w+)\.svg\)", text)
             shown |= {picture: words for words, picture in found}
         self.assertEqual(sorted(shown), sorted(pictures.PICTURES))
         for picture, words in shown.items():

@@ -45,6 +45,7 @@ def _text(path, page):
     topic = topics.topics().get(page) if path.startswith("guide/") else None
     if topic:
         text = _with_pairs(text, topic)
+    text = text.replace("](guide/pictures/", "](pictures/")  # all pages lie together
     parts = FENCED.split(re.sub(r"<!-- [^\n]* -->\n?", "", text))
     parts[::2] = [_with_links(part, path, page) for part in parts[::2]]
     text = SHORT * (page == "errors") + "".join(parts)

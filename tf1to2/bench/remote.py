@@ -1,0 +1,116 @@
+"""Functions on the clock in another process, of this Python or of TensorFlow 1.15's."""
+
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from tf1to2.errors import CommandError
+from tf1to2.parity import recordings
+
+ROOT = pathlib.Path(__file__).parents[2]
+# What is copied for Python 3.7.
+BESIDE = (
+    *recordings.ENGINE,
+    "tf1to2/bench/__init__.py",
+    "tf1to2/bench/left.py",
+    "tf1to2/bench/serve.py",
+    "tf1to2/bench/work/__init__.py",
+    "tf1to2/bench/work/inputs.py",
+    "tf1to2/bench/work/legacy.py",
+    "v1_graph/__init__.py",
+    "v1_graph/cookbook.py",
+    "v1_graph/shapes.py",
+)
+
+
+class Process:
+    """A `serve` of its own; a context, which ends it.
+
+    Attributes:
+        forms: the names of what it can run.
+    """
+
+    def __init__(self, what, arguments, python=None, path=(), threads=None, **more):
+        """Starts it.
+
+        Args:
+            what: it runs, for a message.
+            arguments: of `serve`.
+            python: the interpreter with 1.15.5; by default this one.
+            path: folders to import from besides.
+            threads: of TensorFlow, for one op and for several; by default its own.
+            **more: variables of its environment.
+        """
+        self._what, self._folder, root = what, None, ROOT
+        if python:
+            self._folder = tempfile.TemporaryDirectory()
+            root = recordings.copied(BESIDE, self._folder.name)
+        environment = {
+            **os.environ,
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+            "CUDA_VISIBLE_DEVICES": "-1",
+            "PYTHONWARNINGS": "ignore",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": os.pathsep.join(map(str, [root, *path])),
+            **more,
+        }
+        environment.pop("TF2_BEHAVIOR", None)  # 1.15 would heed it
+        if threads:
+            kinds = "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"
+            environment |= dict.fromkeys(kinds, str(threads))
+        self._process = subprocess.Popen(
+            [python or sys.executable, "-m", "tf1to2.bench.serve", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if os.environ.get("TF1TO2_DEBUG") else subprocess.DEVNULL,
+            text=True,
+            env=environment,
+            start_new_session=True,  # Ctrl-C is for the one that asks
+        )
+        try:
+            self.forms = self.ask(forms=True)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def ask(self, **request):
+        """Sends a request of `serve`, and returns its answer."""
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(json.dumps(request) + "\n")
+            self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise CommandError(
+                f"{self._what} broke down: exit status {self._process.wait()}; "
+                "TF1TO2_DEBUG=1 shows what it said"
+            )
+        return json.loads(line)
+
+    def make(self, form):
+        """Makes a form: (what `clock.interleave` takes, seconds of its first step).
+
+        Raises:
+            CommandError: it cannot be made.
+        """
+        answer = self.ask(make=form)
+        if "failed" in answer:
+            raise CommandError(answer["failed"])
+
+        def run(count):
+            timed = self.ask(run=form, count=count)
+            return timed["wall"], timed["cpu"]
+
+        return run, answer["first"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.communicate()
+        if self._folder:
+            self._folder.cleanup()

@@ -1,0 +1,122 @@
+"""Batches and initial weights of the programs, in NumPy.
+
+Each function takes the size of a batch, and what the cost may grow with besides.
+"""
+
+import collections
+import itertools
+
+import numpy as np
+
+BATCHES = 8  # different ones; they come again and again
+
+# arrays: tuple of arrays of all rows; start: {name: initial value}.
+Inputs = collections.namedtuple("Inputs", "batch arrays start")
+
+
+def batches(inputs):
+    """The batches of all rows, in order: tuples of arrays."""
+    for at in range(0, len(inputs.arrays[0]), inputs.batch):
+        yield tuple(array[at : at + inputs.batch] for array in inputs.arrays)
+
+
+def cycle(inputs, convert=lambda array: array):
+    """A function of a number of steps: iterates over so many batches, on and on.
+
+    Args:
+        inputs: `Inputs`.
+        convert: what is done to every array, once.
+    """
+    made = [tuple(map(convert, batch)) for batch in batches(inputs)]
+    endless = itertools.cycle(made)
+    return lambda steps: itertools.islice(endless, steps)
+
+
+def affine(batch):
+    """One layer of a served model: 32 features, 32 units."""
+    random = np.random.RandomState(1)
+    start = {"kernel": _weights(random, 32, 32), "bias": np.zeros(32, "f")}
+    return Inputs(batch, (_normal(random, batch, 32),), start)
+
+
+def predict(batch):
+    """The classes of `mlp`, without training."""
+    x, _ = mlp(batch).arrays
+    return Inputs(batch, (x,), mlp(batch).start)
+
+
+def mlp(batch, depth=2):
+    """Ten classes of 64 features, by hidden layers of 128 units."""
+    random = np.random.RandomState(2)
+    widths = [64] + [128] * depth + [10]
+    start = {}
+    for number, shape in enumerate(zip(widths, widths[1:])):  # noqa: B905, Python 3.7
+        start["kernel%d" % number] = _weights(random, *shape)
+        start["bias%d" % number] = np.zeros(shape[1], "f")
+    x = _normal(random, batch, widths[0])
+    return Inputs(batch, (x, random.randint(0, 10, len(x)).astype("i")), start)
+
+
+def convnet(batch):
+    """Ten classes of 28 × 28 pixels, by two convolutions with batch norm."""
+    random = np.random.RandomState(3)
+    start = {
+        "conv0": _weights(random, 3, 3, 1, 16),
+        "conv1": _weights(random, 3, 3, 16, 32),
+        "kernel": _weights(random, 7 * 7 * 32, 10),
+        "bias": np.zeros(10, "f"),
+    }
+    x = _normal(random, batch, 28, 28, 1)
+    return Inputs(batch, (x, random.randint(0, 10, len(x)).astype("i")), start)
+
+
+def lstm(batch, length=20):
+    """Ten classes of sequences of 16 features, by an LSTM of 64 units."""
+    random = np.random.RandomState(4)
+    start = {
+        "lstm_kernel": _weights(random, 16 + 64, 4 * 64),
+        "lstm_bias": np.zeros(4 * 64, "f"),
+        "kernel": _weights(random, 64, 10),
+        "bias": np.zeros(10, "f"),
+    }
+    x = _normal(random, batch, length, 16)
+    return Inputs(batch, (x, random.randint(0, 10, len(x)).astype("i")), start)
+
+
+def embedding(batch):
+    """Two classes of ten words of 10,000, by the mean of their rows of 64."""
+    random = np.random.RandomState(5)
+    start = {
+        "table": random.standard_normal((10000, 64)).astype("f") / 8,
+        "kernel": _weights(random, 64, 2),
+        "bias": np.zeros(2, "f"),
+    }
+    words = random.randint(0, 10000, (BATCHES * batch, 10)).astype("i")
+    return Inputs(batch, (words, words[:, 0] % 2), start)
+
+
+def beam_search(batch):
+    """Sixteen tokens of 50, four hypotheses, by a decoder of 32 units."""
+    random = np.random.RandomState(6)
+    start = {
+        "embedding": _weights(random, 50, 32),
+        "kernel": _weights(random, 32, 32),
+        "projection": _weights(random, 32, 50),
+    }
+    return Inputs(batch, (_normal(random, batch, 32),), start)
+
+
+def records(batch):
+    """Examples of 64 floats and a label: read, shuffled, parsed, put in batches."""
+    random = np.random.RandomState(7)
+    x = random.standard_normal((4096, 64)).astype("f")
+    return Inputs(batch, (x, random.randint(0, 10, len(x)).astype("i")), {})
+
+
+def _normal(random, batch, *shape):
+    return random.standard_normal((BATCHES * batch,) + shape).astype("f")
+
+
+def _weights(random, *shape):
+    """Initial weights, by the square root of what is summed."""
+    return (random.standard_normal(shape) / np.sqrt(np.prod(shape[:-1]))).astype("f")

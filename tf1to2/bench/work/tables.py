@@ -1,0 +1,217 @@
+"""The tables of the work that people have: NumPy to NumPy, and from what is at hand."""
+
+import math
+import statistics
+
+from tf1to2.bench.work import sides
+
+# Both sides begin and end with NumPy, as `sess.run` with a feed_dict did.
+FROM_NUMPY = (
+    "tf.function, NumPy",
+    "concrete, NumPy",
+    "train_on_batch",
+    "predict",
+    "predict_on_batch",
+    "Keras model, called",
+    "Keras model, tf.function",
+)
+# Both sides have their batches: a graph its iterator, TensorFlow 2 tensors, a dataset.
+AT_HAND = (
+    "eager",
+    "tf.function",
+    "concrete",
+    "XLA",
+    "dataset",
+    "dataset, parsed by batch",
+    "loop",
+    "fit",
+    "fit, steps_per_execution",
+    "Keras model, own step",
+)
+BASES = {"Session.run": FROM_NUMPY, "Session.run, iterator": AT_HAND}
+# What the programs are; the form that one writes first of each kind, and the best.
+KINDS = {
+    "calls": ("affine", "predict", "beam_search"),
+    "training": ("mlp", "convnet", "lstm", "embedding"),
+    "input": ("records",),
+}
+# What is written first of each kind, then what is recommended where it is called often.
+FIRST = {
+    "calls": ("tf.function, NumPy", "concrete, NumPy", "tf.function", "concrete"),
+    "training": ("tf.function, NumPy", "train_on_batch", "tf.function", "loop", "fit"),
+    "input": ("dataset", "dataset, parsed by batch"),
+}
+
+
+def base(form):
+    """The form of a session that does the same, or None for a session's own."""
+    return next((b for b, forms in BASES.items() if form in forms), None)
+
+
+def tables(report):
+    """Yields (title, head, rows of text) of what there is in a report."""
+    if report.get("work"):
+        yield _summary(report)
+        yield _of_base(report, "Work from NumPy", "Session.run")
+        yield _of_base(report, "Work at hand", "Session.run, iterator")
+        yield from (t for t in (_grown(report), _compiled(report)) if t[2])
+    if report.get("started"):
+        yield _started(report)
+
+
+def _side(report):
+    """What the ratios are to: 1.15.5 where it was timed."""
+    forms = report["work"][0]["forms"]
+    there = any(form.startswith(sides.GENUINE) for form in forms)
+    return sides.GENUINE if there else sides.TODAY
+
+
+def _rows(report):
+    return [row for row in report["work"] if not row["grown"]]
+
+
+def _mean(ratios):
+    return math.exp(statistics.fmean(map(math.log, ratios)))
+
+
+def summary(report):
+    """{(kind, form): (geometric mean, of CPU, share that is slower, of how many)}."""
+    found, side = {}, _side(report)
+    for form in (*FROM_NUMPY, *AT_HAND):
+        for kind, programs in KINDS.items():
+            rows = [
+                row
+                for row in _rows(report)
+                if row["program"] in programs and side in row["ratios"].get(form, {})
+            ]
+            if rows:
+                ratios = [row["ratios"][form][side]["ratio"] for row in rows]
+                cpu = [
+                    row["forms"][form]["cpu"]
+                    / row["forms"][f"{side}, {base(form)}"]["cpu"]
+                    for row in rows
+                ]
+                slower = sum(ratio > 1 for ratio in ratios) / len(ratios)
+                found[kind, form] = _mean(ratios), _mean(cpu), slower, len(ratios)
+    return found
+
+
+def today(report):
+    """How `compat.v1` compares with 1.15.5: {form: geometric mean}."""
+    names = {b: (f"{sides.TODAY}, {b}", f"{sides.GENUINE}, {b}") for b in BASES}
+    return {
+        b: _mean(
+            row["forms"][now]["seconds"] / row["forms"][then]["seconds"]
+            for row in _rows(report)
+            if now in row["forms"] and then in row["forms"]
+        )
+        for b, (now, then) in names.items()
+        if _side(report) == sides.GENUINE
+    }
+
+
+def told(report):
+    """The table of forms, in sentences: what is written first of each kind."""
+    if not report.get("work"):
+        return []
+    found, side, lines = summary(report), _side(report), []
+    for kind, forms in FIRST.items():
+        for form in forms:
+            if (kind, form) in found:
+                mean, _, slower, count = found[kind, form]
+                lines.append(
+                    f"{kind}, {form}: {mean:.2f} of `{base(form)}` in {side} "
+                    f"(geometric mean of {count}), longer in {slower:.0%}"
+                )
+    lines += [
+        f"today's `compat.v1`, `{form}`: {mean:.2f} of {side}"
+        for form, mean in today(report).items()
+    ]
+    return lines
+
+
+def _summary(report):
+    rows = [
+        [kind, form, base(form), f"{mean:.2f}", f"{cpu:.2f}", f"{slower:.0%}", str(n)]
+        for (kind, form), (mean, cpu, slower, n) in sorted(
+            summary(report).items(), key=lambda item: list(KINDS).index(item[0][0])
+        )
+    ]
+    head = ["what", "form", f"in {_side(report)}", "ratio", "CPU", "slower", "of"]
+    return "Work: each form to TensorFlow 1, geometric means", head, rows
+
+
+def _of_base(report, title, of):
+    side, rows = _side(report), []
+    for row in _rows(report):
+        then = row["forms"].get(f"{side}, {of}")
+        if then:
+            now = row["forms"].get(f"{sides.TODAY}, {of}")
+            cells = [_ratio(row, form, side) for form in BASES[of]]
+            rows.append([row["program"], str(row["batch"]), _micro(then), _micro(now)])
+            rows[-1] += cells
+    used = [i for i in range(len(rows[0])) if any(row[i] for row in rows)]
+    head = ["program", "batch", f"{side}, µs", "compat.v1, µs", *BASES[of]]
+    return (
+        f"{title}: microseconds of `{of}` in {side}; the ratio of each form to it",
+        [head[i] for i in used],
+        [[row[i] for i in used] for row in rows],
+    )
+
+
+def _grown(report):
+    side, of = _side(report), "Session.run, iterator"
+    forms = ("tf.function", "loop", "fit", "fit, steps_per_execution")
+    rows = []
+    for row in report["work"]:
+        for argument, value in row["grown"].items():
+            then = row["forms"][f"{side}, {of}"]
+            cells = [_ratio(row, form, side) for form in forms]
+            rows.append([row["program"], f"{argument} {value}", _micro(then), *cells])
+    head = ["program", "", f"{side}, µs", *forms]
+    return f"Work that grows: batches of {sides.GROWN_BATCH}", head, rows
+
+
+def _compiled(report):
+    rows = []
+    for row in _rows(report):
+        compiled, traced = (row["forms"].get(f) for f in ("XLA", "tf.function"))
+        if compiled:
+            saved = traced["seconds"] - compiled["seconds"]
+            more = compiled["first"] - traced["first"]
+            pays = f"{more / saved:,.0f}" if saved > 0 else "never"
+            rows.append(
+                [
+                    row["program"],
+                    str(row["batch"]),
+                    f"{traced['first']:.2f}",
+                    f"{compiled['first']:.2f}",
+                    _micro(traced),
+                    _micro(compiled),
+                    pays if more > 0 else "at once",
+                ]
+            )
+        elif "XLA" in row["failed"]:
+            cells = [f"{traced['first']:.2f}", "fails", _micro(traced), "", ""]
+            rows.append([row["program"], str(row["batch"]), *cells])
+    head = ["program", "batch", "first, s", "first by XLA, s", "µs", "by XLA, µs"]
+    return "XLA: after how many steps it pays", [*head, "pays after"], rows
+
+
+def _started(report):
+    rows = []
+    for row in report["started"]:
+        for form, found in row["forms"].items():
+            cells = f"{found['first']:.2f}", f"{found['peak MB']:.0f}"
+            rows.append([row["program"], form, *cells])
+    head = ["program", "form", "first step, s", "peak MB"]
+    return f"Start: batches of {sides.GROWN_BATCH}, each in its own process", head, rows
+
+
+def _ratio(row, form, side):
+    ratio = row["ratios"].get(form, {}).get(side)
+    return f"{ratio['ratio']:.2f}" if ratio else ""
+
+
+def _micro(timing):
+    return f"{timing['seconds'] * 1e6:,.0f}" if timing else ""
