@@ -1,5 +1,7 @@
 """What pytest must know of the proofs wherever they are installed."""
 
+import gc
+
 import pytest
 
 from parity_tests import timings
@@ -30,6 +32,12 @@ def pytest_configure(config):
         config.addinivalue_line("markers", marker)
     if config.getoption("timings", False) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(timings.Stopwatch())
+
+
+def pytest_collection_finish():
+    """Graphs and traces are many objects: by default a tenth of the time went here."""
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
 
 
 def pytest_collection_modifyitems(config, items):

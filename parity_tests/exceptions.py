@@ -555,7 +555,7 @@ BOUNDS: list[Bound] = [
             ulps=worst,
             measured=worst,
             reason=SATURATED,
-            where="tensorflow>=2.18" if case == "NASCell, projected" else "",
+            where="tensorflow>=2.20" if case == "NASCell, projected" else "",
         )
         for case, way, worst in [
             *(

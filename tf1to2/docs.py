@@ -19,6 +19,16 @@ import sys
 from tf1to2 import chapters, friends, names_index, output, switches, topics
 from tf1to2.scan import calls, links
 
+# The topics of the guide when it was one file: old links to it lead to these anchors.
+ONE_FILE = frozenset(
+    """
+    basics graphs tensors variables shapes scopes broadcasting operators execution_order
+    control_flow data records queues python_ops gradients linear_algebra debugging
+    numerical_stability cookbook optimizers learning_rates losses regularization metrics
+    averages layers rnn randomness training_loops estimators checkpoints saved_models
+    summaries files feature_columns images parallel distributed
+    """.split()
+)
 ROOT = pathlib.Path(__file__).parents[1]
 BOUND = "case", "side", "settings", "ulps", "reason"  # what proofs.json tells of one
 
@@ -240,6 +250,8 @@ def _group(names):
     known = topics.topics()
     return "\n".join(
         f'- <a id="{name}"></a>[{name}](guide/{name}.md): {known[name].lesson}'
+        if name in ONE_FILE
+        else f"- [{name}](guide/{name}.md): {known[name].lesson}"
         for name in names
     )
 

@@ -194,17 +194,17 @@ def _here(report, part, options):
     """Times the names of one part in this process."""
     part, names = part
     python37 = os.environ["TF1_PYTHON"] if options.against else None
-    if part == WORK:
+    output.progress("starting TensorFlow")
+    try:
+        if part != WORK:  # whose programs have processes of their own
+            start()
         report["environment"] = _environment()
+    except ImportError as error:
+        raise needs("bench", error) from error
+    if part == WORK:
         for name in names:
             _work(report, name, python37, options)
         return
-    output.progress("starting TensorFlow")
-    try:
-        start()
-    except ImportError as error:
-        raise needs("bench", error) from error
-    report["environment"] = _environment()
     if part == CLASSICS:
         with _told(report, "the classics"):
             _classics(report["classics"])

@@ -84,6 +84,8 @@ ROWS = [
     ("record test_port.py", 2, 'record needs .* extra "tensorflow"'),
     ("mutate test_port.py", 2, 'mutate needs .* extra "tensorflow"'),
     ("bench broadcasting", 2, 'bench needs .* extra "tensorflow"'),
+    ("bench work", 2, 'bench needs .* extra "tensorflow"'),
+    ("bench test_port.py", 2, 'bench needs .* extra "tensorflow"'),
     ("convert-checkpoint a b --map map.json", 2, 'needs .* extra "tensorflow"'),
 ]
 MAP = {
@@ -152,6 +154,9 @@ TENSORFLOW_ROWS = [
         "^new: 1 of 1 changes noticed",
     ),
     ("bench broadcasting.add_tiled --format text", 0, "^broadcasting.add_tiled +small"),
+    ("bench test_port.py", 0, "^new.twice +as proven"),
+    ("bench work.affine --threads 1", 0, "^calls +concrete, NumPy +Session.run"),
+    ("bench nothing --against 1.15.5 --environment tf1", 2, "no topic"),
     (
         "bench broadcasting.add_broadcast --memory --format json"
         " --output-file bench.json",

@@ -42,6 +42,27 @@ FIRST = {
     "input": ("dataset", "dataset, parsed by batch"),
 }
 
+# What the guide shows of every form, and in which order.
+SHOWN = ("predict", 1), ("mlp", 1), ("mlp", 64), ("lstm", 64), ("convnet", 64)
+ORDER = (
+    "eager",
+    "tf.function, NumPy",
+    "concrete, NumPy",
+    "tf.function",
+    "concrete",
+    "dataset",
+    "loop",
+    "XLA",
+    "predict",
+    "predict_on_batch",
+    "Keras model, called",
+    "Keras model, tf.function",
+    "train_on_batch",
+    "fit",
+    "fit, steps_per_execution",
+    "Keras model, own step",
+)
+
 
 def base(form):
     """The form of a session that does the same, or None for a session's own."""
@@ -54,7 +75,8 @@ def tables(report):
         yield _summary(report)
         yield _of_base(report, "Work from NumPy", "Session.run")
         yield _of_base(report, "Work at hand", "Session.run, iterator")
-        yield from (t for t in (_grown(report), _compiled(report)) if t[2])
+        others = _gains(report), _grown(report), _compiled(report)
+        yield from (t for t in others if t[2])
     if report.get("started"):
         yield _started(report)
 
@@ -157,6 +179,18 @@ def _of_base(report, title, of):
         [head[i] for i in used],
         [[row[i] for i in used] for row in rows],
     )
+
+
+def _gains(report):
+    """What each form takes of some programs, in the order in which one learns them."""
+    asked = [row for row in _rows(report) if (row["program"], row["batch"]) in SHOWN]
+    side, rows = _side(report), []
+    for form in (f"{side}, Session.run", f"{side}, Session.run, iterator", *ORDER):
+        cells = [_micro(row["forms"].get(form)) for row in asked]
+        if any(cells):
+            rows.append([form, *cells])
+    head = [f"{row['program']}, batch {row['batch']}" for row in asked]
+    return "Gains: microseconds of a step", ["form", *head], rows
 
 
 def _grown(report):
