@@ -109,7 +109,7 @@ BOUNDS: list[Bound] = [
         ulps=82386,
         measured=82386,
         reason=CTC_DENSE,
-        where="tensorflow<2.18",
+        where="tensorflow<2.21",
     ),
     *(
         Bound(
