@@ -1,4 +1,4 @@
-"""Functions: one graph, many runs of its session → one trace, many calls, no leaks."""
+"""Functions: many runs of one graph → many calls of one trace."""
 
 import threading
 from multiprocessing.pool import ThreadPool

@@ -1,4 +1,4 @@
-"""Functions: one graph, many runs of its session → one trace, many calls, no leaks."""
+"""Functions: many runs of one graph → many calls of one trace."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -77,8 +77,8 @@ def scale_by_each(x, rates, fixed=True):
 
     # --- an input
     if fixed:
-        # An array first: numbers that are equal, such as 0.0 and -0.0, are one constant.
-        rows = [scale(x, tf.constant(rate)) for rate in np.asarray(rates, x.dtype)]
+        # One by one, numbers that are equal, such as 0.0 and -0.0, are one constant.
+        rows = [scale(x, rate) for rate in tf.constant(rates, x.dtype)]
     # --- a number
     else:
         rows = [scale(x, rate) for rate in rates]
