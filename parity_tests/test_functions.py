@@ -3,6 +3,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 import unittest
 from multiprocessing.pool import ThreadPool
 
@@ -20,7 +21,7 @@ TRACED = {"eager": "run eagerly nothing is traced, and nothing is counted"}
 ROWS, KERNEL = normal("n", 5), normal(5, 3)
 RATES = [round(0.01 * i, 2) for i in range(1, 101)]
 SIZES = [67, 3, 67, 50, 3, 8]
-PARTS = [[1, 2, 3] * 20, [40, 50] * 20, [6] * 30, [700]]
+PARTS = [[1, 2, 3] * 20, [40, 50] * 20, [6, 0] * 30, [700]]
 
 
 def line(seed=0):
@@ -122,7 +123,7 @@ def kept_as_an_attribute(x, kernel):
 @tf.function
 def median_in_a_trace(x, kernel):
     y = tf.matmul(x, kernel)
-    return tf.square(y - np.median(y, axis=0))
+    return tf.nn.relu(y - np.median(y, axis=0))
 
 
 def variable_of_a_later_call(updates, decay):
@@ -170,7 +171,7 @@ CASES = [
     ),
     Program("configure", "all GPUs", [2, None, ""], skip={"function": PLAIN}),
     too_late("devices, after the start", [3], "Virtual devices cannot be modified"),
-    too_late("threads, after the start", [2, (3, 2)], "op parallelism cannot be mod"),
+    too_late("threads, after the start", [2, (3, 2)], "Intra op parallelism cannot be"),
     Program("scale_by_each", "inputs", [normal(1031), RATES], skip=TRACED),
     Program(
         "scale_by_each",
@@ -454,6 +455,19 @@ print(json.dumps(configure(3, (2, 1))))"""
         pool.map(total.assign_add, [1, 2], 1)
         pool.close()
         self.assertEqual(int(total), 3)
+
+    def test_the_others_stop_when_a_thread_raises(self):
+        seen = []
+
+        def numbers():
+            for n in range(100):
+                time.sleep(0.01)
+                seen.append(n)
+                yield n
+
+        with self.assertRaisesRegex(ValueError, "negative: -1"):
+            v2.count_in_threads([numbers(), [-1]])
+        self.assertLess(len(seen), 100)
 
     def test_an_array_is_in_the_graph_with_its_bytes(self):
         table = np.zeros([1031, 8], "f")

@@ -297,7 +297,7 @@ def subtract_median(x, kernel):
         kernel: [features, units] array of the same dtype.
 
     Returns:
-        [n, units] array, the product less the medians of its columns, squared.
+        [n, units] array, what the product has above the medians of its columns.
 
     Raises:
         ValueError: shapes that do not multiply; InvalidArgumentError in TensorFlow 2.
@@ -309,10 +309,10 @@ def subtract_median(x, kernel):
         # --- after
         y_in = tf.placeholder(x.dtype, [None, kernel.shape[1]])
         median_in = tf.placeholder(x.dtype, [kernel.shape[1]])
-        squared = tf.square(y_in - median_in)
+        above = tf.nn.relu(y_in - median_in)
         # --- run
         y = sess.run(product, {x_in: x})
-        return sess.run(squared, {y_in: y, median_in: np.median(y, axis=0)})
+        return sess.run(above, {y_in: y, median_in: np.median(y, axis=0)})
 
 
 def average_by_name(updates, decay):

@@ -283,12 +283,13 @@ def keep_hidden(x, kernel):
         ([n] outputs, [n, units] hidden layer, [n, units] gradient of the sum of the
         outputs for it).
     """
+    weights = tf.constant(kernel)
 
     # --- network
     @tf.function
     def network(inputs):
         with tf.GradientTape() as tape:
-            hidden = tf.nn.relu(tf.matmul(inputs, tf.constant(kernel)))
+            hidden = tf.nn.relu(tf.matmul(inputs, weights))
             tape.watch(hidden)
             output = tf.reduce_sum(tf.square(hidden), axis=1)
         # What is asked for later is returned: kept elsewhere, it is out of scope.
@@ -306,25 +307,26 @@ def subtract_median(x, kernel):
         kernel: [features, units] array of the same dtype.
 
     Returns:
-        [n, units] array, the product less the medians of its columns, squared.
+        [n, units] array, what the product has above the medians of its columns.
 
     Raises:
         ValueError: shapes that do not multiply; InvalidArgumentError run eagerly.
     """
+    weights = tf.constant(kernel)
 
     # --- before
     @tf.function
     def product(x):
-        return tf.matmul(x, tf.constant(kernel))
+        return tf.matmul(x, weights)
 
     # --- after
     @tf.function
-    def squared(y, median):
-        return tf.square(y - median)
+    def above(y, median):
+        return tf.nn.relu(y - median)
 
     # --- run
     y = product(tf.constant(x))
-    return squared(y, tf.constant(np.median(y, axis=0))).numpy()
+    return above(y, tf.constant(np.median(y, axis=0))).numpy()
 
 
 def average_by_name(updates, decay):
@@ -347,6 +349,6 @@ def average_by_name(updates, decay):
     averages = {}
     for name, array in updates:
         if name not in averages:
-            averages[name] = tf.Variable(np.zeros_like(array), name=name)
+            averages[name] = tf.Variable(np.zeros_like(array))
         update(averages[name], tf.constant(array))
     return {name: average.numpy() for name, average in averages.items()}
