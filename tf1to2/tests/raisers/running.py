@@ -126,6 +126,17 @@ def divide_unevenly():
     made.fit(np.ones([3, 2]), np.ones([3, 1]), batch_size=3, verbose=0)
 
 
+def grow_a_processor():
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    tf.config.experimental.set_memory_growth(cpu, True)
+
+
+def limit_a_processor():
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    limited = tf.config.LogicalDeviceConfiguration(memory_limit=64)
+    tf.config.set_logical_device_configuration(cpu, [limited])
+
+
 ERRORS = {
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
@@ -168,6 +179,8 @@ ERRORS = {
     "argument `reduction`": lambda: tf.keras.losses.MeanSquaredError(reduction="auto"),
     "Visible devices": lambda: tf.config.set_visible_devices([], "CPU"),
     "Virtual devices": virtual_devices,
+    "memory growth": grow_a_processor,
+    "memory limit": limit_a_processor,
     "Inter op": lambda: tf.config.threading.set_inter_op_parallelism_threads(7),
     "TensorBoard": summarize_without_tensorboard,
     "Trying to access": lambda: defined().steps,
