@@ -123,7 +123,7 @@ def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
                         )
                         for name in ("weights", "biases")
                     ]
-                hidden = tf.matmul(hidden, weights) + biases
+                hidden = tf.nn.bias_add(tf.matmul(hidden, weights), biases)
                 if layer == "hidden":
                     hidden = tf.nn.relu(hidden)
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
