@@ -1,4 +1,8 @@
 import functools
+import os
+import subprocess
+import sys
+import textwrap
 import unittest
 from unittest import mock
 
@@ -375,3 +379,104 @@ class MixedPrecisionTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class DynamicLossScaleTest(unittest.TestCase):
+    def test_a_scale_that_would_be_infinite_stays_and_none_is_below_1(self):
+        for start, finite, scale in (3e38, True, 3e38), (1.1, False, 1):
+            manager = optimizers.DynamicLossScale(start, 1)
+            manager.update(tf.constant(finite))
+            self.assertEqual(manager.loss_scale.numpy(), np.float32(scale))
+
+    def test_sparse_gradients_stay_sparse_and_none_is_passed_over(self):
+        table, other = tf.Variable(tf.ones([3, 2])), tf.Variable(1.0)
+        optimizer = optimizers.MixedPrecisionLossScale(
+            optimizers.GradientDescent(0.5), optimizers.DynamicLossScale(8.0)
+        )
+
+        def loss():
+            return tf.reduce_sum(tf.gather(table, [1, 1]))
+
+        _, pairs = optimizer.differentiate(loss, [table, other])
+        self.assertIsInstance(pairs[0][0], tf.IndexedSlices)
+        optimizer.apply_gradients(pairs)
+        self.assertEqual(table.numpy().tolist(), [[1, 1], [0, 0], [1, 1]])
+        self.assertEqual(other.numpy(), 1)
+
+    def test_a_sparse_gradient_that_is_infinite_is_left_out(self):
+        table = tf.Variable(tf.ones([3, 2]))
+        manager = optimizers.DynamicLossScale(8.0)
+        optimizer = optimizers.MixedPrecisionLossScale(
+            optimizers.GradientDescent(0.5), manager
+        )
+        rows = tf.IndexedSlices(tf.constant([[np.inf, 0]]), tf.constant([1]), [3, 2])
+        optimizer.apply_gradients([(rows, table)])
+        self.assertEqual(table.numpy().tolist(), [[1, 1]] * 3)
+        self.assertEqual(manager.loss_scale.numpy(), 4)
+
+
+class RecomputeTest(unittest.TestCase):
+    def test_a_tensor_that_is_closed_over_has_no_gradient(self):
+        x, factor = tf.constant(3.0), tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch([x, factor])
+            y = tf.recompute_grad(lambda x: x * factor)(x)
+        by_x, by_factor = tape.gradient(y, [x, factor])
+        self.assertEqual(by_x.numpy(), 2)
+        self.assertIsNone(by_factor)
+
+
+class QuantizeTest(unittest.TestCase):
+    def test_an_evaluation_leaves_the_range_as_it_is(self):
+        quantize = quantization.MovingAverageQuantize("act_quant")
+        x = tf.constant([-20.0, 1.0])
+        self.assertGreater(quantize(x, is_training=False).numpy()[0], -6.1)
+        self.assertEqual(quantize.low.numpy(), -6)
+        quantize(x)
+        self.assertLess(quantize.low.numpy(), -19.9)
+
+
+class DeterminismTest(unittest.TestCase):
+    """Each in a process of its own, which cannot be made to forget it."""
+
+    def answer(self, code, **variables):
+        run = subprocess.run(
+            [sys.executable, "-c", "import tensorflow as tf\n" + textwrap.dedent(code)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **variables},
+        )
+        return run.stdout + run.stderr
+
+    def test_pipelines_are_in_order_and_what_is_random_needs_a_seed(self):
+        answer = self.answer("""
+            import time
+
+            def noise(calls):
+                tf.random.set_seed(1)
+                draw = lambda _: tf.random.normal([], seed=3)
+                rows = tf.data.Dataset.range(99).map(draw, calls)
+                return list(rows.as_numpy_iterator())
+
+            def late(i):
+                time.sleep(0.01 * (int(i) % 4 == 0))
+                return i
+
+            tf.config.experimental.enable_op_determinism()
+            rows = tf.data.Dataset.range(20).map(
+                lambda i: tf.py_function(late, [i], tf.int64), 8, deterministic=False
+            )
+            print("ordered", [int(i) for i in rows] == list(range(20)))
+            print("as one thread", noise(8) == noise(None))
+            try:
+                tf.random.Generator.from_non_deterministic_state()
+            except RuntimeError as error:
+                print(error)
+        """)
+        self.assertIn("ordered True", answer)
+        self.assertIn("as one thread True", answer)
+        self.assertIn("cannot be called when determinism is enabled", answer)
+
+    def test_the_variable_of_the_environment_asks_for_seeds_too(self):
+        answer = self.answer("tf.random.normal([1])", TF_DETERMINISTIC_OPS="1")
+        self.assertIn("RuntimeError: Random ops require a seed to be set", answer)

@@ -6,6 +6,7 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 from absl import flags
+from tensorflow.python.framework import config
 
 from tf1to2.tests.raisers import logged, v1
 
@@ -126,6 +127,15 @@ def divide_unevenly():
     made.fit(np.ones([3, 2]), np.ones([3, 1]), batch_size=3, verbose=0)
 
 
+def draw_without_a_seed():
+    tf.random.set_seed(None)
+    tf.config.experimental.enable_op_determinism()
+    try:
+        tf.random.normal([1])
+    finally:
+        config.disable_op_determinism()
+
+
 ERRORS = {
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
@@ -163,6 +173,7 @@ ERRORS = {
     "cross-replica context, use": reduce_inside,
     "_distributed_apply": apply_outside,
     "Mixing": mix,
+    "Random ops require": draw_without_a_seed,
     "attribute 'multi_gpu_model'": lambda: tf.keras.utils.multi_gpu_model,
     "AddN of type AddN": divide_unevenly,
     "argument `reduction`": lambda: tf.keras.losses.MeanSquaredError(reduction="auto"),
