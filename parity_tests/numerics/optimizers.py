@@ -128,6 +128,8 @@ DESCRIPTORS = {
     "LossScale": "contrib_opt.train_scaled",
     "FixedLossScale": "contrib_opt.train_scaled",
     "ExponentialUpdateLossScale": "contrib_opt.train_scaled",
+    "MixedPrecisionLossScale": "mixed_precision.train_rewritten",
+    "DynamicLossScale": "mixed_precision.train_rewritten",
     "Multitask": "contrib_opt.fit_tasks",
     "MovingAverage": [
         optimized("averages in the place of variables", "Momentum", average=0.9),

@@ -264,6 +264,26 @@ KERNELS = {
             shape=tf.shape(x), dtype=tf.float32, seed=7, seed2=8
         ),
     ),
+    "fake_quant": (
+        "FakeQuantWithMinMaxVars",
+        lambda x: raw.FakeQuantWithMinMaxVars(inputs=x, min=-3.1, max=4.0),
+    ),
+    "fake_quant_grad": (
+        "FakeQuantWithMinMaxVarsGradient",
+        lambda x, y: raw.FakeQuantWithMinMaxVarsGradient(
+            gradients=y, inputs=x, min=-3.1, max=4.0
+        ),
+    ),
+    "fake_quant_of_fixed_range": (
+        "FakeQuantWithMinMaxArgs",
+        lambda x: raw.FakeQuantWithMinMaxArgs(inputs=x, min=-3.1, max=4.0),
+    ),
+    "fake_quant_per_channel": (
+        "FakeQuantWithMinMaxVarsPerChannel",
+        lambda m: raw.FakeQuantWithMinMaxVarsPerChannel(
+            inputs=m, min=m[0] - 1, max=m[0] + 1
+        ),
+    ),
 }
 
 

@@ -52,6 +52,8 @@ INPUTS = {
         ["conv2d_of_the_filter", "avg_pool", "lrn"],
         [normal(*IMAGE)],
     ),
+    "fake_quant_grad": [THOUSAND] * 2,
+    "fake_quant_per_channel": [MATRIX],
     "resize_bilinear": [normal(*IMAGE)],
     **dict.fromkeys(
         ["fused_batch_norm", "fused_batch_norm_grad"], [normal(64, 1, 1, 16)]

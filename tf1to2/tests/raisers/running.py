@@ -6,6 +6,7 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 from absl import flags
+from tensorflow.python.framework import config
 
 from tf1to2.tests.raisers import logged, v1
 
@@ -137,6 +138,15 @@ def limit_a_processor():
     tf.config.set_logical_device_configuration(cpu, [limited])
 
 
+def draw_without_a_seed():
+    tf.random.set_seed(None)
+    tf.config.experimental.enable_op_determinism()
+    try:
+        tf.random.normal([1])
+    finally:
+        config.disable_op_determinism()
+
+
 ERRORS = {
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
@@ -174,6 +184,7 @@ ERRORS = {
     "cross-replica context, use": reduce_inside,
     "_distributed_apply": apply_outside,
     "Mixing": mix,
+    "Random ops require": draw_without_a_seed,
     "attribute 'multi_gpu_model'": lambda: tf.keras.utils.multi_gpu_model,
     "AddN of type AddN": divide_unevenly,
     "argument `reduction`": lambda: tf.keras.losses.MeanSquaredError(reduction="auto"),

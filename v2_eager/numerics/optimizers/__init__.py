@@ -16,9 +16,11 @@ from v2_eager.numerics.optimizers.base import Optimizer, summed
 from v2_eager.numerics.optimizers.gradient_descent import GradientDescent, Momentum
 from v2_eager.numerics.optimizers.lars import LARS
 from v2_eager.numerics.optimizers.loss_scale import (
+    DynamicLossScale,
     ExponentialUpdateLossScale,
     FixedLossScale,
     LossScale,
+    MixedPrecisionLossScale,
 )
 from v2_eager.numerics.optimizers.moving_average import MovingAverage
 from v2_eager.numerics.optimizers.multitask import Multitask
@@ -57,6 +59,8 @@ __all__ = [
     "LossScale",
     "FixedLossScale",
     "ExponentialUpdateLossScale",
+    "MixedPrecisionLossScale",
+    "DynamicLossScale",
     "Multitask",
     "summed",
 ]

@@ -1,7 +1,8 @@
 """Losses that are scaled up, so that gradients of 16 bits do not vanish.
 
 Follows `loss_scale_optimizer.py` and `loss_scale_manager.py` of 1.15.5's
-`tensorflow/contrib/mixed_precision/python`.
+`tensorflow/contrib/mixed_precision/python`, and `loss_scale_optimizer.py` and
+`loss_scale.py` of its `tensorflow/python/training/experimental`.
 """
 
 import tensorflow as tf
@@ -72,6 +73,44 @@ class ExponentialUpdateLossScale(tf.Module):
         self.bad_steps.assign(tf.where(changed, 0, bad))
 
 
+class DynamicLossScale(tf.Module):
+    """`tf.train.experimental.DynamicLossScale`: a scale that goes up and down.
+
+    It is multiplied after so many finite steps in a row, unless it becomes infinite,
+    and divided at every other step, but is at least 1.
+
+    Args:
+        initial_loss_scale: number.
+        increment_period: after how many finite steps it goes up.
+        multiplier: by how much, and down.
+    """
+
+    def __init__(
+        self, initial_loss_scale=2.0**15, increment_period=2000, multiplier=2.0
+    ):
+        super().__init__()
+        self.increment_period, self.multiplier = increment_period, multiplier
+        scale = tf.constant(initial_loss_scale, tf.float32)
+        self.loss_scale = tf.Variable(scale, False, name="current_loss_scale")
+        self.good_steps = tf.Variable(0, False, dtype=tf.int64, name="good_steps")
+
+    def update(self, finite):
+        """Counts a step.
+
+        Args:
+            finite: bool scalar tensor, whether all gradients were.
+        """
+        scale = tf.convert_to_tensor(self.loss_scale)
+        good = tf.where(finite, self.good_steps + 1, tf.zeros_like(self.good_steps))
+        up = good >= self.increment_period
+        higher = scale * self.multiplier
+        higher = tf.where(tf.math.is_finite(higher), higher, scale)
+        lower = tf.maximum(scale / self.multiplier, 1)
+        scale = tf.where(finite, tf.where(up, higher, scale), lower)
+        self.loss_scale.assign(scale)
+        self.good_steps.assign(tf.where(up, tf.zeros_like(good), good))
+
+
 class LossScale(tf.Module):
     """`tf.contrib.mixed_precision.LossScaleOptimizer`: steps of a scaled loss.
 
@@ -108,8 +147,12 @@ class LossScale(tf.Module):
         _, pairs = self.optimizer.differentiate(scaled, variables, grad_loss)
         inverse = tf.math.reciprocal(scale)
         return values[0], [
-            (g if g is None else g * tf.cast(inverse, g.dtype), v) for g, v in pairs
+            (g if g is None else self.scaled_down(g, tf.cast(inverse, g.dtype)), v)
+            for g, v in pairs
         ]
+
+    def scaled_down(self, gradient, inverse):
+        return gradient * inverse
 
     def apply_gradients(self, pairs, global_step=None):
         """As `Optimizer.apply_gradients`, if all of them are finite.
@@ -134,3 +177,32 @@ class LossScale(tf.Module):
         """As `Optimizer.create_slots`."""
         self.optimizer.create_slots(variables)
         return self
+
+
+class MixedPrecisionLossScale(LossScale):
+    """`tf.train.experimental.MixedPrecisionLossScaleOptimizer`: likewise.
+
+        optimizer = MixedPrecisionLossScale(Adam(0.001), DynamicLossScale())
+
+    By a fixed scale no step is left out, whatever its gradients are. Sparse gradients
+    stay sparse, and a variable may have none.
+
+    Args:
+        opt: an `Optimizer`.
+        manager: a `FixedLossScale` or a `DynamicLossScale`.
+    """
+
+    def scaled_down(self, gradient, inverse):
+        if isinstance(gradient, tf.IndexedSlices):
+            return tf.IndexedSlices(
+                gradient.values * inverse, gradient.indices, gradient.dense_shape
+            )
+        return gradient * inverse
+
+    def apply_gradients(self, pairs, global_step=None):
+        """As `Optimizer.apply_gradients`, if all are finite or the scale is fixed."""
+        if isinstance(self.manager, FixedLossScale):
+            return self.optimizer.apply_gradients(pairs, global_step)
+        return super().apply_gradients(
+            [pair for pair in pairs if pair[0] is not None], global_step
+        )

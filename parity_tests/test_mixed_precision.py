@@ -1,0 +1,482 @@
+import functools
+import os
+import subprocess
+import sys
+import textwrap
+import unittest
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import proof
+from parity_tests.contrib import CONTRIB, NARROW
+from tf1to2.parity import FalseFriend, Op, Program, Raises, normal
+from v1_graph import mixed_precision as v1
+from v2_eager import mixed_precision as v2
+from v2_eager.numerics import averages, optimizers, quantization
+
+
+def drawn(random, shapes):
+    return {n: random.normal(size=shape).astype("f") for n, shape in shapes.items()}
+
+
+def line(seed=0, dtype="f4", features=5, units=2):
+    random = np.random.RandomState(seed)
+    x = random.normal(size=[67, features])
+    y = x @ random.normal(size=[features, units]) + 1
+    start = drawn(random, {"kernel": [features, units], "bias": [units]})
+    return [x.astype(dtype), y.astype("f"), start]
+
+
+NETWORK = {
+    "hidden/weights": [5, 16],
+    "hidden/biases": [16],
+    "scores/weights": [16, 3],
+    "scores/biases": [3],
+}
+
+
+def texts(seed=0, spread=1):
+    """Rows, their classes, and weights: scores are far apart by a large spread."""
+    random = np.random.RandomState(seed)
+    x = random.normal(size=[67, 5]).astype("f")
+    y, start = random.randint(3, size=67), drawn(random, NETWORK)
+    start["scores/weights"] *= spread
+    return [x, y, start]
+
+
+def block(seed=0):
+    random = np.random.RandomState(seed)
+    x = random.normal(size=[67, 5]).astype("f")
+    return [x, drawn(random, {"first": [5, 8], "second": [8, 8]})]
+
+
+def batches(seed=0, steps=3):
+    random = np.random.RandomState(seed)
+    x = random.normal(0.5, 2, [steps, 67, 5]).astype("f")
+    return [x, random.normal(size=[5, 4]).astype("f")]
+
+
+def sampled(seed=0):
+    x, y, start = line(seed)
+    return [x, y, start["kernel"]]
+
+
+CONVOLUTION = {
+    "hidden/weights": [3, 3, 3, 4],
+    "hidden/biases": [4],
+    "scores/weights": [4, 3],
+    "scores/biases": [3],
+}
+
+
+def images(seed=0):
+    random = np.random.RandomState(seed)
+    x = random.normal(size=[64, 6, 5, 3]).astype("f")
+    return [x, random.randint(3, size=64), drawn(random, CONVOLUTION)]
+
+
+def trained(seed=0, norm=False):
+    """Images, and what a checkpoint holds after training on others."""
+    x, _, saved = images(seed)
+    random = np.random.RandomState(seed + 1)
+    for path, low, high in [
+        ("hidden/weights_quant", -2.7, 2.8),
+        ("hidden/act_quant", 0.0, 9.3),
+        ("scores/weights_quant", -1.9, 2.3),
+        ("scores/act_quant", -6.1, 5.7),
+    ]:
+        saved[path + "/min"], saved[path + "/max"] = np.float32([low, high])
+    if norm:
+        del saved["hidden/biases"]
+        for name in ("gamma", "beta", "moving_mean", "moving_variance"):
+            value = random.uniform(0.5, 2, 4).astype("f")
+            saved["hidden/BatchNorm/" + name] = value
+    return [x, saved]
+
+
+def program(name, slug, args, kwargs=(), skip=CONTRIB, **options):
+    return Program(name, slug, args, dict(kwargs), skip=dict(skip), **options)
+
+
+def friend(name, slug, args, naive, because, skip=CONTRIB, **options):
+    more = {"naive": naive, "because": because, "of": "program", "skip": dict(skip)}
+    return FalseFriend(name, slug, args, **more, **options)
+
+
+# --- What is written in their place.
+
+
+def with_another(owner, page, **names):
+    """The page, others in the place of these names of a module or class."""
+
+    def naive(*args, **kwargs):
+        with mock.patch.multiple(owner, **names):
+            return page(*args, **kwargs)
+
+    return naive
+
+
+def stored_in_halves(x, y, start, *args):
+    """Weights that are float16 themselves, as `model.half()` has them."""
+    start = {name: value.astype(np.float16) for name, value in start.items()}
+    found = v2.train_in_halves(x, y, start, *args)
+    variables = {n: v.astype("f") for n, v in found["variables"].items()}
+    return {**found, "variables": variables}
+
+
+def unscaled(x, y, start, steps, rate, loss_scale):
+    return v2.train_in_halves(x, y, start, steps, rate, 1.0)
+
+
+def dropped_inside(x, kernel, keep_prob, graph_seed, op_seed, runs):
+    tf.random.set_seed(graph_seed)
+
+    @tf.recompute_grad
+    def layer(x, kernel):
+        hidden = tf.tanh(tf.matmul(x, kernel))
+        return tf.nn.dropout(hidden, 1 - keep_prob, seed=op_seed)
+
+    x, kernel, results = tf.constant(x), tf.constant(kernel), []
+    for _ in range(runs):
+        with tf.GradientTape() as tape:
+            tape.watch(kernel)
+            outputs = layer(x, kernel)
+        results.append((outputs, tape.gradient(outputs, kernel)))
+    return tf.nest.map_structure(lambda tensor: tensor.numpy(), results)
+
+
+def moved_twice(batches, kernel, decay, told):
+    return v2.recompute_batch_norm(batches, kernel, decay, not told)
+
+
+def seeded_once(*args):
+    """Runs that go on from one generator, not each from its own."""
+    return with_another(v2, v2.train_seeded, stream=functools.cache(v2.stream))(*args)
+
+
+def rounded(x, low, high, num_bits=8, narrow_range=False):
+    """Levels that begin at the lower end, and need not have a zero."""
+    size = (high - low) / (2**num_bits - 1)
+    return low + tf.round((tf.clip_by_value(x, low, high) - low) / size) * size
+
+
+def dequantized(x, low, high, num_bits=8, narrow_range=False):
+    return tf.quantization.quantize_and_dequantize_v2(
+        x, low, high, num_bits=num_bits, range_given=True, narrow_range=narrow_range
+    )
+
+
+def follow_biased(self, low, high):
+    averages.assign_moving_average(self.low, low, self.decay)
+    averages.assign_moving_average(self.high, high, self.decay)
+
+
+def quantized_unfolded(x, saved):
+    """Weights that are quantized before the batch norm is folded into them."""
+
+    class Unfolded(v2.QuantizedNetwork):
+        def quantized(self, path, x, is_training):
+            if path != "hidden/weights_quant":
+                return super().quantized(path, x, is_training)
+            multiplier = self.folded()[0][0, 0, 0] / self.pair_of_norm()[0, 0, 0]
+            kernel = super().quantized(path, self.pair_of_norm(), is_training)
+            return kernel * multiplier
+
+        def pair_of_norm(self):
+            return self.weights["hidden/weights"]
+
+    return with_another(v2, v2.evaluate_quantized, QuantizedNetwork=Unfolded)(x, saved)
+
+
+HALVES = {"float32": True, "skip": {}}
+FALLING = {"initial_loss_scale": 2.0**19, "increment_period": 3}
+THREES = {"initial_loss_scale": 1000.0, "increment_period": 2, "multiplier": 3.0}
+LEVELS = {"float32": True, "skip": NARROW}
+
+CASES = [
+    program("train_rewritten", "the default scale", [*line(), 4, 0.125], **HALVES),
+    program(
+        "train_rewritten",
+        "halves that overflow",
+        [*line(1, "f2"), 12, 0.125, FALLING],
+        **HALVES,
+    ),
+    program(
+        "train_rewritten",
+        "by threes",
+        [*line(2, "f2"), 12, 0.125, THREES],
+        float32=True,
+        skip={"keras": "its scale goes up and down by 2"},
+    ),
+    program("train_rewritten", "a fixed scale", [*line(3), 4, 0.125, 128.0], **HALVES),
+    program(
+        "train_rewritten",
+        "a fixed scale that is too large",
+        [*line(1, "f2"), 3, 0.125, 1e6],
+        **HALVES,
+    ),
+    friend(
+        "train_rewritten",
+        "a fixed scale that leaves out steps",
+        [*line(1, "f2"), 3, 0.125, 1e6],
+        with_another(
+            optimizers,
+            v2.train_rewritten,
+            MixedPrecisionLossScale=optimizers.LossScale,
+        ),
+        "contrib's looks at gradients by a fixed scale, too; this one does not",
+        **HALVES,
+    ),
+    Raises.alike(
+        "train_rewritten",
+        "a scale below 1",
+        [*line(), 1, 0.125, 0.5],
+        ValueError,
+        "must be at least 1",
+        of="program",
+    ),
+    program("train_in_halves", "half", [*texts(), 10, 0.125, 128.0], **HALVES),
+    program(
+        "train_in_halves",
+        "bfloat16",
+        [*texts(1), 10, 0.125, 128.0, "bfloat16"],
+        **HALVES,
+    ),
+    program(
+        "train_in_halves",
+        "a large scale",
+        [*texts(2, 10), 3, 0.125, 2.0**15],
+        **HALVES,
+    ),
+    friend(
+        "train_in_halves",
+        "no scale",
+        [*texts(2, 10), 3, 0.125, 2.0**15],
+        unscaled,
+        "gradients below 6e-8 are 0 in float16",
+        **HALVES,
+    ),
+    friend(
+        "train_in_halves",
+        "weights that are halves",
+        [*texts(), 10, 0.001, 128.0],
+        stored_in_halves,
+        "a step of less than half a unit of a half moves nothing",
+        **HALVES,
+    ),
+    program("recompute_gradients", "two layers", block()),
+    Raises(
+        "recompute_gradients",
+        "layers that do not fit",
+        [block()[0], {"first": np.ones([5, 8], "f"), "second": np.ones([7, 8], "f")}],
+        graph=ValueError,
+        eager=tf.errors.InvalidArgumentError,
+        function=ValueError,
+        match="Dimensions must be equal|Matrix size-incompatible",
+        of="program",
+        skip=CONTRIB,
+    ),
+    program(
+        "recompute_dropout", "two masks", [*block()[:1], *batches()[1:], 0.5, 7, 3, 2]
+    ),
+    friend(
+        "recompute_dropout",
+        "a mask that is drawn again",
+        [*block()[:1], *batches()[1:], 0.5, 7, 3, 2],
+        dropped_inside,
+        "eagerly, the ops of one seed share a stream, and the second mask is another",
+    ),
+    program("recompute_batch_norm", "told", [*batches(), 0.75, True]),
+    program("recompute_batch_norm", "not told", [*batches(1), 0.75, False]),
+    friend(
+        "recompute_batch_norm",
+        "updates in what is run twice",
+        [*batches(), 0.75, True],
+        moved_twice,
+        "tf.recompute_grad does not tell, and statistics move twice in a step",
+    ),
+    program("train_seeded", "two runs", [*sampled(), 7, 2, 16, 0.125, 2], skip={}),
+    friend(
+        "train_seeded",
+        "a second run that goes on",
+        [*sampled(), 7, 2, 16, 0.125, 2],
+        seeded_once,
+        "a new session began its streams anew; a generator is where it was",
+        skip={},
+    ),
+    Op("fake_quantize", "numbers", [normal("n", 5), -1.5, 2.0], **LEVELS),
+    Op(
+        "fake_quantize",
+        "narrow",
+        [normal("n", 5), np.float32(-1.5), np.float32(2), 4, True],
+        **LEVELS,
+    ),
+    Op(
+        "fake_quantize",
+        "per channel",
+        [normal("n", 3), np.float32([-1, -2, 0]), np.float32([0.5, 1, 2.2]), 3],
+        **LEVELS,
+    ),
+    FalseFriend(
+        "fake_quantize",
+        "levels from the lower end",
+        [normal("n", 5), -1.5, 2.0, 4],
+        naive=rounded,
+        because="the range is moved until 0 is one of its levels",
+        **LEVELS,
+    ),
+    FalseFriend(
+        "fake_quantize",
+        "quantize and dequantize",
+        [normal("n", 5), -1.5, 2.0, 4],
+        naive=dequantized,
+        because="its levels are symmetric about 0",
+        **LEVELS,
+    ),
+    *(
+        program("train_quantized", slug, [*images(i), 5, 0.125, options], float32=True)
+        for i, (slug, options) in enumerate(
+            [
+                ("eight bits", {}),
+                ("after a delay", {"quant_delay": 3}),
+                (
+                    "four bits, symmetric",
+                    {"weight_bits": 4, "activation_bits": 4, "symmetric": True},
+                ),
+            ]
+        )
+    ),
+    friend(
+        "train_quantized",
+        "averages with a bias",
+        [*images(), 5, 0.125],
+        with_another(
+            quantization.MovingAverageQuantize,
+            v2.train_quantized,
+            follow=follow_biased,
+        ),
+        "the averages are debiased: the first step sets them, not 0.001 of it",
+        float32=True,
+    ),
+    program("evaluate_quantized", "biases", trained(), float32=True),
+    program("evaluate_quantized", "a batch norm", trained(1, True), float32=True),
+    friend(
+        "evaluate_quantized",
+        "quantized, then folded",
+        trained(1, True),
+        quantized_unfolded,
+        "the batch norm is folded into the weights before they are quantized",
+        float32=True,
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class MixedPrecisionTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
+
+
+class DynamicLossScaleTest(unittest.TestCase):
+    def test_a_scale_that_would_be_infinite_stays_and_none_is_below_1(self):
+        for start, finite, scale in (3e38, True, 3e38), (1.1, False, 1):
+            manager = optimizers.DynamicLossScale(start, 1)
+            manager.update(tf.constant(finite))
+            self.assertEqual(manager.loss_scale.numpy(), np.float32(scale))
+
+    def test_sparse_gradients_stay_sparse_and_none_is_passed_over(self):
+        table, other = tf.Variable(tf.ones([3, 2])), tf.Variable(1.0)
+        optimizer = optimizers.MixedPrecisionLossScale(
+            optimizers.GradientDescent(0.5), optimizers.DynamicLossScale(8.0)
+        )
+
+        def loss():
+            return tf.reduce_sum(tf.gather(table, [1, 1]))
+
+        _, pairs = optimizer.differentiate(loss, [table, other])
+        self.assertIsInstance(pairs[0][0], tf.IndexedSlices)
+        optimizer.apply_gradients(pairs)
+        self.assertEqual(table.numpy().tolist(), [[1, 1], [0, 0], [1, 1]])
+        self.assertEqual(other.numpy(), 1)
+
+    def test_a_sparse_gradient_that_is_infinite_is_left_out(self):
+        table = tf.Variable(tf.ones([3, 2]))
+        manager = optimizers.DynamicLossScale(8.0)
+        optimizer = optimizers.MixedPrecisionLossScale(
+            optimizers.GradientDescent(0.5), manager
+        )
+        rows = tf.IndexedSlices(tf.constant([[np.inf, 0]]), tf.constant([1]), [3, 2])
+        optimizer.apply_gradients([(rows, table)])
+        self.assertEqual(table.numpy().tolist(), [[1, 1]] * 3)
+        self.assertEqual(manager.loss_scale.numpy(), 4)
+
+
+class RecomputeTest(unittest.TestCase):
+    def test_a_tensor_that_is_closed_over_has_no_gradient(self):
+        x, factor = tf.constant(3.0), tf.constant(2.0)
+        with tf.GradientTape() as tape:
+            tape.watch([x, factor])
+            y = tf.recompute_grad(lambda x: x * factor)(x)
+        by_x, by_factor = tape.gradient(y, [x, factor])
+        self.assertEqual(by_x.numpy(), 2)
+        self.assertIsNone(by_factor)
+
+
+class QuantizeTest(unittest.TestCase):
+    def test_an_evaluation_leaves_the_range_as_it_is(self):
+        quantize = quantization.MovingAverageQuantize("act_quant")
+        x = tf.constant([-20.0, 1.0])
+        self.assertGreater(quantize(x, is_training=False).numpy()[0], -6.1)
+        self.assertEqual(quantize.low.numpy(), -6)
+        quantize(x)
+        self.assertLess(quantize.low.numpy(), -19.9)
+
+
+class DeterminismTest(unittest.TestCase):
+    """Each in a process of its own, which cannot be made to forget it."""
+
+    def answer(self, code, **variables):
+        run = subprocess.run(
+            [sys.executable, "-c", "import tensorflow as tf\n" + textwrap.dedent(code)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **variables},
+        )
+        return run.stdout + run.stderr
+
+    def test_pipelines_are_in_order_and_what_is_random_needs_a_seed(self):
+        answer = self.answer("""
+            import time
+
+            def noise(calls):
+                tf.random.set_seed(1)
+                draw = lambda _: tf.random.normal([], seed=3)
+                rows = tf.data.Dataset.range(99).map(draw, calls)
+                return list(rows.as_numpy_iterator())
+
+            def late(i):
+                time.sleep(0.01 * (int(i) % 4 == 0))
+                return i
+
+            tf.config.experimental.enable_op_determinism()
+            rows = tf.data.Dataset.range(20).map(
+                lambda i: tf.py_function(late, [i], tf.int64), 8, deterministic=False
+            )
+            print("ordered", [int(i) for i in rows] == list(range(20)))
+            print("as one thread", noise(8) == noise(None))
+            try:
+                tf.random.Generator.from_non_deterministic_state()
+            except RuntimeError as error:
+                print(error)
+        """)
+        self.assertIn("ordered True", answer)
+        self.assertIn("as one thread True", answer)
+        self.assertIn("cannot be called when determinism is enabled", answer)
+
+    def test_the_variable_of_the_environment_asks_for_seeds_too(self):
+        answer = self.answer("tf.random.normal([1])", TF_DETERMINISTIC_OPS="1")
+        self.assertIn("RuntimeError: Random ops require a seed to be set", answer)

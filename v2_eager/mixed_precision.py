@@ -1,0 +1,466 @@
+"""Numbers at the edge: rewrites of the graph → casts, scales, ranges in plain sight."""
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import optimizers
+from v2_eager.numerics.averages import assign_moving_average
+from v2_eager.numerics.batch_norms import ContribBatchNorm
+from v2_eager.numerics.quantization import LastValueQuantize, MovingAverageQuantize
+from v2_eager.numerics.randomness import kernel_seeds, stream
+from v2_eager.numerics.restore import named
+
+__all__ = [
+    "train_rewritten",
+    "train_in_halves",
+    "recompute_gradients",
+    "recompute_dropout",
+    "recompute_batch_norm",
+    "train_seeded",
+    "fake_quantize",
+    "train_quantized",
+    "evaluate_quantized",
+]
+
+
+def as_arrays(tensors):
+    return {name: tensor.numpy() for name, tensor in tensors.items()}
+
+
+def train_rewritten(x, y, start, steps, rate, loss_scale=()):
+    """Trains by an optimizer that scales its loss, with automatic mixed precision.
+
+    Args:
+        x: [n, features] float16 or float32 array, in whose dtype the line is computed.
+        y: [n, units] float32 array.
+        start: {"kernel": [features, units] array, "bias": [units] array}, float32.
+        steps: how many steps to take by momentum of 0.9, all on the same rows.
+        rate: learning rate.
+        loss_scale: a fixed scale, or dict of the arguments of the one that is updated.
+
+    Returns:
+        dict with the `losses` before every step, the `scales` after, if they are
+        updated, how many steps were `taken` by then, the `variables` in the end.
+
+    Raises:
+        ValueError: a fixed scale below 1.
+    """
+    # --- scale
+    if isinstance(loss_scale, float):
+        manager = optimizers.FixedLossScale(loss_scale)
+    else:
+        manager = optimizers.DynamicLossScale(**dict(loss_scale))
+    optimizer = optimizers.MixedPrecisionLossScale(
+        optimizers.Momentum(rate, 0.9), manager
+    )
+    # --- step
+    variables = {n: tf.Variable(value, name=n) for n, value in start.items()}
+    optimizer.create_slots(variables.values())
+    global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
+
+    def loss():
+        kernel, bias = [tf.cast(v, x.dtype) for v in variables.values()]
+        outputs = tf.nn.bias_add(tf.matmul(x, kernel), bias)
+        return tf.reduce_mean(tf.square(tf.cast(outputs, tf.float32) - y))
+
+    @tf.function
+    def step():
+        return optimizer.minimize(loss, variables.values(), global_step)
+
+    # --- run
+    losses, scales, taken = [], [], []
+    for _ in range(steps):
+        losses.append(step().numpy())
+        if manager.variables:
+            scales.append(manager.loss_scale.numpy())
+        taken.append(global_step.numpy())
+    found = {**variables, **named(optimizer, global_step)}
+    return {
+        "losses": np.stack(losses),
+        "scales": scales,
+        "taken": taken,
+        "variables": as_arrays(found),
+    }
+
+
+def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
+    """Trains with weights that are stored in float32 and read in a narrower dtype.
+
+    Args:
+        x: [n, features] float32 array.
+        y: [n] int array of classes.
+        start: {"hidden/weights": [features, units] array, "hidden/biases": [units]
+            array, "scores/weights": [units, classes] array, "scores/biases": [classes]
+            array}, float32.
+        steps: how many steps to take by momentum of 0.9, all on the same rows.
+        rate: learning rate.
+        loss_scale: what the loss is multiplied by, and gradients are divided by.
+        dtype: name of the dtype to compute in.
+
+    Returns:
+        dict with the float32 `losses` before every step, the share of gradients that
+        have `vanished`, and the `variables` in the end by name.
+    """
+    # --- network
+    variables = {n: tf.Variable(value, name=n) for n, value in start.items()}
+    inputs, targets = tf.cast(x, dtype), tf.constant(y)
+
+    def loss():
+        hidden = inputs
+        for layer in ("hidden", "scores"):
+            weights, biases = [
+                tf.cast(variables[f"{layer}/{name}"], dtype)  # read once in a step
+                for name in ("weights", "biases")
+            ]
+            hidden = tf.nn.bias_add(tf.matmul(hidden, weights), biases)
+            if layer == "hidden":
+                hidden = tf.nn.relu(hidden)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            targets, tf.cast(hidden, tf.float32)
+        )
+        return tf.reduce_mean(losses)
+
+    # --- step
+    optimizer = optimizers.Momentum(rate, 0.9).create_slots(variables.values())
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            value = loss()
+            scaled = value * loss_scale
+        gradients = tape.gradient(scaled, list(variables.values()))
+        gradients = [gradient / loss_scale for gradient in gradients]
+        flat = tf.concat([tf.reshape(g, [-1]) for g in gradients], 0)
+        optimizer.apply_gradients(zip(gradients, variables.values()))
+        return value, tf.reduce_mean(tf.cast(tf.equal(flat, 0), tf.float32))
+
+    # --- run
+    losses, vanished = np.array([step() for _ in range(steps)]).T
+    found = {**variables, **named(optimizer)}
+    return {"losses": losses, "vanished": vanished, "variables": as_arrays(found)}
+
+
+def recompute_gradients(x, start):
+    """Computes two layers again when they are differentiated, and counts how often.
+
+    Args:
+        x: [n, features] float array.
+        start: {"first": [features, units] array, "second": [units, units] array} of
+            the same dtype.
+
+    Returns:
+        dict with the `outputs`, [n, units]; the `gradients` of their squares' sum by x
+        and by the weights; how often the layers have run when the outputs are
+        `inferred`, and when they are `trained`.
+
+    Raises:
+        ValueError: weights that do not fit.
+    """
+    # --- layers
+    variables = {n: tf.Variable(value, name=n) for n, value in start.items()}
+    runs = tf.Variable(0, trainable=False)
+
+    @tf.recompute_grad
+    def layers(x):
+        runs.assign_add(1)
+        for name in ("first", "second"):
+            x = tf.tanh(tf.matmul(x, variables[name]))
+        return x
+
+    # --- gradients
+    @tf.function
+    def differentiate(x):
+        by = {"x": x, **variables}
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            outputs = layers(x)
+            loss = tf.square(outputs)
+        return outputs, tape.gradient(loss, by)
+
+    # --- run
+    tf.function(layers)(tf.constant(x))
+    inferred = runs.numpy()
+    outputs, gradients = differentiate(tf.constant(x))
+    return {
+        "outputs": outputs.numpy(),
+        "gradients": as_arrays(gradients),
+        "inferred": inferred,
+        "trained": runs.numpy() - inferred,
+    }
+
+
+def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
+    """Drops inside of what is computed again: the mask must be the same one.
+
+    Args:
+        x: [n, features] float32 array.
+        kernel: [features, units] array of the same dtype.
+        keep_prob: the share to keep.
+        graph_seed: int.
+        op_seed: int.
+        runs: how often to draw a mask.
+
+    Returns:
+        List of (outputs, [n, units], and the gradient of their sum by the kernel).
+    """
+    rng = stream(*kernel_seeds(graph_seed, op_seed))
+
+    # --- layer
+    @tf.recompute_grad
+    def layer(x, kernel, uniform):
+        hidden = tf.tanh(tf.matmul(x, kernel))
+        return hidden * (1 / keep_prob) * tf.cast(uniform >= 1 - keep_prob, x.dtype)
+
+    # --- run
+    @tf.function
+    def differentiate(x, kernel):
+        # What is drawn inside is drawn again: another mask, and wrong gradients.
+        uniform = rng.uniform([x.shape[0], kernel.shape[1]], dtype=x.dtype)
+        with tf.GradientTape() as tape:
+            tape.watch(kernel)
+            outputs = layer(x, kernel, uniform)
+        return outputs, tape.gradient(outputs, kernel)
+
+    args = tf.constant(x), tf.constant(kernel)
+    return [tuple(t.numpy() for t in differentiate(*args)) for _ in range(runs)]
+
+
+def recompute_batch_norm(batches, kernel, decay, told):
+    """Normalizes inside of what is computed again: statistics may move twice.
+
+    Args:
+        batches: [steps, n, features] float array.
+        kernel: [features, units] array of the same dtype.
+        decay: share of the moving statistics that an update keeps.
+        told: whether the layer is told that it is computed again, and updates nothing.
+
+    Returns:
+        dict with the `gradients` by the kernel of the sum of squares, one for each
+        batch, and the `variables` in the end by name.
+    """
+    # --- layer
+    kernel = tf.constant(kernel)
+    norm = ContribBatchNorm(decay, fused=False)
+    norm.build(kernel.shape[1], kernel.dtype)
+
+    def update(mean, variance):
+        assign_moving_average(norm.moving_mean, mean, decay)
+        assign_moving_average(norm.moving_variance, variance, decay)
+
+    @tf.recompute_grad
+    def layer(x, kernel):
+        y, mean, variance = norm.normalize(tf.matmul(x, kernel), training=True)
+        if not told:
+            update(mean, variance)  # it is run again, and so is this
+        return y, mean, variance
+
+    # --- gradients
+    @tf.function
+    def differentiate(x, kernel):
+        with tf.GradientTape() as tape:
+            tape.watch(kernel)
+            outputs, mean, variance = layer(x, kernel)
+            loss = tf.square(outputs)
+        if told:
+            update(mean, variance)  # outside: once
+        return tape.gradient(loss, kernel)
+
+    # --- run
+    gradients = [differentiate(batch, kernel).numpy() for batch in tf.constant(batches)]
+    return {"gradients": gradients, "variables": as_arrays(named(norm))}
+
+
+def train_seeded(x, y, kernel, seed, epochs, batch_size, rate, runs):
+    """Trains several times from one seed, by one thread: each run has the same bits.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        kernel: [features, units] array of the same dtype, the weights at first.
+        seed: int.
+        epochs: how often to repeat the rows, which are then shuffled.
+        batch_size: how many rows make a step.
+        rate: learning rate.
+        runs: how often to do it all.
+
+    Returns:
+        List, one for each run, of dicts of the `losses` before every step, and the
+        `kernel` in the end.
+    """
+
+    def run():
+        # --- seeds
+        tf.random.set_seed(seed)
+        rng = stream(*kernel_seeds(seed, 2))
+        dataset = tf.data.Dataset.from_tensor_slices((x, y))
+        dataset = dataset.repeat(epochs).shuffle(len(x), seed=1).batch(batch_size)
+        # --- step
+        variable = tf.Variable(kernel)
+        optimizer = optimizers.GradientDescent(rate)
+
+        @tf.function(input_signature=dataset.element_spec)
+        def step(inputs, targets):
+            dropped = tf.nn.experimental.general_dropout(inputs, 0.25, rng.uniform)
+
+            def loss():
+                outputs = tf.matmul(dropped, variable)
+                return tf.reduce_mean(tf.math.squared_difference(outputs, targets))
+
+            return optimizer.minimize(loss, [variable])
+
+        # --- run
+        losses = [step(*batch).numpy() for batch in dataset]
+        return {"losses": np.stack(losses), "kernel": variable.numpy()}
+
+    return [run() for _ in range(runs)]
+
+
+def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
+    """Rounds to so many bits, and lets gradients of what is in range pass.
+
+    Args:
+        x: [..., channels] float32 tensor.
+        low: the ends of the range, numbers, float32 scalars, or [channels] tensors.
+        high: likewise.
+        num_bits: 2 to 16.
+        narrow_range: whether the lowest of the levels is left out.
+
+    Returns:
+        Tensor like x.
+    """
+    quantization = tf.quantization
+    if isinstance(low, float):
+        return quantization.fake_quant_with_min_max_args(
+            x, low, high, num_bits, narrow_range
+        )
+    if low.shape.rank:
+        return quantization.fake_quant_with_min_max_vars_per_channel(
+            x, low, high, num_bits, narrow_range
+        )
+    return quantization.fake_quant_with_min_max_vars(
+        x, low, high, num_bits, narrow_range
+    )
+
+
+class QuantizedNetwork(tf.Module):
+    """What contrib.quantize made of a convolution and a layer."""
+
+    def __init__(
+        self, start, quant_delay=0, weight_bits=8, activation_bits=8, symmetric=False
+    ):
+        super().__init__()
+        self.weights = {
+            name: tf.Variable(value, "moving_" not in name, name=name)
+            for name, value in start.items()
+            if "quant" not in name
+        }
+        both = {"symmetric": symmetric}
+        self.quantizers = {}
+        for layer in ("hidden", "scores"):
+            path = f"{layer}/weights_quant"
+            self.quantizers[path] = LastValueQuantize(
+                path, weight_bits, narrow_range=True, **both
+            )
+            path = f"{layer}/act_quant"
+            self.quantizers[path] = MovingAverageQuantize(
+                path, bits=activation_bits, low=0.0, **both
+            )
+        self.quant_delay, self.step = quant_delay, None
+        if quant_delay:
+            self.step = tf.Variable(
+                0, False, dtype=tf.int64, name="fake_quantization_step"
+            )
+
+    def quantized(self, path, x, is_training):
+        y = self.quantizers[path](x, is_training)
+        if self.step is None or not is_training:
+            return y
+        return tf.cond(self.step >= self.quant_delay, lambda: y, lambda: x)
+
+    def __call__(self, x, is_training):
+        if self.step is not None and is_training:
+            self.step.assign_add(1)
+        kernel, bias = self.folded() or self.pair("hidden")
+        kernel = self.quantized("hidden/weights_quant", kernel, is_training)
+        hidden = tf.nn.relu(tf.nn.conv2d(x, kernel, 1, "SAME") + bias)
+        hidden = self.quantized("hidden/act_quant", hidden, is_training)
+        hidden = tf.reduce_mean(hidden, [1, 2])
+        kernel, bias = self.pair("scores")
+        kernel = self.quantized("scores/weights_quant", kernel, is_training)
+        logits = tf.nn.bias_add(tf.matmul(hidden, kernel), bias)
+        return self.quantized("scores/act_quant", logits, is_training)
+
+    def pair(self, layer):
+        return self.weights[f"{layer}/weights"], self.weights[f"{layer}/biases"]
+
+    def folded(self):
+        """The weights and biases of a convolution and its batch norm, if it has one."""
+        if "hidden/biases" in self.weights:
+            return None
+        gamma, beta, mean, variance = [
+            self.weights[f"hidden/BatchNorm/{name}"]
+            for name in ("gamma", "beta", "moving_mean", "moving_variance")
+        ]
+        multiplier = gamma * tf.math.rsqrt(variance + 0.001)
+        return self.weights["hidden/weights"] * multiplier, beta - mean * multiplier
+
+
+def train_quantized(x, y, start, steps, rate, options=()):
+    """Trains by a rewritten graph, whose weights and activations are quantized.
+
+    Args:
+        x: [n, height, width, channels] float32 array.
+        y: [n] int array of classes.
+        start: {"hidden/weights": [size, size, channels, units] array, "hidden/biases":
+            [units] array, "scores/weights": [units, classes] array, "scores/biases":
+            [classes] array}, float32.
+        steps: how many steps to take, all on the same rows.
+        rate: learning rate.
+        options: dict with, of these: `quant_delay`, from which step on; `weight_bits`
+            and `activation_bits`; `symmetric`, whether ranges are.
+
+    Returns:
+        dict with the `losses` before every step, and the `variables` in the end by
+        their names in a checkpoint.
+    """
+    # --- network
+    model = QuantizedNetwork(start, **dict(options))
+    images, labels = tf.constant(x), tf.constant(y)
+
+    def loss():
+        logits = model(images, is_training=True)
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+        return tf.reduce_mean(losses)
+
+    # --- step
+    optimizer = optimizers.GradientDescent(rate)
+
+    @tf.function
+    def step():
+        return optimizer.minimize(loss, model.trainable_variables)
+
+    # --- run
+    losses = [step().numpy() for _ in range(steps)]
+    return {"losses": np.stack(losses), "variables": as_arrays(named(model))}
+
+
+def evaluate_quantized(x, saved):
+    """Classifies by a rewritten graph, a batch norm folded into its weights.
+
+    Args:
+        x: [n, height, width, channels] float32 array.
+        saved: {name: array}, as `train_quantized` returns them; or with, in place of
+            "hidden/biases", "hidden/BatchNorm/gamma", "beta", "moving_mean" and
+            "moving_variance", [units] each.
+
+    Returns:
+        [n, classes] array of probabilities.
+    """
+    # --- network
+    model = QuantizedNetwork(saved)
+    classify = tf.function(lambda x: tf.nn.softmax(model(x, is_training=False)))
+    # --- run
+    for name, variable in named(*model.quantizers.values()).items():
+        if name in saved:  # the averages are for training alone
+            variable.assign(saved[name])
+    return classify(tf.constant(x)).numpy()

@@ -1,0 +1,97 @@
+"""What `tf.contrib.quantize` put into graphs: quantizers that follow their ranges.
+
+    quantize = MovingAverageQuantize("hidden/act_quant", low=0.0)
+    y = quantize(x)    # rounded to 256 levels; min and max follow
+    y = quantize(x, is_training=False)
+
+Follows `quant_ops.py` of 1.15.5's `tensorflow/contrib/quantize/python`.
+"""
+
+import tensorflow as tf
+
+from v2_eager.numerics.averages import assign_debiased_average
+
+__all__ = [
+    "LastValueQuantize",
+    "MovingAverageQuantize",
+]
+
+
+class LastValueQuantize(tf.Module):
+    """Rounds to 2 ** bits levels between the ends of the last input, as of weights.
+
+    Args:
+        name: what the names of the variables begin with: `min` and `max`.
+        bits: 2 to 8.
+        narrow_range: whether the lowest level is left out, as of weights.
+        symmetric: whether the lower end is the upper one's negative.
+        low, high: ends of the range at first.
+    """
+
+    def __init__(
+        self, name, bits=8, narrow_range=False, symmetric=False, low=-6.0, high=6.0
+    ):
+        super().__init__()
+        self.bits, self.narrow_range = bits, narrow_range
+        self.symmetric = symmetric
+        self.low = tf.Variable(low, False, name=f"{name}/min")
+        self.high = tf.Variable(high, False, name=f"{name}/max")
+
+    def __call__(self, x, is_training=True):
+        """Quantizes; gradients of what is in range pass.
+
+        Args:
+            x: float32 tensor.
+            is_training: whether the range follows x first.
+
+        Returns:
+            Tensor like x.
+        """
+        if is_training:
+            self.follow(*self.ends(x))
+        return tf.quantization.fake_quant_with_min_max_vars(
+            x, self.low, self.high, self.bits, self.narrow_range
+        )
+
+    def ends(self, x):
+        """The range of x, and of 0."""
+        low, high = tf.reduce_min(x), tf.reduce_max(x)
+        if not self.symmetric:
+            return tf.minimum(low, 0), tf.maximum(high, 0)
+        levels = 2**self.bits
+        ratio = -1.0 if self.narrow_range else -(levels - 2) / levels
+        return tf.minimum(low, high / ratio), tf.maximum(high, low * ratio)
+
+    def follow(self, low, high):
+        """Moves the range."""
+        self.low.assign(low)
+        self.high.assign(high)
+
+
+class MovingAverageQuantize(LastValueQuantize):
+    """Likewise, between moving averages, as of activations.
+
+    The averages are debiased: after one step they are the ends of its input, wherever
+    they began.
+
+    Args:
+        decay: share of the averages that a step keeps.
+        name, options: see `LastValueQuantize`.
+    """
+
+    def __init__(self, name, decay=0.999, **options):
+        super().__init__(name, **options)
+        self.decay = decay
+        self.averages = [
+            [
+                tf.Variable(0.0, False, name=f"{name}/{name}/{end}/{part}")
+                for part in ("biased", "local_step")
+            ]
+            for end in ("min", "max")  # v1 opened the scope twice
+        ]
+
+    def follow(self, low, high):
+        for variable, average, end in zip(
+            (self.low, self.high), self.averages, (low, high)
+        ):
+            assign_debiased_average(variable, *average, end, self.decay)

@@ -1,0 +1,114 @@
+"""Numbers at the edge: rewrites of the graph → casts, scales, ranges in plain sight."""
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "train_rewritten",
+    "train_in_halves",
+]
+
+
+class Trained:
+    """A model with its optimizer, and losses of scaled steps.
+
+    Args:
+        model: of layers that are called as the scopes were.
+        optimizer: SGD with a momentum, or a LossScaleOptimizer of one.
+        loss: function from the targets and the outputs.
+    """
+
+    def __init__(self, model, optimizer, loss):
+        optimizer.build(model.trainable_variables)
+        self.model, self.optimizer, self.loss = model, optimizer, loss
+
+    @tf.function
+    def step(self, x, y):
+        """(the loss, the share of gradients that are 0) before the step."""
+        variables = self.model.trainable_variables
+        with tf.GradientTape() as tape:
+            loss = self.loss(y, self.model(x, training=True))
+            scaled = self.optimizer.scale_loss(loss)
+        gradients = tape.gradient(scaled, variables)
+        flat = tf.concat([tf.reshape(g, [-1]) for g in gradients], 0)
+        self.optimizer.apply(gradients, variables)  # they are divided here
+        return loss, tf.reduce_mean(tf.cast(tf.equal(flat, 0), tf.float32))
+
+    def variables(self, names, rate):
+        """The weights by their old names, and what Keras keeps of their momentum.
+
+        Keras' velocities are the momentum of TensorFlow 1, times the negative rate.
+        """
+        found = dict(zip(names, self.model.get_weights()))
+        inner = getattr(self.optimizer, "inner_optimizer", self.optimizer)
+        slots = [v.numpy() for v in inner.variables if v.path.endswith("momentum")]
+        momenta = {f"{n}/Momentum": -slot / rate for n, slot in zip(names, slots)}
+        return {**found, **momenta}
+
+
+def train_rewritten(x, y, start, steps, rate, loss_scale=()):
+    """Trains by an optimizer that scales its loss, with automatic mixed precision.
+
+    Keras' scale goes up and down by 2. A fixed one is the optimizer's own.
+    """
+    # --- scale
+    fixed = loss_scale if isinstance(loss_scale, float) else None
+    optimizer = keras.optimizers.SGD(rate, 0.9, loss_scale_factor=fixed)
+    if fixed is None:
+        options = {"initial_loss_scale": 2.0**15, "increment_period": 2000}
+        options.update(loss_scale)
+        optimizer = keras.optimizers.LossScaleOptimizer(
+            optimizer, options["initial_loss_scale"], options["increment_period"]
+        )
+    # --- step
+    policy = "mixed_float16" if x.dtype == np.float16 else "float32"
+    dense = keras.layers.Dense(y.shape[1], dtype=policy)
+    model = keras.Sequential([keras.Input([x.shape[1]], dtype=x.dtype.name), dense])
+    model.set_weights(list(start.values()))
+    trained = Trained(model, optimizer, keras.losses.MeanSquaredError())
+    counter = getattr(optimizer, "inner_optimizer", optimizer).iterations
+    # --- run
+    losses, scales, taken = [], [], []
+    for _ in range(steps):
+        losses.append(trained.step(x, y)[0].numpy())
+        if fixed is None:
+            scales.append(optimizer.dynamic_scale.numpy())
+        taken.append(counter.numpy())
+    found = trained.variables(list(start), rate)
+    found["global_step"] = np.int64(counter.numpy())
+    if fixed is None:
+        found["current_loss_scale"] = optimizer.dynamic_scale.numpy()
+        found["good_steps"] = np.int64(optimizer.step_counter.numpy())
+    return {
+        "losses": np.stack(losses),
+        "scales": scales,
+        "taken": [np.int64(step) for step in taken],
+        "variables": found,
+    }
+
+
+def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
+    """Trains with weights that are stored in float32 and read in a narrower dtype."""
+    # --- network
+    policy = f"mixed_{dtype}"
+    features, units = start["hidden/weights"].shape
+    classes = start["scores/weights"].shape[1]
+    model = keras.Sequential(
+        [
+            keras.Input([features]),
+            keras.layers.Dense(units, "relu", dtype=policy, name="hidden"),
+            keras.layers.Dense(classes, dtype=policy, name="scores"),
+            keras.layers.Activation("linear", dtype="float32"),
+        ]
+    )
+    model.set_weights(list(start.values()))
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    # --- step
+    optimizer = keras.optimizers.SGD(rate, 0.9, loss_scale_factor=loss_scale)
+    trained = Trained(model, optimizer, loss)
+    # --- run
+    found = np.array([trained.step(x, y) for _ in range(steps)])
+    losses, vanished = found.T
+    variables = trained.variables(list(start), rate)
+    return {"losses": losses, "vanished": vanished, "variables": variables}
