@@ -67,7 +67,7 @@ class BertAdam(AdamWeightDecayOptimizer):
 
 
 def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
-    """Trains as by BERT's `create_optimizer`: warm-up, decay, a clip, a count by hand.
+    """Trains as BERT was: warm-up, decay, a clip, and steps counted by hand.
 
     Args:
         x: [n, features] float array.
@@ -79,8 +79,8 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
         limit: the largest global norm of the gradients that is left as it is.
 
     Returns:
-        dict with the `losses`, `rates` and global `norms` of all steps, before each,
-        and the `variables` in the end by their names in BERT's checkpoints.
+        dict with `losses` and `rates` of all steps, before each, and the `variables`
+        in the end by their names in BERT's checkpoints.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -90,18 +90,17 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
         rate = warmed_rate(global_step, x.dtype.type(rate), steps, warmup_steps)
         optimizer = BertAdam(rate, 0.01, ["LayerNorm", "layer_norm", "bias"])
         # --- step
-        clipped, norm = tf.clip_by_global_norm(tf.gradients(loss, variables), limit)
+        clipped, _ = tf.clip_by_global_norm(tf.gradients(loss, variables), limit)
         train_op = optimizer.apply_gradients(zip(clipped, variables))
         # BERT had no such line: of three runs one took the rate of the next step.
         with tf.control_dependencies([train_op]):
             train_op = tf.group(train_op, global_step.assign(global_step + 1))
         # --- run
         sess.run(tf.global_variables_initializer())
-        fetches = [loss, rate, norm, train_op]
-        rows = [sess.run(fetches)[:3] for _ in range(steps)]
-        result = dict(zip(["losses", "rates", "norms"], np.array(rows).T))
-        result["variables"] = sess.run({v.op.name: v for v in tf.global_variables()})
-        return result
+        rows = [sess.run([loss, rate, train_op])[:2] for _ in range(steps)]
+        losses, rates = np.array(rows).T
+        variables = sess.run({v.op.name: v for v in tf.global_variables()})
+        return {"losses": losses, "rates": rates, "variables": variables}
 
 
 def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
@@ -358,31 +357,27 @@ def normalize_twice(real, fake, steps, momentum=0.75):
         return {"outputs": values, "moving": moving}
 
 
-def classify_channels_first(images, kernel, weights, on_cpu=True):
+def classify_channels_first(images, kernel, weights):
     """Convolves images whose channels come first, and scores them.
 
     Args:
         images: [batch, channels, height, width] float tensor.
         kernel: [3, 3, channels, filters] tensor of its dtype.
         weights: [filters * height * width, classes] tensor: channels first, too.
-        on_cpu: whether there is a CPU alone, which has channels last.
 
     Returns:
         [batch, classes] tensor.
-
-    Raises:
-        tf.errors.UnimplementedError: not `on_cpu`, although there is a CPU alone.
     """
     # --- convolve
-    if on_cpu:
-        images = tf.transpose(images, [0, 2, 3, 1])
-        hidden = tf.nn.relu(tf.nn.conv2d(images, kernel, 1, "SAME"))
-        hidden = tf.transpose(hidden, [0, 3, 1, 2])
-    else:
+    if tf.test.is_gpu_available():
         hidden = tf.nn.conv2d(images, kernel, 1, "SAME", data_format="NCHW")
-        hidden = tf.nn.relu(hidden)
+    else:  # of a CPU's kernels most refuse channels that come first
+        images = tf.transpose(images, [0, 2, 3, 1])
+        hidden = tf.nn.conv2d(images, kernel, 1, "SAME")
+        hidden = tf.transpose(hidden, [0, 3, 1, 2])
     # --- score
-    return tf.matmul(tf.reshape(hidden, [tf.shape(hidden)[0], -1]), weights)
+    hidden = tf.reshape(tf.nn.relu(hidden), [tf.shape(hidden)[0], -1])
+    return tf.matmul(hidden, weights)
 
 
 def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):

@@ -72,7 +72,7 @@ class BertAdam(AdamWeightDecay):
 
 
 def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
-    """Trains as by BERT's `create_optimizer`: warm-up, decay, a clip, a count by hand.
+    """Trains as BERT was: warm-up, decay, a clip, and steps counted by hand.
 
     Args:
         x: [n, features] float array.
@@ -84,8 +84,8 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
         limit: the largest global norm of the gradients that is left as it is.
 
     Returns:
-        dict with the `losses`, `rates` and global `norms` of all steps, before each,
-        and the `variables` in the end by their names in BERT's checkpoints.
+        dict with `losses` and `rates` of all steps, before each, and the `variables`
+        in the end by their names in BERT's checkpoints.
     """
     # --- build
     x, y, peak = tf.constant(x), tf.constant(y), tf.constant(rate, x.dtype)
@@ -102,16 +102,16 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
         rate.assign(warmed_rate(global_step, peak, steps, warmup_steps))
         with tf.GradientTape() as tape:
             loss = error(weights, x, y)
-        clipped, norm = tf.clip_by_global_norm(tape.gradient(loss, variables), limit)
+        clipped, _ = tf.clip_by_global_norm(tape.gradient(loss, variables), limit)
         optimizer.apply_gradients(zip(clipped, variables), global_step)
-        return loss, rate.value(), norm
+        return loss, rate.value()
 
     # --- run
     rows = [[tensor.numpy() for tensor in step()] for _ in range(steps)]
-    result = dict(zip(["losses", "rates", "norms"], np.array(rows).T))
+    losses, rates = np.array(rows).T
     slots = [v for v in optimizer.variables if v is not rate]
-    result["variables"] = values_of(*variables, *slots, global_step)
-    return result
+    values = values_of(*variables, *slots, global_step)
+    return {"losses": losses, "rates": rates, "variables": values}
 
 
 def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
@@ -377,31 +377,24 @@ def normalize_twice(real, fake, steps, momentum=0.75):
     return {"outputs": [tensor.numpy() for tensor in outputs], "moving": moving}
 
 
-def classify_channels_first(images, kernel, weights, on_cpu=True):
+def classify_channels_first(images, kernel, weights):
     """Convolves images whose channels come first, and scores them.
 
     Args:
         images: [batch, channels, height, width] float tensor.
         kernel: [3, 3, channels, filters] tensor of its dtype.
         weights: [filters * height * width, classes] tensor: channels first, too.
-        on_cpu: whether there is a CPU alone, which has channels last.
 
     Returns:
         [batch, classes] tensor.
-
-    Raises:
-        tf.errors.UnimplementedError: not `on_cpu`, although there is a CPU alone.
     """
     # --- convolve
-    if on_cpu:
-        images = tf.transpose(images, [0, 2, 3, 1])
-        hidden = tf.nn.relu(tf.nn.conv2d(images, kernel, 1, "SAME"))
-        hidden = tf.transpose(hidden, [0, 3, 1, 2])
-    else:
-        hidden = tf.nn.conv2d(images, kernel, 1, "SAME", data_format="NCHW")
-        hidden = tf.nn.relu(hidden)
+    images = tf.transpose(images, [0, 2, 3, 1])
+    hidden = tf.nn.conv2d(images, kernel, 1, "SAME")
+    hidden = tf.transpose(hidden, [0, 3, 1, 2])  # the order of the rows of the weights
     # --- score
-    return tf.matmul(tf.reshape(hidden, [tf.shape(hidden)[0], -1]), weights)
+    hidden = tf.reshape(tf.nn.relu(hidden), [tf.shape(hidden)[0], -1])
+    return tf.matmul(hidden, weights)
 
 
 def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
