@@ -7,12 +7,13 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import PLAIN, proof
-from tf1to2.parity import FalseFriend, Op, Program, normal
+from parity_tests import proof
+from tf1to2.parity import FalseFriend, Op, Program, Raises, normal, settings
 from tf1to2.parity.v1 import legacy
 from v1_graph import training_recipes as v1
 from v2_eager import training_recipes as v2
-from v2_eager.numerics import optimizers, restore
+from v2_eager.numerics import optimizers
+from v2_eager.numerics.batch_norms import BatchNorm
 
 UNITS = 5
 XLA = {"xla": "it multiplies by 1 / steps: in the end the rate is -4e-22, and not 0"}
@@ -263,6 +264,14 @@ CASES = [
     Program(
         "train_in_parts", "by size", [PARTS, ROWS, TARGETS, 9], {"min_slice_size": 256}
     ),
+    Raises.alike(
+        "train_in_parts",
+        "a checkpoint without the slots",
+        [files_of({"table": TABLE["table"]}), ROWS, TARGETS, 3],
+        tf.errors.NotFoundError,
+        "table/Adagrad not found in checkpoint",
+        of="program",
+    ),
     Program("train_with_switch", "ten steps", [X, Y, KERNELS, 10], skip=LAYERS),
     Program("evaluate_averages", "three rounds", [DATA, VALIDATION, START, 3, 4], {}),
     Program("accumulate", "three steps of four", [XS, YS, START]),
@@ -312,3 +321,146 @@ class TrainingRecipesTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class PartsTest(unittest.TestCase):
+    def test_the_files_of_parts_are_those_of_a_saver(self):
+        """To the byte: the cases begin with what a program of v1 has left."""
+        sizes = iter([23, 22, 22] * 2)
+
+        def initial(shape, dtype, partition_info):
+            (begin, _), rows = partition_info.var_offset, next(sizes)
+            return tf.constant(TABLE[name][begin : begin + rows])
+
+        tf1 = tf.compat.v1
+        with legacy(), tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
+            for name, value in TABLE.items():
+                tf1.get_variable(
+                    name,
+                    value.shape,
+                    tf.float64,
+                    initial,
+                    partitioner=tf1.fixed_size_partitioner(3),
+                )
+            with tf1.Session() as sess:
+                sess.run(tf1.global_variables_initializer())
+                path = tf1.train.Saver().save(sess, os.path.join(folder, "model"))
+            for suffix, content in PARTS.items():
+                found = np.fromfile(path + suffix, np.uint8)
+                np.testing.assert_array_equal(found, content)
+
+    def test_by_mod_the_rows_are_others(self):
+        table, order = TABLE["table"], np.arange(67)
+        parts = np.split(table, [23, 45])
+        found = np.stack([parts[i % 3][i // 3] for i in order])
+        self.assertEqual((found == table).all(1).sum(), 2)
+
+
+class SwitchTest(unittest.TestCase):
+    def test_an_attribute_is_read_once(self):
+        module = tf.Module()
+        module.training = True
+
+        @tf.function
+        def drop(x):
+            return tf.nn.dropout(x, 0.5) if module.training else x
+
+        x = tf.ones([1000])
+        drop(x)
+        module.training = False
+        self.assertNotEqual(tf.reduce_min(drop(x)), 1)
+
+
+class BiasTest(unittest.TestCase):
+    """A bias before a batch norm: whatever it is, the norm subtracts it."""
+
+    @parameterized.expand([("float32", 1e-9, 1e-6, 1e-4), ("float64", 0, 1e-15, 0)])
+    def test_its_gradient_is_noise_and_moves_it(self, dtype, low, high, moved):
+        x = tf.cast(np.random.RandomState(0).normal(size=[64, 10]), dtype)
+        kernel = tf.Variable(tf.keras.initializers.GlorotUniform(1)([10, 8], dtype))
+        bias, norm = tf.Variable(tf.zeros([8], dtype)), BatchNorm()
+        norm.build(8, x.dtype)
+
+        def loss():
+            hidden = norm(tf.matmul(x, kernel) + bias, training=True)
+            return tf.reduce_mean((tf.nn.relu(hidden) - x[:, :8]) ** 2)
+
+        with tf.GradientTape() as tape:
+            value = loss()
+        gradients = tape.gradient(value, [kernel, bias])
+        largest = [tf.reduce_max(tf.abs(g)).numpy() for g in gradients]
+        self.assertGreater(largest[0], 0.1)
+        self.assertTrue(low <= largest[1] <= high, largest)
+        adam = optimizers.Adam(0.01).create_slots([kernel, bias])
+        for _ in range(10):
+            adam.minimize(loss, [kernel, bias])
+        self.assertGreaterEqual(tf.reduce_max(tf.abs(bias)), moved)
+
+
+class ChannelsTest(unittest.TestCase):
+    @unittest.skipUnless(settings.current() == "strict", "oneDNN takes both orders")
+    def test_a_cpu_has_channels_last(self):
+        images, kernel = tf.ones([1, 2, 5, 5]), tf.ones([3, 3, 2, 1])
+        with self.assertRaisesRegex(tf.errors.UnimplementedError, "only .* the NHWC"):
+            tf.nn.conv2d(images, kernel, 1, "SAME", "NCHW")
+
+    def test_the_rows_of_the_weights_in_the_other_order(self):
+        random = np.random.RandomState(0)
+        images, kernel, weights = (
+            tf.constant(random.normal(size=size).astype("f"))
+            for size in ([64, 2, 4, 6], [3, 3, 2, 5], [120, 3])
+        )
+        expected = v2.classify_channels_first(images, kernel, weights)
+        rows = tf.transpose(tf.reshape(weights, [5, 4, 6, 3]), [1, 2, 0, 3])
+        found = channels_last(images, kernel, tf.reshape(rows, [120, 3]))
+        distance = tf.reduce_max(tf.abs(found - expected))
+        self.assertLess(distance / tf.reduce_max(tf.abs(expected)), 1e-6)
+
+
+class KerasTest(unittest.TestCase):
+    def model(self):
+        layers = keras.layers.Dense(UNITS, "relu"), keras.layers.Dense(2)
+        model = keras.Sequential([keras.Input([3]), *layers])
+        model.set_weights(list(START.values()))
+        return model
+
+    def test_swapped_averages_are_others_and_stay(self):
+        expected = v2.evaluate_averages(DATA, VALIDATION, START, 1, 4)
+        model = self.model()
+        sgd = keras.optimizers.SGD(0.125, use_ema=True, ema_momentum=0.9)
+        model.compile(sgd, "mse")
+        batch = tf.data.Dataset.from_tensors(DATA)
+        swap = keras.callbacks.SwapEMAWeights(swap_on_epoch=True)
+        model.fit(batch.repeat(4), shuffle=False, verbose=0, callbacks=[swap])
+        found = model.evaluate(*VALIDATION, verbose=0)
+        self.assertAlmostEqual(expected["averaged"][0], 3.0051, 3)
+        self.assertAlmostEqual(found, 1.4096, 3)  # and not 0.7234, of the weights
+
+    @parameterized.expand([("epochs", "epoch", 16, True), ("batches", 3, 17, False)])
+    def test_backup_and_restore_goes_on_with_an_epoch(self, _, every, steps, same):
+        class Killed(keras.callbacks.Callback):
+            def on_train_batch_begin(self, batch, logs=None):
+                if self.model.optimizer.iterations == 9:
+                    raise KeyboardInterrupt
+
+        def fit(folder, *callbacks):
+            model = self.model()
+            model.compile(keras.optimizers.Adam(0.1), "mse")
+            backup = keras.callbacks.BackupAndRestore(folder, save_freq=every)
+            callbacks = [backup, *callbacks]
+            options = {"batch_size": 16, "epochs": 4, "shuffle": False, "verbose": 0}
+            try:
+                model.fit(X, Y, callbacks=callbacks, **options)
+            except KeyboardInterrupt:
+                return None
+            return int(model.optimizer.iterations), model.get_weights()
+
+        with tempfile.TemporaryDirectory() as folder:
+            _, expected = fit(os.path.join(folder, "whole"))
+            path = os.path.join(folder, "backup")
+            self.assertIsNone(fit(path, Killed()))
+            found, weights = fit(path)
+            self.assertEqual(found, steps)
+            equal = all((a == b).all() for a, b in zip(weights, expected))
+            self.assertEqual(equal, same)
+            self.assertFalse(os.path.exists(path))  # the next run begins anew
