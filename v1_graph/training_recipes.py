@@ -1,4 +1,4 @@
-"""Training recipes: switches, rates and orders in a graph → arguments and lines."""
+"""Training recipes: switches, rates, order in graphs → arguments and lines."""
 
 import os
 import tempfile

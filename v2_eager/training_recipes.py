@@ -1,4 +1,4 @@
-"""Training recipes: switches, rates and orders in a graph → arguments and lines."""
+"""Training recipes: switches, rates, order in graphs → arguments and lines."""
 
 import os
 import tempfile
@@ -324,25 +324,31 @@ def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
     of_body = optimizers.Adam(rates[0]).create_slots(body)
     of_head = optimizers.Momentum(rates[1], 0.9).create_slots(head)
 
+    totals = [tf.Variable(tf.zeros_like(v)) for v in body + head]
+
+    # --- accumulate
     @tf.function
-    def step(xs, ys):
-        # --- accumulate
-        losses = tf.TensorArray(xs.dtype, len(xs))
-        totals = [tf.zeros_like(v) for v in body + head]
-        for i in tf.range(len(xs)):
-            with tf.GradientTape() as tape:
-                loss = error(weights, xs[i], ys[i])
-                share = loss / len(xs)
-            gradients = tape.gradient(share, body + head)
-            totals = [total + g for total, g in zip(totals, gradients)]
-            losses = losses.write(i, loss)
-        # --- step
+    def add(x, y):
+        with tf.GradientTape() as tape:
+            loss = error(weights, x, y)
+            share = loss / xs.shape[1]
+        for total, gradient in zip(totals, tape.gradient(share, body + head)):
+            total.assign_add(gradient)
+        return loss
+
+    # --- step
+    @tf.function
+    def apply():
         of_body.apply_gradients(zip(totals, body))
         of_head.apply_gradients(zip(totals[len(body) :], head), global_step)
-        return losses.stack()
+        for total in totals:
+            total.assign(tf.zeros_like(total))
 
     # --- run
-    losses = [step(*parts).numpy() for parts in zip(xs, ys)]
+    losses = []
+    for parts in zip(xs, ys):
+        losses.append([add(*part).numpy() for part in zip(*parts)])
+        apply()
     values = values_of(*variables, *of_body.variables, *of_head.variables, global_step)
     return {"losses": np.array(losses), "variables": values}
 
