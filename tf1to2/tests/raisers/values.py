@@ -116,5 +116,8 @@ ERRORS = {
     "to the expected type": generated(["a"], tf.TensorSpec([], tf.int32)),
     "End of sequence": run_out,
     "is required but": lambda: tf.io.parse_single_example(b"", FEATURE),
+    "only supports the NHWC tensor format": lambda: tf.nn.conv2d(
+        tf.ones([1, 2, 5, 5]), tf.ones([3, 3, 2, 4]), 1, "SAME", "NCHW"
+    ),
     "not invertible": lambda: tf.linalg.inv(tf.ones([2, 2])),
 }

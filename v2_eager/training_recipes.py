@@ -1,0 +1,481 @@
+"""Training recipes: switches, rates, order in graphs → arguments and lines."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.keras.optimizers import schedules
+
+from v2_eager.numerics import optimizers, restore
+from v2_eager.numerics.averages import ExponentialMovingAverage
+from v2_eager.numerics.batch_norms import BatchNorm
+from v2_eager.optimizers import AdamWeightDecay
+
+__all__ = [
+    "warmed_rate",
+    "pretrain",
+    "halve_on_plateau",
+    "train_in_parts",
+    "train_with_switch",
+    "evaluate_averages",
+    "accumulate",
+    "normalize_twice",
+    "classify_channels_first",
+    "fetch_beside_step",
+    "evaluate_checkpoints",
+]
+
+
+def variables_of(start):
+    return {n: tf.Variable(value, name=n) for n, value in start.items()}
+
+
+def values_of(*variables):
+    return {v.name.partition(":")[0]: v.numpy() for v in variables}
+
+
+def error(weights, x, y):
+    """The mean squared error of a network with a body and a head."""
+    hidden = tf.nn.relu(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
+    outputs = tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
+    return tf.reduce_mean(tf.square(outputs - y))
+
+
+def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
+    """BERT's rate: it rises from zero in a line, then joins a line that falls to zero.
+
+    Args:
+        global_step: int tensor of any shape.
+        learning_rate: float scalar, what the falling line begins with, at step 0.
+        decay_steps: int, where the falling line ends.
+        warmup_steps: int, where the rising line ends; 0 for none.
+
+    Returns:
+        Tensor of the shape of `global_step` and the dtype of `learning_rate`.
+    """
+    # --- decay
+    rate = schedules.PolynomialDecay(learning_rate, decay_steps, 0.0)(global_step)
+    if not warmup_steps:
+        return rate
+    # --- warm-up
+    done = tf.cast(global_step, rate.dtype) / tf.cast(warmup_steps, rate.dtype)
+    return tf.where(global_step < warmup_steps, learning_rate * done, rate)
+
+
+class BertAdam(AdamWeightDecay):
+    """The slots under BERT's names."""
+
+    def __init__(self, learning_rate, decay, exclude):
+        super().__init__(learning_rate, decay, exclude)
+        self.slot_specs = ("m", "m", 0, "adam_m"), ("v", "v", 0, "adam_v")
+
+
+def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
+    """Trains as BERT was: warm-up, decay, a clip, and steps counted by hand.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, outputs] array of its dtype.
+        start: {"body/kernel": [features, units] array, "body/bias": [units] array,
+            "head/kernel": [units, outputs] array, "head/bias": [outputs] array}.
+        steps: how many steps to take, at which the rate has fallen to zero.
+        rate, warmup_steps: see `warmed_rate`.
+        limit: the largest global norm of the gradients that is left as it is.
+
+    Returns:
+        dict with `losses` and `rates` of all steps, before each, and the `variables`
+        in the end by their names in BERT's checkpoints.
+    """
+    # --- build
+    x, y, peak = tf.constant(x), tf.constant(y), tf.constant(rate, x.dtype)
+    weights = variables_of(start)
+    variables = list(weights.values())
+    global_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="global_step")
+    rate = tf.Variable(peak, trainable=False)
+    optimizer = BertAdam(rate, 0.01, ["LayerNorm", "layer_norm", "bias"])
+    optimizer.create_slots(variables)
+
+    # --- step
+    @tf.function
+    def step():
+        rate.assign(warmed_rate(global_step, peak, steps, warmup_steps))
+        with tf.GradientTape() as tape:
+            loss = error(weights, x, y)
+        clipped, _ = tf.clip_by_global_norm(tape.gradient(loss, variables), limit)
+        optimizer.apply_gradients(zip(clipped, variables), global_step)
+        return loss, rate.value()
+
+    # --- run
+    rows = [[tensor.numpy() for tensor in step()] for _ in range(steps)]
+    losses, rates = np.array(rows).T
+    slots = [v for v in optimizer.variables if v is not rate]
+    values = values_of(*variables, *slots, global_step)
+    return {"losses": losses, "rates": rates, "variables": values}
+
+
+def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
+    """Feeds the learning rate, and halves it when the validation loss stalls.
+
+    Args:
+        data: (x, y), float arrays as for `pretrain`.
+        validation: (x, y), others.
+        start: as for `pretrain`.
+        steps: how many steps to take by Momentum, each followed by a validation.
+        rate: learning rate of the first step.
+        patience: how many validations in turn may find no lower loss.
+
+    Returns:
+        dict with the `rates` and the validation `losses` of all steps, and the
+        `variables` in the end by name.
+    """
+    # --- build
+    weights = variables_of(start)
+    variables = list(weights.values())
+    # What a Python number is when the step is traced, it is in every step.
+    learning_rate = tf.Variable(rate, trainable=False, dtype=data[0].dtype)
+    optimizer = optimizers.Momentum(learning_rate, 0.9).create_slots(variables)
+
+    @tf.function
+    def step():
+        optimizer.minimize(lambda: error(weights, *data), variables)
+        return error(weights, *validation)
+
+    # --- run
+    rates, losses, best, stalled = [], [], np.inf, 0
+    for _ in range(steps):
+        rates.append(learning_rate.numpy())
+        losses.append(step().numpy())
+        stalled = 0 if losses[-1] < best else stalled + 1
+        best = min(best, losses[-1])
+        if stalled > patience:
+            learning_rate.assign(learning_rate / 2)
+            stalled = 0
+    slots = [v for v in optimizer.variables if v is not learning_rate]
+    values = values_of(*variables, *slots)
+    return {"rates": np.array(rates), "losses": np.array(losses), "variables": values}
+
+
+def train_in_parts(files, ids, targets, shards, min_slice_size=None):
+    """Goes on with a table that is kept in parts, and saves it.
+
+    Args:
+        files: {suffix: bytes as a uint8 array}, a checkpoint of `table`, [rows, size],
+            and `table/Adagrad`, each in parts or whole.
+        ids: [steps, k] int array of rows.
+        targets: [steps, k, size] float array.
+        shards: number of parts, at most if there is a `min_slice_size`.
+        min_slice_size: the least bytes of a part, or None.
+
+    Returns:
+        dict with the `losses` before each step, the `entries` of the next checkpoint,
+        name and shape, and their `values` by name.
+    """
+    # --- build
+    with tempfile.TemporaryDirectory() as folder:
+        path = unpack(files, folder)
+        shape = dict(tf.train.list_variables(path))["table"]
+        table = tf.Variable(tf.zeros(shape, targets.dtype), name="table")
+        adagrad = optimizers.Adagrad(0.5).create_slots([table])
+
+        @tf.function
+        def step(rows, target):
+            return adagrad.minimize(
+                lambda: tf.reduce_mean(tf.square(tf.gather(table, rows) - target)),
+                [table],
+            )
+
+        # --- restore
+        # Parts are whole in the index of a checkpoint: nothing has to be joined.
+        variables = restore.named(table, adagrad)
+        restore.by_name(path, variables)
+        # --- run
+        losses = [step(*pair).numpy() for pair in zip(ids, targets)]
+        # --- save
+        path = os.path.join(folder, "model.ckpt")
+        restore.save(path, variables)
+        entries = tf.train.list_variables(path)
+        values = {name: tf.train.load_variable(path, name) for name, _ in entries}
+        return {"losses": np.array(losses), "entries": entries, "values": values}
+
+
+def unpack(files, folder):
+    """Writes the files of a checkpoint, and tells its path."""
+    path = os.path.join(folder, "given.ckpt")
+    for suffix, content in files.items():
+        content.tofile(path + suffix)
+    return path
+
+
+def train_with_switch(x, y, start, steps, rate=0.125):
+    """Trains with a switch that is off unless fed, and predicts after every step.
+
+    Args:
+        x, y: as for `pretrain`.
+        start: {"body/kernel": …, "head/kernel": …}, as for `pretrain`.
+        steps: how many steps to take.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` of all steps, the mean `errors` of prediction after each,
+        and the `variables` in the end by name.
+    """
+    # --- build
+    tf.random.set_seed(7)
+    x, y, weights = tf.constant(x), tf.constant(y), variables_of(start)
+    norm = BatchNorm(momentum=0.75)
+    norm.build(start["body/kernel"].shape[1], x.dtype)
+
+    def loss(training=False):
+        hidden = norm(tf.matmul(x, weights["body/kernel"]), training)
+        hidden = tf.nn.relu(hidden)
+        if training:
+            hidden = tf.nn.dropout(hidden, 0.25, seed=4)
+        outputs = tf.matmul(hidden, weights["head/kernel"])
+        return tf.reduce_mean(tf.math.squared_difference(outputs, y))
+
+    # --- step
+    trained = [*weights.values(), *norm.trainable_variables]
+    optimizer = optimizers.GradientDescent(rate)
+
+    @tf.function
+    def step():
+        return optimizer.minimize(lambda: loss(training=True), trained)
+
+    # --- run
+    losses, errors, predict = [], [], tf.function(loss)
+    for _ in range(steps):
+        losses.append(step().numpy())
+        errors.append(predict().numpy())
+    variables = values_of(*weights.values(), *norm.variables)
+    return {
+        "losses": np.array(losses),
+        "errors": np.array(errors),
+        "variables": variables,
+    }
+
+
+def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.125):
+    """Evaluates by moving averages between rounds of training, and puts weights back.
+
+    Args:
+        data, validation, start: as for `halve_on_plateau`.
+        rounds: how often to train, save, evaluate and restore.
+        steps: how many steps a round has.
+        decay: share of the old averages that a step keeps.
+        rate: learning rate.
+
+    Returns:
+        dict with lists, one item per round: the validation `losses` of the weights,
+        `averaged` those of their averages; and the `variables` in the end by name.
+    """
+    # --- build
+    weights = variables_of(start)
+    variables = list(weights.values())
+    averages = ExponentialMovingAverage(decay).create(variables)
+    optimizer = optimizers.GradientDescent(rate)
+
+    @tf.function
+    def step():
+        optimizer.minimize(lambda: error(weights, *data), variables)
+        averages.apply(variables)
+
+    # --- run
+    saved = restore.named(weights, averages)
+    validation_loss = tf.function(lambda: error(weights, *validation))
+    losses, averaged = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.ckpt")
+        for _ in range(rounds):
+            for _ in range(steps):
+                step()
+            restore.save(path, saved)
+            losses.append(validation_loss().numpy())
+            # --- swap
+            restore.by_name(path, averages.variables_to_restore(variables))
+            averaged.append(validation_loss().numpy())
+            restore.by_name(path, saved)
+    values = values_of(*variables, *averages.variables)
+    return {
+        "losses": np.array(losses),
+        "averaged": np.array(averaged),
+        "variables": values,
+    }
+
+
+def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
+    """Sums gradients over micro-batches, then moves body and head by two optimizers.
+
+    Args:
+        xs: [steps, parts, n, features] float array.
+        ys: [steps, parts, n, outputs] array of its dtype.
+        start: as for `pretrain`.
+        rates: learning rate of the body's Adam and of the head's Momentum.
+
+    Returns:
+        dict with the `losses`, [steps, parts], and the `variables` in the end by name.
+    """
+    # --- build
+    weights = variables_of(start)
+    variables = list(weights.values())
+    body = [v for v in variables if v.name.startswith("body")]
+    head = [v for v in variables if v.name.startswith("head")]
+    global_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="global_step")
+    of_body = optimizers.Adam(rates[0]).create_slots(body)
+    of_head = optimizers.Momentum(rates[1], 0.9).create_slots(head)
+
+    totals = [tf.Variable(tf.zeros_like(v)) for v in body + head]
+
+    # --- accumulate
+    @tf.function
+    def add(x, y):
+        with tf.GradientTape() as tape:
+            loss = error(weights, x, y)
+            share = loss / xs.shape[1]
+        for total, gradient in zip(totals, tape.gradient(share, body + head)):
+            total.assign_add(gradient)
+        return loss
+
+    # --- step
+    @tf.function
+    def apply():
+        of_body.apply_gradients(zip(totals, body))
+        of_head.apply_gradients(zip(totals[len(body) :], head), global_step)
+        for total in totals:
+            total.assign(tf.zeros_like(total))
+
+    # --- run
+    losses = []
+    for parts in zip(xs, ys):
+        losses.append([add(*part).numpy() for part in zip(*parts)])
+        apply()
+    values = values_of(*variables, *of_body.variables, *of_head.variables, global_step)
+    return {"losses": np.array(losses), "variables": values}
+
+
+def normalize_twice(real, fake, steps, momentum=0.75):
+    """Normalizes two batches by one batch norm: the real one's update comes first.
+
+    Args:
+        real: [n, features] float array.
+        fake: [m, features] array of its dtype.
+        steps: how often to do it.
+        momentum: share of the moving statistics that an update keeps.
+
+    Returns:
+        dict with the `outputs` for the two batches, and the `moving` statistics after
+        each step, [mean, variance].
+    """
+    # --- build
+    real, fake, norm = tf.constant(real), tf.constant(fake), BatchNorm(momentum)
+    norm.build(real.shape[1], real.dtype)
+
+    # --- order
+    @tf.function
+    def normalize(real, fake):
+        return norm(real, training=True), norm(fake, training=True)
+
+    # --- run
+    moving = []
+    for _ in range(steps):
+        outputs = normalize(real, fake)
+        moving.append([norm.moving_mean.numpy(), norm.moving_variance.numpy()])
+    return {"outputs": [tensor.numpy() for tensor in outputs], "moving": moving}
+
+
+def classify_channels_first(images, kernel, weights):
+    """Convolves images whose channels come first, and scores them.
+
+    Args:
+        images: [batch, channels, height, width] float tensor.
+        kernel: [3, 3, channels, filters] tensor of its dtype.
+        weights: [filters * height * width, classes] tensor: channels first, too.
+
+    Returns:
+        [batch, classes] tensor.
+    """
+    # --- convolve
+    images = tf.transpose(images, [0, 2, 3, 1])
+    hidden = tf.nn.conv2d(images, kernel, 1, "SAME")
+    hidden = tf.transpose(hidden, [0, 3, 1, 2])  # the order of the rows of the weights
+    # --- score
+    hidden = tf.reshape(tf.nn.relu(hidden), [tf.shape(hidden)[0], -1])
+    return tf.matmul(hidden, weights)
+
+
+def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
+    """Fetches the loss before a step, and the weights after it, in one run.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, outputs] array of its dtype.
+        kernel: [features, outputs] array.
+        steps: how many steps to take.
+        rate: learning rate.
+        scale: weight of the l2 penalty.
+
+    Returns:
+        List of [loss before, kernel after] of all steps.
+    """
+    # --- build
+    x, y = tf.constant(x), tf.constant(y)
+    kernel = tf.Variable(kernel)
+    optimizer = optimizers.GradientDescent(rate)
+
+    def loss():
+        squares = tf.square(tf.matmul(x, kernel) - y)
+        return tf.reduce_mean(squares) + scale * tf.nn.l2_loss(kernel)
+
+    # --- step
+    @tf.function
+    def step():
+        before = optimizer.minimize(loss, [kernel])
+        return before, kernel.value()
+
+    # --- run
+    return [[tensor.numpy() for tensor in step()] for _ in range(steps)]
+
+
+def evaluate_checkpoints(data, validation, start, rounds, rate=0.125):
+    """Evaluates checkpoints as they come, in a graph beside that of training.
+
+    Args:
+        data, validation, start: as for `halve_on_plateau`.
+        rounds: list of lists of the steps at which training saves before the
+            evaluation looks again.
+        rate: learning rate.
+
+    Returns:
+        List of (name of the checkpoint, validation loss): the newest of each round.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- train
+        weights = variables_of(start)
+        variables = list(weights.values())
+        global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+        optimizer = optimizers.GradientDescent(rate)
+        manager = tf.train.CheckpointManager(
+            tf.train.Checkpoint(weights=weights),
+            folder,
+            max_to_keep=5,
+            checkpoint_name="model.ckpt",
+        )
+
+        @tf.function
+        def step():
+            optimizer.minimize(lambda: error(weights, *data), variables, global_step)
+
+        # --- evaluate
+        found, evaluated = [], variables_of(start)
+        validation_loss = tf.function(lambda: error(evaluated, *validation))
+        restorer = tf.train.Checkpoint(weights=evaluated)
+        paths = tf.train.checkpoints_iterator(folder, timeout=0)
+        for stops in rounds:
+            for stop in stops:
+                while global_step < stop:
+                    step()
+                manager.save(stop)
+            path = next(paths)
+            restorer.restore(path).assert_existing_objects_matched()
+            found.append((os.path.basename(path), validation_loss().numpy()))
+        return found
