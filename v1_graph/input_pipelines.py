@@ -202,8 +202,8 @@ def batch_sequences(
         int64, counted by the generator itself.
 
     Raises:
-        tf.errors.InvalidArgumentError: a sequence is longer than `length`.
-        TypeError: `pad` is no int; today ValueError.
+        tf.errors.DataLossError: a sequence is longer than `length`.
+        TypeError: `pad` is of another type than int32.
     """
     passes = []
 

@@ -174,8 +174,8 @@ def batch_sequences(
         int64, counted by the generator itself.
 
     Raises:
-        tf.errors.InvalidArgumentError: a sequence is longer than `length`.
-        TypeError: `pad` is no int; today ValueError.
+        tf.errors.DataLossError: a sequence is longer than `length`.
+        TypeError: `pad` is of another type than int32.
     """
     passes = []
 
@@ -240,13 +240,20 @@ def read_shards(
         # --- read
         if by_file:
             dataset = dataset.shard(*worker)
-        dataset = dataset.interleave(
-            tf.data.TextLineDataset,
-            cycle_length,
-            block_length,
-            num_parallel_calls=tf.data.AUTOTUNE,
-            deterministic=True,
-        )
+        if block_length == 1:
+            dataset = dataset.interleave(
+                tf.data.TextLineDataset,
+                cycle_length,
+                num_parallel_calls=tf.data.AUTOTUNE,
+                deterministic=True,
+            )
+        else:
+            # To `interleave` a block ends with its file. Here, once no file is left to
+            # follow, the next one goes on with the block, and has less of its own.
+            blocks = tf.data.experimental.parallel_interleave(
+                tf.data.TextLineDataset, cycle_length, block_length
+            )
+            dataset = dataset.apply(blocks)
         if not by_file:
             dataset = dataset.shard(*worker)
         # --- batch
@@ -288,7 +295,7 @@ def read_images(files, side, crop, size):
         dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)
         # --- batch
         dataset = dataset.batch(size).prefetch(tf.data.AUTOTUNE)
-        return list(dataset.as_numpy_iterator())
+        return [list(batch) for batch in dataset.as_numpy_iterator()]
 
 
 def read_whole_files(files):
@@ -313,7 +320,7 @@ def read_whole_files(files):
         paths = _write(directory, files)
         # --- read
         dataset = tf.data.Dataset.from_tensor_slices(paths).map(read)
-        return list(dataset.as_numpy_iterator())
+        return [list(parts) for parts in dataset.as_numpy_iterator()]
 
 
 def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
@@ -462,10 +469,11 @@ def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
     """
     random = np.random.RandomState(seed)
     # --- build
+    signature = [tf.TensorSpec([None, rows.shape[1]], rows.dtype) for rows in (x, y)]
     weights = tf.Variable(start)
 
     # --- step
-    @tf.function(reduce_retracing=True)
+    @tf.function(input_signature=signature)
     def train_step(inputs, targets):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(tf.matmul(inputs, weights) - targets))
