@@ -304,13 +304,9 @@ def read_images(files, side, crop, size):
     Returns:
         List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels).
     """
-    with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
-        paths = _write(directory, files)
-        # --- read
-        names = tf.train.string_input_producer(paths, num_epochs=1, shuffle=False)
-        reader = tf.FixedLengthRecordReader(record_bytes=1 + side * side * 3)
-        _, value = reader.read(names)
-        # --- decode
+
+    # --- decode
+    def decode(value):
         record = tf.decode_raw(value, tf.uint8)
         label = tf.cast(record[0], tf.int32)
         image = tf.transpose(tf.reshape(record[1:], [3, side, side]), [1, 2, 0])
@@ -318,7 +314,14 @@ def read_images(files, side, crop, size):
         image = tf.image.resize_image_with_crop_or_pad(
             tf.cast(image, tf.float32), crop, crop
         )
-        image = tf.image.per_image_standardization(image)
+        return tf.image.per_image_standardization(image), label
+
+    with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
+        paths = _write(directory, files)
+        # --- read
+        names = tf.train.string_input_producer(paths, num_epochs=1, shuffle=False)
+        reader = tf.FixedLengthRecordReader(record_bytes=1 + side * side * 3)
+        image, label = decode(reader.read(names)[1])
         # --- batch
         batch = tf.train.batch(
             [image, label], size, num_threads=1, allow_smaller_final_batch=True
@@ -338,14 +341,18 @@ def read_whole_files(files):
     Raises:
         tf.errors.NotFoundError: a file is missing.
     """
+
+    # --- label
+    def read(names):
+        key, value = tf.WholeFileReader().read(names)
+        parts = tf.string_split([key], os.sep).values
+        return parts[-2], parts[-1], value
+
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         paths = _write(directory, files)
         # --- read
         names = tf.train.string_input_producer(paths, num_epochs=1, shuffle=False)
-        key, value = tf.WholeFileReader().read(names)
-        # --- label
-        parts = tf.string_split([key], os.sep).values
-        return _drain([parts[-2], parts[-1], value])
+        return _drain(read(names))
 
 
 def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):

@@ -240,20 +240,14 @@ def read_shards(
         # --- read
         if by_file:
             dataset = dataset.shard(*worker)
-        if block_length == 1:
-            dataset = dataset.interleave(
-                tf.data.TextLineDataset,
-                cycle_length,
-                num_parallel_calls=tf.data.AUTOTUNE,
-                deterministic=True,
-            )
-        else:
-            # To `interleave` a block ends with its file. Here, once no file is left to
-            # follow, the next one goes on with the block, and has less of its own.
-            blocks = tf.data.experimental.parallel_interleave(
-                tf.data.TextLineDataset, cycle_length, block_length
-            )
-            dataset = dataset.apply(blocks)
+        # In 1.15 a race decides who goes on with a block within which a file has ended.
+        dataset = dataset.interleave(
+            tf.data.TextLineDataset,
+            cycle_length,
+            block_length,
+            num_parallel_calls=tf.data.AUTOTUNE,
+            deterministic=True,
+        )
         if not by_file:
             dataset = dataset.shard(*worker)
         # --- batch
@@ -320,7 +314,7 @@ def read_whole_files(files):
         paths = _write(directory, files)
         # --- read
         dataset = tf.data.Dataset.from_tensor_slices(paths).map(read)
-        return [list(parts) for parts in dataset.as_numpy_iterator()]
+        return list(dataset.as_numpy_iterator())
 
 
 def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
