@@ -1,3 +1,4 @@
+import tempfile
 import unittest
 
 import numpy as np
@@ -313,7 +314,24 @@ CASES = [
         "a record has plane by plane: red, green, blue",
         float32=True,
     ),
+    Raises(
+        "read_images",
+        "a record that is cut off",
+        [{"a.bin": bytes(range(2 * 13 - 1))}, 2, 2, 2],
+        of="program",
+        eager=INVALID,
+        match="is not an exact multiple of the record length",
+        float32=True,
+        skip=SKIP,
+    ),
     program("read_whole_files", "in their order", [PHOTOS]),
+    refused(
+        "read_whole_files",
+        "a missing file",
+        [{"cat/a.txt": b"meow", "cat/b.txt": None}],
+        "No such file or directory",
+        tf.errors.NotFoundError,
+    ),
     program("shuffle_and_repeat", "a small buffer", [67, 16, 3, 7, 7], skip=FUSED),
     program("shuffle_and_repeat", "one for all", [1031, 2000, 2, 1, 5], skip=FUSED),
     friend(
@@ -404,6 +422,35 @@ class InputPipelinesTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class ShardsTest(unittest.TestCase):
+    @parameterized.expand(
+        [("one order", [0, 0, 0], 12), ("each its own", [0, 1, 2], 10)]
+    )
+    def test_files_that_all_workers_read(self, _, seeds, count):
+        read = [
+            number // 100
+            for worker, seed in enumerate(seeds)
+            for batch in v2.read_shards(SHARDS, 1, 1, 8, (3, worker), True, seed)
+            for number in batch
+        ]
+        self.assertEqual(len(set(read)), count)
+
+
+class ResumeTest(unittest.TestCase):
+    def test_python_has_no_place(self):
+        numbers = tf.data.Dataset.from_generator(
+            lambda: iter(range(9)), output_signature=tf.TensorSpec([], tf.int64)
+        )
+        checkpoint = tf.train.Checkpoint(iterator=iter(numbers))
+        with (
+            tempfile.TemporaryDirectory() as directory,
+            self.assertRaisesRegex(
+                tf.errors.FailedPreconditionError, "PyFunc is stateful"
+            ),
+        ):
+            checkpoint.save(directory + "/model")
 
 
 class DeviceTest(unittest.TestCase):

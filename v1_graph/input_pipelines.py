@@ -1,4 +1,4 @@
-"""Whole pipelines: sequences, shards, records of CIFAR, fed slices → `tf.data`."""
+"""Sequences, shards, CIFAR, fed slices → datasets."""
 
 import os
 import tempfile
@@ -46,12 +46,13 @@ def _drain(fetches):
 
 
 def _write(directory, files):
-    """Writes {name: bytes}, and lists the paths."""
+    """Writes {name: bytes, or None for a missing file}, and lists the paths."""
     paths = [os.path.join(directory, name) for name in files]
     for path, content in zip(paths, files.values()):
-        tf.gfile.MakeDirs(os.path.dirname(path))
-        with tf.gfile.GFile(path, "wb") as file:
-            file.write(content)
+        if content is not None:
+            tf.gfile.MakeDirs(os.path.dirname(path))
+            with tf.gfile.GFile(path, "wb") as file:
+                file.write(content)
     return paths
 
 
@@ -302,7 +303,8 @@ def read_images(files, side, crop, size):
         size: images of a batch; the last one may have fewer.
 
     Returns:
-        List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels).
+        List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels); what is no
+        whole record at the end of a file is left out.
     """
 
     # --- decode
@@ -333,7 +335,7 @@ def read_whole_files(files):
     """Reads whole files, whose folders are their classes.
 
     Args:
-        files: {"class/name": bytes}.
+        files: {"class/name": bytes}; None is a missing file.
 
     Returns:
         List of (class, name, content), all in bytes, in the order of `files`.

@@ -1,4 +1,4 @@
-"""Whole pipelines: sequences, shards, records of CIFAR, fed slices → `tf.data`."""
+"""Sequences, shards, CIFAR, fed slices → datasets."""
 
 import os
 import tempfile
@@ -24,10 +24,11 @@ __all__ = [
 
 
 def _write(directory, files):
-    """Writes {name: bytes}, and lists the paths."""
+    """Writes {name: bytes, or None for a missing file}, and lists the paths."""
     paths = [os.path.join(directory, name) for name in files]
     for path, content in zip(paths, files.values()):
-        tf.io.write_file(path, content)  # makes the folder, too
+        if content is not None:
+            tf.io.write_file(path, content)  # makes the folder, too
     return paths
 
 
@@ -271,6 +272,9 @@ def read_images(files, side, crop, size):
 
     Returns:
         List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels).
+
+    Raises:
+        tf.errors.InvalidArgumentError: a file ends within a record.
     """
 
     # --- decode
@@ -296,7 +300,7 @@ def read_whole_files(files):
     """Reads whole files, whose folders are their classes.
 
     Args:
-        files: {"class/name": bytes}.
+        files: {"class/name": bytes}; None is a missing file.
 
     Returns:
         List of (class, name, content), all in bytes, in the order of `files`.

@@ -116,5 +116,7 @@ ERRORS = {
     "to the expected type": generated(["a"], tf.TensorSpec([], tf.int32)),
     "End of sequence": run_out,
     "is required but": lambda: tf.io.parse_single_example(b"", FEATURE),
+    "pad to a smaller size": lambda: list(filled().padded_batch(2, [1])),
+    "Invalid `padding_values`": lambda: filled().padded_batch(2, padding_values="x"),
     "not invertible": lambda: tf.linalg.inv(tf.ones([2, 2])),
 }
