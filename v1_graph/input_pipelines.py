@@ -303,8 +303,8 @@ def read_images(files, side, crop, size):
         size: images of a batch; the last one may have fewer.
 
     Returns:
-        List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels); what is no
-        whole record at the end of a file is left out.
+        List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels); what is
+        no whole record at the end of a file is left out.
     """
 
     # --- decode
