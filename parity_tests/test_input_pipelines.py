@@ -438,6 +438,14 @@ class ShardsTest(unittest.TestCase):
         self.assertEqual(len(set(read)), count)
 
 
+class OrderTest(unittest.TestCase):
+    def test_a_graph_without_a_seed(self):
+        order = v2.legacy_order(10, 4, 2, 87654321, 7).tolist()
+        # What 1.15.5 printed for range(10).shuffle(4, 7).repeat(2).
+        expected = [3, 4, 0, 5, 1, 8, 2, 7, 6, 9, 0, 2, 3, 1, 7, 4, 8, 6, 9, 5]
+        self.assertEqual(order, expected)
+
+
 class ResumeTest(unittest.TestCase):
     def test_python_has_no_place(self):
         numbers = tf.data.Dataset.from_generator(

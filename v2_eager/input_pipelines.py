@@ -348,8 +348,8 @@ def legacy_order(count, buffer_size, epochs, graph_seed, seed):
         count: how many elements an epoch has.
         buffer_size: how many of them wait to be drawn.
         epochs: how often all are drawn.
-        graph_seed: what `tf.set_random_seed` was given.
-        seed: what `shuffle` was given.
+        graph_seed: what `tf.set_random_seed` was given, or 87654321.
+        seed: what `shuffle` was given, not below 0.
 
     Returns:
         [epochs · count] int64 array, for `tf.gather`.
