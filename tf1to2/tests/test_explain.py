@@ -122,10 +122,10 @@ class ClaimTest(unittest.TestCase):
         [
             (
                 "another name",
-                "tf.sparse_reduce_sum",
-                "proven by a probe: identical on 1.15.5 was: tf.sparse_reduce_sum(",
+                "tf.sparse_reduce_max",
+                "proven by a probe: identical on 1.15.5 was: tf.sparse_reduce_max(",
             ),
-            ("its new name", "tf.sparse_reduce_sum", "now: tf.sparse.reduce_sum("),
+            ("its new name", "tf.sparse_reduce_max", "now: tf.sparse.reduce_max("),
             ("a name that stayed", "tf.sets.size", "as it was: tf.sets.size("),
             ("other numbers", "tf.spectral.rfft", "other than 1.15.5: a Fourier"),
             (

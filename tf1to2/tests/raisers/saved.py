@@ -32,6 +32,17 @@ def of_saver(path, **arrays):
         return v1.train.Saver().save(sess, path)
 
 
+def in_checkpoint(path, call):
+    """Writes the iterator of a dataset that calls Python into a checkpoint."""
+    numbers = tf.data.Dataset.range(3).map(lambda n: call(abs, [n], tf.int64))
+    return Checkpoint(iterator=iter(numbers)).save(path)
+
+
+def cut_off(path):
+    tf.io.write_file(path, "12345")
+    return list(tf.data.FixedLengthRecordDataset(path, 4))
+
+
 def restore(path, **shapes):
     """Restores variables of these shapes by name."""
     with legacy(), v1.Session() as sess:
@@ -187,6 +198,10 @@ ERRORS = {
     "'AutoTrackable' object has": lambda p: (
         tf.saved_model.load(of_session(p)).trainable_variables
     ),
+    "No files matched": lambda p: tf.data.Dataset.list_files(p + "*"),
+    "PyFunc is stateful": lambda p: in_checkpoint(p, tf.numpy_function),
+    "EagerPyFunc is stateful": lambda p: in_checkpoint(p, tf.py_function),
+    "the record length": cut_off,
     "zero restored": lambda p: tf.saved_model.load(exported(p, plain())).add(1.0),
     "generate a signature": lambda p: exported(p, m := plain(), signatures=m.add),
     "'untracked'": untracked,

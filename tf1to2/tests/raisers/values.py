@@ -119,5 +119,7 @@ ERRORS = {
     "only supports the NHWC tensor format": lambda: tf.nn.conv2d(
         tf.ones([1, 2, 5, 5]), tf.ones([3, 3, 2, 4]), 1, "SAME", "NCHW"
     ),
+    "pad to a smaller size": lambda: list(filled().padded_batch(2, [1])),
+    "Invalid `padding_values`": lambda: filled().padded_batch(2, padding_values="x"),
     "not invertible": lambda: tf.linalg.inv(tf.ones([2, 2])),
 }

@@ -1,0 +1,509 @@
+"""Sequences, shards, CIFAR, fed slices → datasets."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "read_sequences",
+    "parse_sequences",
+    "parse_histories",
+    "batch_sequences",
+    "read_shards",
+    "read_images",
+    "read_whole_files",
+    "shuffle_and_repeat",
+    "resume",
+    "describe_batches",
+    "pair_up",
+    "feed_slices",
+    "split_characters",
+]
+
+
+def _write(directory, files):
+    """Writes {name: bytes, or None for a missing file}, and lists the paths."""
+    paths = [os.path.join(directory, name) for name in files]
+    for path, content in zip(paths, files.values()):
+        if content is not None:
+            tf.io.write_file(path, content)  # makes the folder, too
+    return paths
+
+
+def sequence_example(label, frames, words):
+    """A sequence: an int for all of it, floats and any number of words per step."""
+    lists = {
+        "frames": [
+            tf.train.Feature(float_list=tf.train.FloatList(value=frame))
+            for frame in frames
+        ],
+        "words": [
+            tf.train.Feature(bytes_list=tf.train.BytesList(value=step))
+            for step in words
+        ],
+    }
+    label = tf.train.Feature(int64_list=tf.train.Int64List(value=[label]))
+    return tf.train.SequenceExample(
+        context=tf.train.Features(feature={"label": label}),
+        feature_lists=tf.train.FeatureLists(
+            feature_list={
+                name: tf.train.FeatureList(feature=features)
+                for name, features in lists.items()
+                if features
+            }
+        ),
+    )
+
+
+def read_sequences(rows, width):
+    """Writes sequences to a TFRecord file, and parses them one by one.
+
+    Args:
+        rows: list of (label, frames, words): an int, a list of `width` floats per step,
+            a list of words, in bytes, per step. A sequence without steps has no list.
+        width: how many floats a frame has.
+
+    Returns:
+        List of (label, [steps, width] float32 frames, [steps, most words of a step]
+        words, padded with b"").
+
+    Raises:
+        tf.errors.InvalidArgumentError: a frame of another width.
+    """
+
+    # --- parse
+    def parse(serialized):
+        context, lists = tf.io.parse_single_sequence_example(
+            serialized,
+            {"label": tf.io.FixedLenFeature([], tf.int64)},
+            {
+                "frames": tf.io.FixedLenSequenceFeature(
+                    [width], tf.float32, allow_missing=True
+                ),
+                "words": tf.io.RaggedFeature(tf.string),
+            },
+        )
+        return context["label"], lists["frames"], lists["words"].to_tensor()
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "rows.tfrecord")
+        # --- write
+        with tf.io.TFRecordWriter(path) as writer:
+            for row in rows:
+                writer.write(sequence_example(*row).SerializeToString())
+        # --- read
+        dataset = tf.data.TFRecordDataset(path).map(parse)
+        return list(dataset.as_numpy_iterator())
+
+
+def parse_sequences(serialized, width):
+    """Parses a batch of sequences at once, padded to the longest.
+
+    Args:
+        serialized: [n] string tensor of sequences as `read_sequences` writes them.
+        width: how many floats a frame has.
+
+    Returns:
+        dict of the `labels`, [n] int64; the `frames`, [n, steps, width] float32, padded
+        with 0; their `lengths`, [n] int64; the `words`, [n, steps, most of a step],
+        padded with "".
+
+    Raises:
+        InvalidArgumentError: a frame of another width.
+    """
+    context, lists, lengths = tf.io.parse_sequence_example(
+        serialized,
+        {"label": tf.io.FixedLenFeature([], tf.int64)},
+        {
+            "frames": tf.io.FixedLenSequenceFeature(
+                [width], tf.float32, allow_missing=True
+            ),
+            "words": tf.io.RaggedFeature(tf.string),
+        },
+    )
+    return {
+        "labels": context["label"],
+        "frames": lists["frames"],
+        "lengths": lengths["frames"],
+        "words": lists["words"].to_tensor(),
+    }
+
+
+def parse_histories(serialized, pad):
+    """Parses examples with lists of any length, padded to the longest.
+
+    Args:
+        serialized: [n] string tensor of examples, which may have ints `ids`, and points
+            of two floats each, `points`.
+        pad: the int that `ids` are padded with.
+
+    Returns:
+        ([n, most ids] int64 tensor, [n, most points, 2] float32 tensor, padded with 0).
+
+    Raises:
+        InvalidArgumentError: half a point.
+    """
+    point = tf.io.RaggedFeature.UniformRowLength(2)
+    rows = tf.io.parse_example(
+        serialized,
+        {
+            "ids": tf.io.RaggedFeature(tf.int64),
+            "points": tf.io.RaggedFeature(tf.float32, partitions=[point]),
+        },
+    )
+    return rows["ids"].to_tensor(default_value=pad), rows["points"].to_tensor()
+
+
+def batch_sequences(
+    rows, sizes, epochs=1, boundaries=(), length=None, pad=0, drop_remainder=False
+):
+    """Batches the sequences of a generator, padded, perhaps in buckets of a length.
+
+    Args:
+        rows: list of lists of ints.
+        sizes: list of how many are in a batch, of each bucket; one without boundaries.
+        epochs: how often the generator begins.
+        boundaries: list of the lengths at which a bucket ends and the next one begins.
+        length: what all are padded to; None for the longest of the batch.
+        pad: the int that tokens are padded with.
+        drop_remainder: whether batches that are not full are left out.
+
+    Returns:
+        List of dicts of the `tokens`, [batch, longest] int32, and the `epoch`, [batch]
+        int64, counted by the generator itself.
+
+    Raises:
+        tf.errors.DataLossError: a sequence is longer than `length`.
+        TypeError: `pad` is of another type than int32.
+    """
+    passes = []
+
+    def generate():
+        passes.append(True)  # what is out here lives as long as the process
+        for row in rows:
+            yield {"tokens": row, "epoch": len(passes)}
+
+    # --- generate
+    signature = {
+        "tokens": tf.TensorSpec([None], tf.int32),
+        "epoch": tf.TensorSpec([], tf.int64),
+    }
+    dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
+    dataset = dataset.repeat(epochs)
+    # --- pad
+    shapes = {"tokens": [length], "epoch": []}
+    padding = {"tokens": pad, "epoch": np.int64(0)}
+    # --- batch
+    if boundaries:
+        dataset = dataset.bucket_by_sequence_length(
+            lambda row: tf.size(row["tokens"]),
+            boundaries,
+            sizes,
+            padded_shapes=shapes,
+            padding_values=padding,
+            drop_remainder=drop_remainder,
+        )
+    else:
+        dataset = dataset.padded_batch(sizes[0], shapes, padding, drop_remainder)
+    # --- run
+    return list(dataset.as_numpy_iterator())
+
+
+def read_shards(
+    files, cycle_length, block_length, size, worker=(1, 0), by_file=True, seed=None
+):
+    """Reads the shards of one worker in turn, parses and batches them.
+
+    Args:
+        files: {name: bytes}, of shards: lines with a number.
+        cycle_length: how many files are read in turn.
+        block_length: how many lines of a file come before the next file.
+        size: numbers of a batch; the last one may have fewer.
+        worker: (how many workers there are, the number of this one).
+        by_file: whether workers share the files, not the lines.
+        seed: of the graph, and of the order of the files; None for that of names.
+
+    Returns:
+        List of [batch] int64 arrays.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a line that is no number; no file.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        _write(directory, files)
+        # --- list
+        tf.random.set_seed(seed)
+        dataset = tf.data.Dataset.list_files(
+            os.path.join(directory, "*"), shuffle=seed is not None, seed=seed
+        )
+        # --- read
+        if by_file:
+            dataset = dataset.shard(*worker)
+        # In 1.15 a race decides who goes on with a block within which a file has ended.
+        dataset = dataset.interleave(
+            tf.data.TextLineDataset,
+            cycle_length,
+            block_length,
+            num_parallel_calls=tf.data.AUTOTUNE,
+            deterministic=True,
+        )
+        if not by_file:
+            dataset = dataset.shard(*worker)
+        # --- batch
+        dataset = dataset.map(
+            lambda line: tf.strings.to_number(line, tf.int64),
+            num_parallel_calls=tf.data.AUTOTUNE,
+        )
+        # --- run
+        return list(dataset.batch(size).as_numpy_iterator())
+
+
+def read_images(files, side, crop, size):
+    """Reads CIFAR's records, and crops, standardizes and batches the images.
+
+    Args:
+        files: {name: bytes}, records of a byte for the label, and side · side bytes for
+            each of red, green and blue.
+        side: height and width of the images in the file.
+        crop: height and width of their middle, which is kept.
+        size: images of a batch; the last one may have fewer.
+
+    Returns:
+        List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels).
+
+    Raises:
+        tf.errors.InvalidArgumentError: a file ends within a record.
+    """
+
+    # --- decode
+    def decode(value):
+        record = tf.io.decode_raw(value, tf.uint8)
+        label = tf.cast(record[0], tf.int32)
+        image = tf.transpose(tf.reshape(record[1:], [3, side, side]), [1, 2, 0])
+        # --- distort
+        image = tf.image.resize_with_crop_or_pad(tf.cast(image, tf.float32), crop, crop)
+        return tf.image.per_image_standardization(image), label
+
+    with tempfile.TemporaryDirectory() as directory:
+        paths = _write(directory, files)
+        # --- read
+        dataset = tf.data.FixedLengthRecordDataset(paths, 1 + side * side * 3)
+        dataset = dataset.map(decode, num_parallel_calls=tf.data.AUTOTUNE)
+        # --- batch
+        dataset = dataset.batch(size).prefetch(tf.data.AUTOTUNE)
+        return [list(batch) for batch in dataset.as_numpy_iterator()]
+
+
+def read_whole_files(files):
+    """Reads whole files, whose folders are their classes.
+
+    Args:
+        files: {"class/name": bytes}; None is a missing file.
+
+    Returns:
+        List of (class, name, content), all in bytes, in the order of `files`.
+
+    Raises:
+        tf.errors.NotFoundError: a file is missing.
+    """
+
+    # --- label
+    def read(path):
+        parts = tf.strings.split(path, os.sep)
+        return parts[-2], parts[-1], tf.io.read_file(path)
+
+    with tempfile.TemporaryDirectory() as directory:
+        paths = _write(directory, files)
+        # --- read
+        dataset = tf.data.Dataset.from_tensor_slices(paths).map(read)
+        return list(dataset.as_numpy_iterator())
+
+
+def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
+    """Shuffles numbers in each epoch, in the order of TensorFlow 1.15.
+
+    Args:
+        count: how many numbers there are.
+        buffer_size: how many of them wait to be drawn.
+        epochs: how often all are drawn.
+        graph_seed: of the graph.
+        seed: of the draws.
+
+    Returns:
+        [epochs, count] int64 array.
+    """
+    # --- order
+    order = legacy_order(count, buffer_size, epochs, graph_seed, seed)
+    dataset = tf.data.Dataset.from_tensor_slices(order)
+    # --- run
+    return np.reshape(list(dataset.as_numpy_iterator()), [epochs, count])
+
+
+def legacy_order(count, buffer_size, epochs, graph_seed, seed):
+    """The numbers below count as `shuffle_and_repeat` of 1.15 draws them.
+
+    Args:
+        count: how many elements an epoch has.
+        buffer_size: how many of them wait to be drawn.
+        epochs: how often all are drawn.
+        graph_seed: what `tf.set_random_seed` was given, or 87654321.
+        seed: what `shuffle` was given, not below 0.
+
+    Returns:
+        [epochs · count] int64 array, for `tf.gather`.
+    """
+    generator = tf.random.Generator.from_state([0, seed, graph_seed], "philox")
+    draws = generator.uniform_full_int([epochs * count], tf.uint32).numpy().tolist()
+    order = np.tile(np.arange(count), epochs)
+    for place, draw in enumerate(draws):
+        # The next epoch may be in the buffer, but is not drawn before this one is over.
+        end = min(place + buffer_size, (place // count + 1) * count)
+        drawn = place + draw % (end - place)
+        order[[place, drawn]] = order[[drawn, place]]
+    return order
+
+
+def resume(x, size, seed, before, after):
+    """Saves the place in the data with the model, and goes on from there.
+
+    Args:
+        x: [n, ...] array, repeated, shuffled and batched.
+        size: elements of a batch; the buffer holds four times as many.
+        seed: of the graph and of the shuffling.
+        before: how many batches come before the checkpoint.
+        after: how many batches come after it, in another process.
+
+    Returns:
+        dict of the batches `before` and `after`, and the global `step` in the end.
+    """
+    runs = []
+    with tempfile.TemporaryDirectory() as directory:
+        for count in (before, after):
+            # --- build
+            tf.random.set_seed(seed)
+            dataset = tf.data.Dataset.from_tensor_slices(x).repeat()
+            dataset = dataset.shuffle(4 * size, seed=seed).batch(size)
+            iterator = iter(dataset)
+            step = tf.Variable(0, trainable=False, dtype=tf.int64)
+            # --- restore
+            checkpoint = tf.train.Checkpoint(iterator=iterator, step=step)
+            manager = tf.train.CheckpointManager(checkpoint, directory, 5)
+            manager.restore_or_initialize()
+            # --- run
+            runs.append([next(iterator).numpy() for _ in range(count)])
+            step.assign_add(count)
+            manager.save(checkpoint_number=step)
+    return {"before": runs[0], "after": runs[1], "step": step.numpy()}
+
+
+def describe_batches(x, links, size):
+    """Tells the types, shapes and classes of batches, and sums them up.
+
+    Args:
+        x: [n, ...] float array.
+        links: [n, m] int array, which is made sparse.
+        size: elements of a batch; the last one may have fewer.
+
+    Returns:
+        dict of `types`, `shapes` and `classes` by the names "x" and "links", in text,
+        and `sums`, a list of two numbers for each batch.
+    """
+    # --- build
+    dataset = tf.data.Dataset.from_tensor_slices(
+        {"x": x, "links": tf.sparse.from_dense(links)}
+    )
+    dataset = dataset.batch(size)
+    # --- describe
+    specs = dataset.element_spec
+    description = {
+        "types": {name: spec.dtype.name for name, spec in specs.items()},
+        "shapes": {name: str(spec.shape.as_list()) for name, spec in specs.items()},
+        "classes": {name: spec.value_type.__name__ for name, spec in specs.items()},
+    }
+
+    # --- run
+    @tf.function(input_signature=[specs])
+    def add(batch):
+        return tf.reduce_sum(batch["x"]), tf.sparse.reduce_sum(batch["links"])
+
+    sums = [[total.numpy() for total in add(batch)] for batch in dataset]
+    return {**description, "sums": sums}
+
+
+def pair_up(x):
+    """Takes two elements at a time, by two calls of `get_next`.
+
+    Args:
+        x: [n] array.
+
+    Returns:
+        [n // 2, 2] array; of a pair no order is promised, so that each is sorted.
+    """
+    # --- build
+    dataset = tf.data.Dataset.from_tensor_slices(x)
+    # A last element without another is dropped: the second call raised.
+    dataset = dataset.batch(2, drop_remainder=True)
+    # --- run
+    return np.sort(np.reshape(list(dataset.as_numpy_iterator()), [-1, 2]))
+
+
+def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
+    """Trains on slices of arrays that are fed, permuted by NumPy in each epoch.
+
+    Args:
+        x: [n, features] float array.
+        y: [n, units] array of the same dtype.
+        start: [features, units] array, the weights in the beginning.
+        size: rows of a slice; the last one of an epoch may have fewer.
+        epochs: how often to go through the rows.
+        seed: of NumPy.
+        rate: learning rate.
+
+    Returns:
+        dict of the `sizes` of the slices, the `losses` before each step, and the
+        `weights` in the end.
+    """
+    random = np.random.RandomState(seed)
+    # --- build
+    signature = [tf.TensorSpec([None, rows.shape[1]], rows.dtype) for rows in (x, y)]
+    weights = tf.Variable(start)
+
+    # --- step
+    @tf.function(input_signature=signature)
+    def train_step(inputs, targets):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(tf.matmul(inputs, weights) - targets))
+        weights.assign_sub(rate * tape.gradient(loss, weights))
+        return loss
+
+    # --- run
+    sizes, losses = [], []
+    for _ in range(epochs):
+        order = random.permutation(len(x))
+        dataset = tf.data.Dataset.from_tensor_slices((x[order], y[order]))
+        for inputs, targets in dataset.batch(size):
+            losses.append(train_step(inputs, targets).numpy())
+            sizes.append(len(inputs))
+    return {"sizes": sizes, "losses": np.stack(losses), "weights": weights.numpy()}
+
+
+def split_characters(texts):
+    """Splits texts into their bytes, and into their characters.
+
+    Args:
+        texts: [n] string tensor, in UTF-8.
+
+    Returns:
+        dict of the `bytes` and the `characters`, [n, most of a text] string tensors,
+        padded with "", and the `codes` of the characters, padded with -1.
+    """
+    letters = tf.strings.bytes_split(texts)
+    characters = tf.strings.unicode_split(texts, "UTF-8")
+    codes = tf.strings.unicode_decode(texts, "UTF-8")
+    return {
+        "bytes": letters.to_tensor(),
+        "characters": characters.to_tensor(),
+        "codes": codes.to_tensor(default_value=-1),
+    }
