@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -101,7 +102,10 @@ class Process:
             raise CommandError(answer["failed"])
 
         def run(count):
+            self._process.send_signal(signal.SIGCONT)
             timed = self.ask(run=form, count=count)
+            # Or its threads would fill buffers while others have their turn.
+            self._process.send_signal(signal.SIGSTOP)
             return timed["wall"], timed["cpu"]
 
         return run, answer["first"]

@@ -31,6 +31,7 @@ STARTED = "mlp", "convnet", "lstm"
 ROUNDS = 7
 TURN = 0.05  # seconds of a form in one round
 # Of these a call is an epoch, whose start is paid once: so many steps by the batch.
+# So are all forms of `records`, whose buffers are filled beside the steps.
 EPOCHS = ("loop", "fit", "fit, steps_per_execution")
 STEPS = {1: 128, 64: 128, 1024: 32}
 
@@ -78,7 +79,11 @@ def measure(program, batch, grown=(), python37=None, threads=None):
                     made[called(side, form)] = process.make(form)
                 except CommandError as error:
                     failed[called(side, form)] = str(error)
-        counts = {form: STEPS[batch] for form in made if form in EPOCHS}
+        counts = {
+            form: STEPS[batch]
+            for form in made
+            if form in EPOCHS or program == "records"
+        }
         return clock.interleave(made, ROUNDS, TURN, counts=counts), failed
 
 
