@@ -96,7 +96,7 @@ def _mean(ratios):
     return math.exp(statistics.fmean(map(math.log, ratios)))
 
 
-def summary(report):
+def summary(report, batches=sides.BATCHES):
     """{(kind, form): (geometric mean, of CPU, share that is slower, of how many)}."""
     found, side = {}, _side(report)
     for form in (*FROM_NUMPY, *AT_HAND):
@@ -104,7 +104,9 @@ def summary(report):
             rows = [
                 row
                 for row in _rows(report)
-                if row["program"] in programs and side in row["ratios"].get(form, {})
+                if row["program"] in programs
+                and row["batch"] in batches
+                and side in row["ratios"].get(form, {})
             ]
             if rows:
                 ratios = [row["ratios"][form][side]["ratio"] for row in rows]
@@ -141,9 +143,15 @@ def told(report):
         for form in forms:
             if (kind, form) in found:
                 mean, _, slower, count = found[kind, form]
+                by_batch = [
+                    f"{batch:,}: {summary(report, [batch])[kind, form][0]:.2f}"
+                    for batch in sides.BATCHES
+                    if any(row["batch"] == batch for row in _rows(report))
+                ]
                 lines.append(
                     f"{kind}, {form}: {mean:.2f} of `{base(form)}` in {side} "
-                    f"(geometric mean of {count}), longer in {slower:.0%}"
+                    f"(geometric mean of {count}; by batch {', '.join(by_batch)}), "
+                    f"longer in {slower:.0%}"
                 )
     lines += [
         f"today's `compat.v1`, `{form}`: {mean:.2f} of {side}"
