@@ -26,7 +26,7 @@ ONE_FILE = frozenset(
     control_flow data records queues python_ops gradients linear_algebra debugging
     numerical_stability cookbook optimizers learning_rates losses regularization metrics
     averages layers rnn randomness training_loops estimators checkpoints saved_models
-    summaries files feature_columns images parallel distributed
+    summaries files feature_columns images parallel distributed numerics
     """.split()
 )
 ROOT = pathlib.Path(__file__).parents[1]

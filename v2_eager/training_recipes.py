@@ -5,8 +5,8 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.keras.optimizers import schedules
 
+from v2_eager.learning_rates import polynomial_decay
 from v2_eager.numerics import optimizers, restore
 from v2_eager.numerics.averages import ExponentialMovingAverage
 from v2_eager.numerics.batch_norms import BatchNorm
@@ -55,7 +55,7 @@ def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
     """
     # --- decay
-    rate = schedules.PolynomialDecay(learning_rate, decay_steps, 0.0)(global_step)
+    rate = polynomial_decay(learning_rate, global_step, decay_steps, 0.0)
     if not warmup_steps:
         return rate
     # --- warm-up

@@ -139,10 +139,10 @@ class ReportTest(unittest.TestCase):
     def test_text(self):
         text = report.text(REPORT)
         self.assertRegex(text, r"a\.b +small +20 +10 +0\.50 +0\.50–0\.50")
-        self.assertIn("1 calls: the best of TensorFlow 2 takes 0.50", text)
+        self.assertIn("the best of four forms of TensorFlow 2 takes 0.50", text)
         self.assertIn("longer: none; perhaps: none", text)
-        self.assertIn("below 5: a.d; perhaps: none", text)
-        self.assertIn("below 1: none; perhaps: none", text)
+        for size in training.SIZES:
+            self.assertIn(f"1 training pages, {size}, by the step: 0.33", text)
         self.assertNotIn("Programs", text)
 
     def test_markdown(self):
