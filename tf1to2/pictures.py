@@ -12,6 +12,7 @@ import matplotlib
 import numpy as np
 import tensorflow as tf
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from v2_eager import averages, images, learning_rates, regularization
 
@@ -252,7 +253,9 @@ def benchmarks():
                 linewidth=1,
                 label=form,
             )
-        axes.set_xscale("log")
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_locator(NullLocator())
         axes.set_title(title, fontsize=9)
         axes.set(
             yticks=range(len(rows)),

@@ -35,13 +35,6 @@ KINDS = {
     "training": ("mlp", "convnet", "lstm", "embedding"),
     "input": ("records",),
 }
-# What is written first of each kind, then what is recommended where it is called often.
-FIRST = {
-    "calls": ("tf.function, NumPy", "concrete, NumPy", "tf.function", "concrete"),
-    "training": ("tf.function, NumPy", "train_on_batch", "tf.function", "loop", "fit"),
-    "input": ("dataset", "dataset, parsed by batch"),
-}
-
 # What the guide shows of every form, and in which order.
 SHOWN = ("predict", 1), ("mlp", 1), ("mlp", 64), ("lstm", 64), ("convnet", 64)
 ORDER = (
@@ -135,39 +128,29 @@ def today(report):
 
 
 def told(report):
-    """The table of forms, in sentences: what is written first of each kind."""
+    """How today's `compat.v1` does, in sentences."""
     if not report.get("work"):
         return []
-    found, side, lines = summary(report), _side(report), []
-    for kind, forms in FIRST.items():
-        for form in forms:
-            if (kind, form) in found:
-                mean, _, slower, count = found[kind, form]
-                by_batch = [
-                    f"{batch:,}: {summary(report, [batch])[kind, form][0]:.2f}"
-                    for batch in sides.BATCHES
-                    if any(row["batch"] == batch for row in _rows(report))
-                ]
-                lines.append(
-                    f"{kind}, {form}: {mean:.2f} of `{base(form)}` in {side} "
-                    f"(geometric mean of {count}; by batch {', '.join(by_batch)}), "
-                    f"longer in {slower:.0%}"
-                )
-    lines += [
-        f"today's `compat.v1`, `{form}`: {mean:.2f} of {side}"
+    return [
+        f"today's `compat.v1`, `{form}`: {mean:.2f} of {sides.GENUINE}"
         for form, mean in today(report).items()
     ]
-    return lines
 
 
 def _summary(report):
+    there = sorted({row["batch"] for row in _rows(report)})
+    found, by_batch = summary(report), [summary(report, [batch]) for batch in there]
     rows = [
-        [kind, form, base(form), f"{mean:.2f}", f"{cpu:.2f}", f"{slower:.0%}", str(n)]
+        [kind, form, base(form)]
+        + [f"{means[kind, form][0]:.2f}" for means in by_batch]
+        + [f"{mean:.2f}", f"{cpu:.2f}", f"{slower:.0%}", str(n)]
         for (kind, form), (mean, cpu, slower, n) in sorted(
-            summary(report).items(), key=lambda item: list(KINDS).index(item[0][0])
+            found.items(), key=lambda item: list(KINDS).index(item[0][0])
         )
     ]
-    head = ["what", "form", f"in {_side(report)}", "ratio", "CPU", "slower", "of"]
+    head = ["what", "form", f"in {_side(report)}"]
+    head += [f"batch {batch:,}" for batch in there]
+    head += ["all", "CPU", "slower", "of"]
     return "Work: each form to TensorFlow 1, geometric means", head, rows
 
 
