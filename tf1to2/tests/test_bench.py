@@ -212,11 +212,11 @@ class CommandTest(unittest.TestCase):
             "def double(x):\n    return x + x\n"
             "def fall(x):\n    os._exit(7)\n",
             "test_port.py": "from tf1to2.parity import Pair, normal\n"
-            "port = Pair('left', 'right', today=True)\n"
+            "port = Pair('left', 'right', name='port', today=True)\n"
             "port.op('double', 'a vector', normal('n'))\n"
             "port.op('fall', 'a vector', normal('n'))\n",
             "other.py": "from tf1to2.parity import Pair, normal\n"
-            "other = Pair('left', 'right', today=True)\n"
+            "other = Pair('left', 'right', name='other', today=True)\n"
             "other.op('double', 'a vector', normal('n'))\n",
         }
         with tempfile.TemporaryDirectory() as folder:
