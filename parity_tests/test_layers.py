@@ -550,7 +550,6 @@ class KerasTest(unittest.TestCase):
         distances = [np.abs(y - near).max() for y in (far, all_axes)]
         self.assertEqual([f"{d:.2f}" for d in distances], ["0.29", "1.85"])
 
-
     def test_layer_norm_over_more_than_the_last_axis_is_refused(self):
         x = tf.constant(IMAGES)
         near = keras.LayerNormalization(epsilon=1e-12)(x)
