@@ -345,6 +345,55 @@ class CannedEstimatorsTest(unittest.TestCase):
         check()
 
 
+class KerasTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("a third class", YES + 1, {}, "Labels must >= 0 and <= n_classes - 1, 1"),
+            ("one below 0", YES - 1, {"n_classes": 3}, "Labels must"),
+            ("NaN", np.full(67, np.nan), {}, "Labels must"),
+            ("words", np.array(["no", "yes"])[YES], {}, "should be integer"),
+            ("floats", YES.astype("f"), {"n_classes": 3}, "should be integer"),
+            ("one class", YES, {"n_classes": 1}, "n_classes must be > 2"),
+            (
+                "no such reduction",
+                YES,
+                {"loss_reduction": "weighted_sum_by_nonzero_weights"},
+                "Invalid loss_reduction",
+            ),
+        ]
+    )
+    def test_what_keras_would_take_is_refused(self, _, labels, options, match):
+        with self.assertRaisesRegex(ValueError, match):
+            v3.linear_classifier(FLOWERS, labels, 1, 16, options)
+
+    def test_no_steps_are_no_endless_ones(self):
+        with self.assertRaisesRegex(ValueError, "Must specify steps > 0, given: 0"):
+            v3.linear_regressor(FLOWERS, SIZES[:, 0], 0, 16)
+
+    @parameterized.expand(
+        [
+            (
+                "linear_regressor",
+                SIZES,
+                {
+                    "label_dimension": 2,
+                    "loss_reduction": reduction,
+                    "weight_column": "weight",
+                },
+            )
+            for reduction in ("weighted_sum_over_batch_size", "weighted_mean")
+        ]
+        + [("linear_classifier", YES, {"optimizer": "SGD"})]
+    )
+    def test_the_losses_of_the_pair(self, name, labels, options):
+        features = WEIGHED if "weight_column" in options else FLOWERS
+        pair, page = (
+            np.array(getattr(side, name)(features, labels, 2, 16, options)["losses"])
+            for side in (v2, v3)
+        )
+        self.assertLess(np.abs(page / pair - 1).max(), 1e-6)
+
+
 class LegacyTest(unittest.TestCase):
     def test_today_s_tensorflow_has_no_estimator(self):
         self.assertFalse(hasattr(tf.compat.v1, "estimator"))

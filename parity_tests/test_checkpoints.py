@@ -341,6 +341,15 @@ class CheckpointsTest(unittest.TestCase):
         check()
 
 
+class KerasTest(unittest.TestCase):
+    def test_after_a_stop_float64_is_trained_in_float64(self):
+        whole = v3.train(*DATA, START, 5)
+        parts = v3.stop_and_resume(*DATA, START, 3, 2)
+        np.testing.assert_array_equal(parts["losses"], whole["losses"])
+        for name, value in whole["state"].items():
+            np.testing.assert_array_equal(parts["state"][name], value, name)
+
+
 def recorded(slug):
     """What the genuine TensorFlow 1.15.5 answered, and its files."""
     (entry,) = [e for e in PROOF.recorded() if e.case.slug == slug]

@@ -312,6 +312,22 @@ class KerasTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "every row must have 2 numbers"):
             v3.from_generator(rows, 1, 2)
 
+    def test_batches_from_python_end_and_are_not_cast(self):
+        rows = np.float32([[1, 2], [3, 4], [5, 6]])
+        batches = [rows, rows[:1]]
+        answers = v3.from_python(batches, "float32", 2)
+        for answer, batch in zip(answers, batches, strict=True):
+            np.testing.assert_array_equal(answer, batch**2 + 1)
+        self.assertEqual(v3.from_python(batches, "float32", 0), [])
+        with self.assertRaises(StopIteration):
+            v3.from_python(batches, "float32", 3)
+        with self.assertRaisesRegex(ValueError, "of float64, declared as float32"):
+            v3.from_python([np.float64([[1, 2]])], "float32", 1)
+
+    def test_no_epochs_have_no_errors(self):
+        answer = v3.reinitializable(np.float32([1, 2]), np.float32([3]), 0)
+        self.assertEqual(answer, (0, []))
+
     def test_float64_is_trained_in_float64(self):
         rng = np.random.RandomState(0)
         data = rng.standard_normal([5, 3]), rng.standard_normal(5)

@@ -550,6 +550,34 @@ class KerasTest(unittest.TestCase):
         distances = [np.abs(y - near).max() for y in (far, all_axes)]
         self.assertEqual([f"{d:.2f}" for d in distances], ["0.29", "1.85"])
 
+    def test_layer_norm_over_more_than_the_last_axis_is_refused(self):
+        x = tf.constant(IMAGES)
+        near = keras.LayerNormalization(epsilon=1e-12)(x)
+        for last in (3, -1):
+            np.testing.assert_array_equal(v3.make_layer_norm(last)(x), near)
+        with self.assertRaisesRegex(ValueError, "begin_axis 2 is not the last of 4"):
+            v3.make_layer_norm(2)(x)
+
+    def test_a_batch_with_inf_is_forgotten(self):
+        norm = v3.make_batch_norm(update=False)
+        norm(tf.constant([[1.0], [np.inf]]), training=True)
+        moving = [norm.moving_mean.numpy(), norm.moving_variance.numpy()]
+        np.testing.assert_array_equal(moving, [[0], [1]])
+        answer = v3.train(np.full_like(IMAGES, np.inf), LABELS, 1, update=False)
+        variables = answer["variables"]
+        for name, value in [("moving_mean", 0), ("moving_variance", 1)]:
+            moving = variables["batch_normalization/" + name]
+            np.testing.assert_array_equal(moving, np.full(4, value))
+
+    def test_no_steps_have_no_losses(self):
+        self.assertEqual(v3.train(IMAGES, LABELS, 0)["losses"], [])
+
+    def test_float64_is_pooled_in_float64(self):
+        x = tf.constant(IMAGES, tf.float64)
+        for pair, page in zip(*(side.pool_and_flatten(x, 2, 2) for side in (v2, v3))):
+            self.assertEqual(page.dtype, tf.float64)
+            np.testing.assert_array_equal(page, pair)
+
 
 class DropoutTest(unittest.TestCase):
     def test_a_mask_of_ones_drops_as_1_15_did(self):

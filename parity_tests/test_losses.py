@@ -506,6 +506,35 @@ class LossesTest(unittest.TestCase):
         check()
 
 
+class KerasTest(unittest.TestCase):
+    def test_hinge_of_a_label_between_the_classes(self):
+        labels, logits = tf.constant([[1.0, 0.5]]), tf.constant([[0.3, 0.2]])
+        for page in (v2, v3):
+            self.assertEqual(f"{page.hinge_loss(labels, logits):.2f}", "0.85")
+
+    @parameterized.expand(
+        [
+            ("sigmoid_cross_entropy", [[1.0, 0.25]]),
+            ("softmax_cross_entropy", [[1.0, 0.25]]),
+            ("sparse_softmax_cross_entropy", [1]),
+            ("softmax_losses", [[1.0, 0.25]]),
+        ]
+    )
+    def test_float64_stays_float64(self, name, labels):
+        labels = tf.constant(np.array(labels))
+        logits = tf.constant([[0.3, 0.2]], tf.float64)
+        pair, page = (getattr(side, name)(labels, logits) for side in (v2, v3))
+        self.assertEqual((pair.dtype, page.dtype), (tf.float64, tf.float64))
+        self.assertLess(np.abs(page - pair).max(), 1e-7)  # 1.15 rounded on the way
+
+    def test_an_unknown_rank_is_refused(self):
+        specs = [tf.TensorSpec(None)] * 2
+        x = tf.constant([[1.0, 2.0]])
+        self.assertEqual(tf.function(v2.mean_squared_error, specs)(x, x), 0)
+        with self.assertRaises(ValueError):
+            tf.function(v3.mean_squared_error, specs)(x, x)
+
+
 class CollectionTest(unittest.TestCase):
     """What is left of the collections, outside of a graph and in a `tf.function`."""
 

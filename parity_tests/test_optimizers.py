@@ -462,6 +462,12 @@ class KerasTest(unittest.TestCase):
             self.assertEqual(f"{distances[1]:.0e}", after)
 
 
+OWN = [
+    ("RMSProp", lambda: v3.rmsprop(0.01)),
+    ("AdamWeightDecay", lambda: v3.AdamWeightDecay(0.01, 0.25, ["bias"])),
+]
+
+
 class OldNamesTest(unittest.TestCase):
     """What carries a checkpoint over has every variable, or raises."""
 
@@ -513,12 +519,32 @@ class OldNamesTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "under a schedule"):
             v3.old_names(model)
 
-    @parameterized.expand(
-        [
-            ("RMSProp", lambda: v3.rmsprop(0.01)),
-            ("AdamWeightDecay", lambda: v3.AdamWeightDecay(0.01, 0.25, ["bias"])),
-        ]
-    )
+    def test_at_a_rate_of_0_there_is_no_momentum(self):
+        model = self.model(keras.SGD(0.0, 0.9), 1)
+        model.optimizer.build(model.trainable_variables)
+        slot = v3.old_names(model)["bias/Momentum"]
+        for use in (slot.numpy, lambda: slot.assign(np.float32([4, 8]))):
+            with self.assertRaisesRegex(ValueError, "at a rate of 0"):
+                use()
+
+    @parameterized.expand([(0.0,), (-1.0,)])
+    def test_what_means_something_else_to_keras_is_refused(self, number):
+        with self.assertRaisesRegex(ValueError, "the limit must be positive"):
+            v3.fit_clipped(DATA, START, number, [1])
+        with self.assertRaisesRegex(ValueError, "_value must be positive"):
+            v3.adagrad(0.5, number)
+
+    @parameterized.expand(OWN)
+    def test_a_second_build_changes_nothing(self, _, make):
+        model = v3.line(START, make())
+        v3.states(model, DATA, [1])
+        expected, count = v3.named_values(model), len(model.optimizer.variables)
+        model.optimizer.build(model.trainable_variables)
+        self.assertEqual(len(model.optimizer.variables), count)
+        for name, value in v3.named_values(model).items():
+            np.testing.assert_array_equal(value, expected[name], name)
+
+    @parameterized.expand(OWN)
     def test_what_was_saved_goes_on(self, _, make):
         model = v3.line(START, make())
         v3.states(model, DATA, [2])

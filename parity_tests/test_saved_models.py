@@ -20,6 +20,7 @@ from tf1to2.parity.releases import here
 from tf1to2.parity.v1 import legacy
 from v1_graph import saved_models as v1
 from v2_eager import saved_models as v2
+from v2_keras import saved_models as v3
 
 RNG = np.random.RandomState(0)
 DATA = [RNG.standard_normal((4, 3)), RNG.standard_normal((4, 2))]
@@ -478,6 +479,22 @@ class SavedModelsTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class KerasTest(unittest.TestCase):
+    def test_a_vocabulary_that_begins_with_the_strangers_word_of_keras(self):
+        arguments = np.array(["a", "zzz", "b"]), ["[UNK]", "a", "b"], VOCABULARY[1]
+        for page in (v2, v3):
+            ids = page.serve_words(*arguments)["ids"]
+            self.assertEqual(ids.tolist(), [1, 0, 2], page.__name__)
+
+    def test_what_is_loaded_trains_in_float64_as_before(self):
+        pair, page = (
+            side.train_on(*DATA, START, 2, 3)["variables"] for side in (v2, v3)
+        )
+        self.assertEqual(page.keys(), pair.keys())
+        for name in pair:
+            self.assertLess(np.abs(page[name] - pair[name]).max(), 1e-14, name)
 
 
 def recorded(key):

@@ -18,15 +18,18 @@ __all__ = [
 REDUCTIONS = {
     "weighted_sum": "sum",
     "weighted_sum_over_batch_size": "sum_over_batch_size",
+    "weighted_mean": "mean_with_sample_weight",
 }
+"""What Keras calls the reductions of TensorFlow 1, without that by nonzero weights."""
 
 
 class SquaredError(keras.losses.Loss):
-    """Summed over the labels of a row: "mse" is their mean."""
+    """Reduced over the labels of a row as over the rows: "mse" is always a mean."""
 
     def call(self, labels, outputs):
         labels = keras.ops.reshape(labels, keras.ops.shape(outputs))
-        return keras.ops.sum(keras.ops.square(outputs - labels), axis=-1)
+        reduce = keras.ops.sum if self.reduction == "sum" else keras.ops.mean
+        return reduce(keras.ops.square(outputs - labels), axis=-1)
 
 
 def classes_of(options):
@@ -47,13 +50,38 @@ def numbers_of(options):
 
 def reduction(options):
     """A canned estimator summed up a batch; Keras divides by its rows, if not told."""
-    return REDUCTIONS[options.get("loss_reduction", "weighted_sum")]
+    name = options.get("loss_reduction", "weighted_sum")
+    if name not in REDUCTIONS:
+        raise ValueError(f"Invalid loss_reduction for Keras: {name}")
+    return REDUCTIONS[name]
+
+
+def ids_of(labels, options):
+    """Labels of a classifier, as numbers: Keras takes those of no class, too.
+
+    Raises:
+        ValueError: labels of no class, or of another kind; a single class.
+    """
+    classes = options.get("n_classes", 2)
+    if classes < 2:
+        raise ValueError(f"n_classes must be > 2: {classes}.")
+    if "label_vocabulary" in options:
+        lookup = layers.StringLookup(
+            vocabulary=options["label_vocabulary"], num_oov_indices=0
+        )
+        labels = lookup(labels).numpy()
+    kinds = "biuf" if classes == 2 else "iu"  # of two classes a probability, too
+    if labels.dtype.kind not in kinds:
+        raise ValueError(f"Labels dtype should be integer, not {labels.dtype}")
+    if not ((labels >= 0) & (labels <= classes - 1)).all():
+        raise ValueError(f"Labels must >= 0 and <= n_classes - 1, {classes - 1}")
+    return labels
 
 
 def made(optimizer, rate):
     """An optimizer with the old defaults: accumulators begin at 0.1, no epsilon."""
     if isinstance(optimizer, str):
-        return OPTIMIZERS[optimizer](rate)
+        return OPTIMIZERS[optimizer.replace("SGD", "GradientDescent")](rate)
     name, arguments = optimizer
     return OPTIMIZERS[name](**arguments)
 
@@ -66,11 +94,9 @@ def inputs_of(features, options):
 
 def fitted(model, features, labels, steps, batch_size, options):
     """Fits the model; the losses before every step."""
+    if steps < 1:  # of endless data `fit` would take steps without end
+        raise ValueError(f"Must specify steps > 0, given: {steps}")
     labels = labels.astype(model.output.dtype) if labels.dtype.kind == "f" else labels
-    if "label_vocabulary" in options:
-        labels = layers.StringLookup(
-            vocabulary=options["label_vocabulary"], num_oov_indices=0
-        )(labels).numpy()
     data = [{name: column(features[name]) for name in model.input}, labels]
     if "weight_column" in options:
         data.append(features[options["weight_column"]])
@@ -131,7 +157,13 @@ def linear(units_and_loss, features, labels, steps, batch_size, options):
 
 
 def linear_classifier(features, labels, steps, batch_size, options=()):
-    """Trains a linear classifier by Ftrl, the rows in their order, over and over."""
+    """Trains a linear classifier by Ftrl, the rows in their order, over and over.
+
+    Raises:
+        ValueError: no steps; labels of no class (InvalidArgumentError in TensorFlow 1)
+            or of another kind.
+    """
+    labels = ids_of(labels, dict(options))
     return linear(classes_of, features, labels, steps, batch_size, options)
 
 
@@ -179,6 +211,7 @@ def dnn_classifier(
 
     Keras keeps the powers of Adam's betas as the number of steps.
     """
+    labels = ids_of(labels, dict(options))
     arguments = features, labels, hidden_units, start, steps, batch_size
     return dnn(classes_of, *arguments, options)
 

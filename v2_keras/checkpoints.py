@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from v2_keras.basics import Losses
-from v2_keras.optimizers import adam, line, named_values, old_names
+from v2_keras.optimizers import adam, line, named_values, old_names, squares
 
 __all__ = [
     "train",
@@ -21,6 +21,16 @@ def restore(model, path):
     reader = tf.train.load_checkpoint(path)
     for name, variable in old_names(model).items():
         variable.assign(reader.get_tensor(name))
+
+
+def load(path, dtype):
+    """Loads a compiled model; its loss would be one in float32 from then on.
+
+    The optimizer is handed on as it is: a new one would begin anew.
+    """
+    model = keras.models.load_model(path)
+    model.compile(model.optimizer, squares(dtype))
+    return model
 
 
 def fit(model, x, y, steps):
@@ -54,7 +64,8 @@ def train(x, y, weights, steps, files=None, rate=0.125):
 def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
     """Trains, stops, and goes on in a fresh program from the latest checkpoint.
 
-    A file `.keras` holds the model, the optimizer's slots and its step.
+    A file `.keras` holds the model, the optimizer's slots and its step, but not the
+    dtype of the loss.
     """
     losses = []
     with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +73,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
         for count in (stop, steps):
             # --- restore
             if os.path.exists(path):
-                model = keras.models.load_model(path)
+                model = load(path, x.dtype.name)
             else:
                 model = line([weights["kernel"], weights["bias"]], adam(rate))
             # --- step

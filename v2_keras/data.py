@@ -37,14 +37,24 @@ def from_placeholder(feeds, width):
 def from_python(batches, dtype, count):
     """Computes x² + 1 of batches that a Python function hands out, one per run.
 
-    `fit` and `predict` take a generator of tuples; `predict` joins what comes out.
+    `predict` takes a generator of tuples, but joins what comes out, and goes on with
+    less where it ends early.
+
+    Raises:
+        StopIteration: there are no more batches.
+        ValueError: a batch has another dtype, which Keras would cast.
     """
     # --- build
     x = keras.Input(batches[0].shape[1:], dtype=dtype)
     model = keras.Model(x, ops.square(x) + 1)
     # --- run
-    supply = ((batch,) for batch in batches)
-    return np.split(model.predict(supply, verbose=0, steps=count), count)
+    supply, outputs = iter(batches), []
+    for _ in range(count):
+        batch = next(supply)
+        if batch.dtype != dtype:
+            raise ValueError(f"a batch of {batch.dtype.name}, declared as {dtype}")
+        outputs.append(model.predict_on_batch(batch))
+    return outputs
 
 
 def from_generator(rows, size, width):
@@ -96,7 +106,8 @@ def reinitializable(train, valid, epochs):
     history = model.fit(
         train, epochs=epochs, validation_data=valid, shuffle=False, verbose=0
     ).history
-    return model.get_weights()[0], list(np.float32(history["val_errors"]))
+    errors = history.get("val_errors", [])  # of no epochs there are none
+    return model.get_weights()[0], list(np.float32(errors))
 
 
 def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):

@@ -35,9 +35,9 @@ def old_names(layer):
     """
     if isinstance(layer, layers.Embedding):
         return {f"{layer.name}/table": layer.embeddings}
-    if type(layer) in INNER:
-        scope = f"{layer.name}/{INNER[type(layer)]}"
-        return {scope + variable.name: variable for variable in layer.weights}
+    for kind, inner in INNER.items():
+        if isinstance(layer, kind):
+            return {f"{layer.name}/{inner}{v.name}": v for v in layer.weights}
     return {variable.path: variable for variable in layer.weights}
 
 
@@ -116,10 +116,14 @@ def make_separable_conv2d(
 
 
 def pool_and_flatten(x, size, strides, padding="valid"):
-    """Pools images by the maximum and by the average, and flattens the first."""
-    maxima = layers.MaxPooling2D(size, strides, padding)(x)
-    averages = layers.AveragePooling2D(size, strides, padding)(x)
-    return averages, layers.Flatten()(maxima)
+    """Pools images by the maximum and by the average, and flattens the first.
+
+    Layers compute in float32, unless they are told.
+    """
+    dtype = tf.as_dtype(x.dtype).name
+    maxima = layers.MaxPooling2D(size, strides, padding, dtype=dtype)(x)
+    averages = layers.AveragePooling2D(size, strides, padding, dtype=dtype)(x)
+    return averages, layers.Flatten(dtype=dtype)(maxima)
 
 
 def make_embedding(classes, size, name="embedding"):
@@ -137,11 +141,23 @@ def make_batch_norm(
     """Makes batch normalization, with its updates remembered or forgotten.
 
     Keras has the defaults of TensorFlow 1, and moves towards the biased variance even
-    where `fused`, which moved towards the unbiased one. A momentum of 1 forgets.
+    where `fused`, which moved towards the unbiased one.
     """
-    return layers.BatchNormalization(
-        momentum=momentum if update else 1.0, epsilon=epsilon, name=name
-    )
+    make = layers.BatchNormalization if update else Forgetful
+    return make(momentum=momentum, epsilon=epsilon, name=name)
+
+
+class Forgetful(layers.BatchNormalization):
+    """Forgets its updates: a momentum of 1 makes NaN of a batch with inf."""
+
+    def call(self, inputs, training=None, mask=None):
+        moving = self.moving_mean, self.moving_variance
+        kept = [variable + 0 for variable in moving]
+        outputs = super().call(inputs, training=training, mask=mask)
+        if training:
+            for variable, value in zip(moving, kept):
+                variable.assign(value)
+        return outputs
 
 
 def make_layer_norm(begin_axis=1, name="normalized"):
@@ -149,10 +165,22 @@ def make_layer_norm(begin_axis=1, name="normalized"):
 
     With a scale for each channel, that is one group; `LayerNormalization` has a scale
     for each of what it normalizes over, and is for a `begin_axis` that is the last.
+
+    Raises:
+        ValueError: as it is built, `begin_axis` is neither 1 nor the last axis.
     """
     if begin_axis == 1:
         return layers.GroupNormalization(groups=1, epsilon=1e-12, name=name)
-    return layers.LayerNormalization(epsilon=1e-12, name=name)
+    return LastAxisNormalization(begin_axis, epsilon=1e-12, name=name)
+
+
+class LastAxisNormalization(layers.LayerNormalization):
+    """Keras' own, which takes an axis in the middle, too, and that one alone."""
+
+    def build(self, shape):
+        if self.axis not in (-1, len(shape) - 1):
+            raise ValueError(f"begin_axis {self.axis} is not the last of {len(shape)}")
+        super().build(shape)
 
 
 def train(images, labels, steps, rate=0.125, update=True):
@@ -163,6 +191,7 @@ def train(images, labels, steps, rate=0.125, update=True):
     """
     # --- model
     tf.random.set_seed(7)
+    make_norm = layers.BatchNormalization if update else Forgetful
     draw = [initializers.glorot_uniform(seed) for seed in (1, 2, 3)]
     model = keras.Sequential(
         [
@@ -175,9 +204,7 @@ def train(images, labels, steps, rate=0.125, update=True):
                 kernel_initializer=draw[0],
                 name="conv2d",
             ),
-            layers.BatchNormalization(
-                momentum=0.75 if update else 1.0, name="batch_normalization"
-            ),
+            make_norm(momentum=0.75, name="batch_normalization"),
             layers.ReLU(),
             layers.MaxPooling2D(2),
             layers.Flatten(),
@@ -195,7 +222,7 @@ def train(images, labels, steps, rate=0.125, update=True):
         images, labels, len(images), epochs=steps, shuffle=False, verbose=0
     )
     return {
-        "losses": list(np.float32(history.history["loss"])),
+        "losses": list(np.float32(history.history.get("loss", []))),
         "variables": {
             name.removeprefix("network/"): variable.numpy()
             for name, variable in old_names(model).items()

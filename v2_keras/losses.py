@@ -2,6 +2,7 @@
 
 import keras
 import tensorflow as tf
+from keras import ops
 
 __all__ = [
     "absolute_difference",
@@ -30,6 +31,10 @@ def reduced(make, labels, predictions, weights, reduction, **options):
 
     By default that divides by the number of losses whose weight is not 0, where Keras
     divides by the number of all.
+
+    Raises:
+        ValueError: another reduction, or weights that do not fit; predictions of an
+            unknown number of dimensions, which the function without Keras takes.
     """
     if reduction not in REDUCTIONS:
         raise ValueError(f"Invalid Reduction Key {reduction}")
@@ -56,6 +61,24 @@ def by_element(make, labels, predictions, *args, **options):
     return reduced(make, *column, *args, **options)
 
 
+def dtype_of(logits):
+    """The dtype of the loss: Keras' is float32, unless it is told.
+
+    In float64 TensorFlow 1 rounded what it reduced to float32; this does not.
+    """
+    return "float64" if tf.as_dtype(logits.dtype) == tf.float64 else "float32"
+
+
+class Hinge(keras.losses.Loss):
+    """max(0, 1 - y * outputs) with y = 2 * labels - 1, of whatever labels.
+
+    `keras.losses.Hinge` makes y of labels only if all of a batch are 0 or 1.
+    """
+
+    def call(self, labels, outputs):
+        return ops.mean(ops.relu(1 - (2 * labels - 1) * outputs), axis=-1)
+
+
 def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
     """Averages |predictions - labels|."""
     make = keras.losses.MeanAbsoluteError
@@ -78,7 +101,7 @@ def huber_loss(
 
 def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
     """Averages max(0, 1 - y * logits) with y = 2 * labels - 1."""
-    return by_element(keras.losses.Hinge, labels, logits, weights, reduction)
+    return by_element(Hinge, labels, logits, weights, reduction)
 
 
 def sigmoid_cross_entropy(
@@ -91,6 +114,7 @@ def sigmoid_cross_entropy(
         logits,
         weights,
         reduction,
+        dtype=dtype_of(logits),
         from_logits=True,
         label_smoothing=label_smoothing,
     )
@@ -109,6 +133,7 @@ def softmax_cross_entropy(
         logits,
         weights,
         reduction,
+        dtype=dtype_of(logits),
         from_logits=True,
         label_smoothing=label_smoothing,
     )
@@ -122,12 +147,13 @@ def sparse_softmax_cross_entropy(
     weights = tf.convert_to_tensor(weights)
     if weights.shape.rank == logits.shape.rank:  # a column, as its labels may be
         weights = tf.squeeze(weights, -1)
-    return reduced(make, labels, logits, weights, reduction, from_logits=True)
+    options = {"from_logits": True, "dtype": dtype_of(logits)}
+    return reduced(make, labels, logits, weights, reduction, **options)
 
 
 def softmax_losses(labels, logits, axis=-1):
     """Computes the cross-entropy of every example, labels being constants."""
     losses = keras.losses.CategoricalCrossentropy(
-        from_logits=True, axis=axis, reduction="none"
+        from_logits=True, axis=axis, reduction="none", dtype=dtype_of(logits)
     )
     return losses(tf.stop_gradient(labels), logits)

@@ -22,6 +22,8 @@ class LegacyRMSprop(optimizers.RMSprop):
     """RMSprop whose mean square begins at one, as in TensorFlow 1, and not at zero."""
 
     def build(self, variables):
+        if self.built:  # what was trained stays
+            return
         super().build(variables)
         for variable in self.variables:
             if variable.path.endswith("_velocity"):
@@ -38,6 +40,10 @@ def momentum(learning_rate, momentum, use_nesterov=False):
 
 
 def adagrad(learning_rate, initial_accumulator_value=0.1):
+    if not initial_accumulator_value > 0:  # Keras takes 0, too
+        raise ValueError(
+            f"initial_accumulator_value must be positive: {initial_accumulator_value}"
+        )
     return optimizers.Adagrad(learning_rate, initial_accumulator_value, epsilon=0.0)
 
 
@@ -109,12 +115,18 @@ class Momentum:
                 "give the optimizer a number as its rate, or take the pair's Momentum"
             )
 
+    @property
+    def rate(self):
+        rate = float(self.optimizer.learning_rate)
+        if not rate:
+            raise ValueError("at a rate of 0 Keras' momentum says nothing of the slot")
+        return rate
+
     def assign(self, value):
-        self.variable.assign(-float(self.optimizer.learning_rate) * value)
+        self.variable.assign(-self.rate * value)
 
     def numpy(self):
-        rate = np.float32(self.optimizer.learning_rate)
-        return self.variable.numpy() / -rate + 0.0  # and not -0.0
+        return self.variable.numpy() / -np.float32(self.rate) + 0.0  # and not -0.0
 
 
 def slots_of(optimizer, weights):
@@ -132,7 +144,10 @@ def slots_of(optimizer, weights):
         for number, slot in enumerate(kept):
             path = f"{optimizer.name}/{weight.path.replace('/', '_')}_{slot}"
             if path not in found:
-                raise ValueError(f"build the optimizer with {weight.path}, too")
+                raise ValueError(
+                    f"build the optimizer with {weight.path}, too, and at once: "
+                    "a second build does nothing"
+                )
             variable = found[path]
             if name == "Momentum":
                 variable = Momentum(variable, optimizer)
@@ -246,7 +261,12 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
     """Fits a line by Momentum, its gradients clipped by their global norm.
 
     That is `global_clipnorm`; `clipnorm` clips every gradient by its own.
+
+    Raises:
+        ValueError: the limit is 0, by which Keras clips nothing, or below.
     """
+    if not limit > 0:
+        raise ValueError(f"the limit must be positive, to be one in Keras: {limit}")
     # --- build
     optimizer = optimizers.SGD(rate, momentum, global_clipnorm=limit)
     model = line(start, optimizer, frozen)
@@ -287,6 +307,8 @@ class AdamWeightDecay(optimizers.Optimizer):
         self.beta1, self.beta2, self.epsilon = 0.9, 0.999, 1e-6
 
     def build(self, variables):
+        if self.built:
+            return
         super().build(variables)
         self.m = self.add_optimizer_variables(variables, "m")
         self.v = self.add_optimizer_variables(variables, "v")

@@ -9,7 +9,7 @@ import tensorflow as tf
 from keras import layers, ops
 
 from v2_eager.saved_models import described, run_tflite, unpack
-from v2_keras.checkpoints import fit
+from v2_keras.checkpoints import fit, load
 from v2_keras.optimizers import squares
 
 __all__ = [
@@ -46,10 +46,8 @@ def export(x, weights, files=False):
         path = os.path.join(folder, "model")
         # --- save
         model = make_model(weights)
-        served = keras.Model(
-            model.input, {"y": model.output}
-        )  # their names for servers
-        served.export(path, verbose=False)
+        named = {"y": model.output}  # as servers know it
+        keras.Model(model.input, named).export(path, verbose=False)
         # --- load
         loaded = tf.saved_model.load(path)
         signature = loaded.signatures["serving_default"]
@@ -67,12 +65,14 @@ def export(x, weights, files=False):
 def serve_words(words, vocabulary, vectors, files=False):
     """Saves a lookup table with its vocabulary and two signatures, and asks both.
 
-    A lookup of Keras numbers the strangers first; its words are in the graph, and in no
-    file of their own.
+    A lookup of Keras numbers the strangers first, and takes a word "[UNK]" at the front
+    of the vocabulary for them, unless they have another name. Its words are in the
+    graph, and in no file of their own.
     """
     # --- build
     inputs = keras.Input([], dtype="string", name="words")
-    ids = ops.maximum(layers.StringLookup(vocabulary=vocabulary)(inputs) - 1, 0)
+    lookup = layers.StringLookup(vocabulary=vocabulary, oov_token="\0")
+    ids = ops.maximum(lookup(inputs) - 1, 0)
     embedding = layers.Embedding(*vectors.shape, dtype=vectors.dtype.name)
     outputs = {"ids": ids, "vectors": embedding(ids)}
     embedding.set_weights([vectors])
@@ -122,7 +122,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
     """Trains, saves graph and variables, and goes on without the code of the model.
 
     A file `.keras` has the layers, the weights, and what `compile` was told, but not in
-    which dtype the loss is computed.
+    which dtype the loss is computed: it is told again.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.keras")
@@ -134,7 +134,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
         # --- save
         model.save(path)
         # --- load
-        loaded = keras.models.load_model(path)
+        loaded = load(path, x.dtype.name)
     # --- go on
     losses = np.concatenate([losses, fit(loaded, x, y, steps)])
     return {"losses": losses, "variables": values(loaded)}
