@@ -13,6 +13,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from tf1to2 import cli, topics
+from tf1to2.parity.releases import here
 from tf1to2.scan import arguments, catalog, facts, survey, verdicts, walk
 from tf1to2.scan.names import Call
 
@@ -50,6 +51,10 @@ def read(signature):
     return found
 
 
+# {name: (releases, their signature)} where an older Keras has another one.
+OLDER = {"tf.keras.callbacks.TerminateOnNaN": ("keras<3.13", "()")}
+
+
 class FactsTest(unittest.TestCase):
     """The tables against the TensorFlow that is installed."""
 
@@ -73,10 +78,11 @@ class FactsTest(unittest.TestCase):
     def test_signatures_are_those_of_today(self):
         for fact in names():
             if fact.here or fact.moved:
-                thing = walk.get(tf, fact.moved or fact.symbol)
-                self.assertEqual(
-                    walk.signature(thing), fact.signature_today, fact.symbol
-                )
+                place = fact.moved or fact.symbol
+                where, older = OLDER.get(place, ("", ""))
+                wanted = older if where and here(where) else fact.signature_today
+                signature = walk.signature(walk.get(tf, place))
+                self.assertEqual(signature, wanted, fact.symbol)
 
     def test_members_are_there_or_gone(self):
         for fact in names():
