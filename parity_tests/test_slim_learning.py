@@ -301,7 +301,7 @@ class StepTest(unittest.TestCase):
     def test_rows_that_are_clipped_keep_their_shape(self):
         table = tf.Variable([[3.0], [4.0]], name="table")
         take = v2.Step([table], optimizers.GradientDescent(1.0), clip_gradient_norm=5.0)
-        rows = tf.IndexedSlices([[3.0]], [0], [2, 1])
+        rows = tf.IndexedSlices([[3.0]], [0], tf.constant([2, 1]))
         found = take.transformed(rows, table)
         self.assertEqual(found.dense_shape.numpy().tolist(), [2, 1])
 

@@ -30,7 +30,7 @@ def ctc_loss(labels, logits, lengths):
 
     Raises:
         tf.errors.InvalidArgumentError: more labels than time to say them, a label below
-            0, or one that is no class before another: at the end it is passed over.
+            0, or one that is no class before another; at the end nothing looks at it.
     """
     sparse = tf.SparseTensor(*labels)
     # Sparse labels know their number: None. -1 is the last class.
