@@ -71,10 +71,6 @@ NEGATED = (
     "1.15 negates 0 to 0.0, as 0 - 0 is, where its kernel takes several numbers at "
     "once; today it is -0.0"
 )
-CTC_DENSE = (
-    "labels in a matrix have another algorithm: sums of all rows at once, by "
-    "reduce_logsumexp, no kernel for each sentence"
-)
 NO_AXES = (
     "the gradient of v1's difference of unknown shapes is summed over no axes, which "
     "makes 0.0 of the -0.0 in whole vectors"
@@ -82,45 +78,18 @@ NO_AXES = (
 BOUNDS: list[Bound] = [
     *(
         Bound(
-            *("ctc.ctc_loss", case, way, "compat.v1", "gradients/inputs/3"),
+            *(f"ctc.{pair}", case, way, "compat.v1", f"gradients/inputs/{place}"),
             ulps=0,
             measured=0,
             reason=CTC_ZERO,
         )
-        for case, ways in [
-            ("all lengths", ("eager", "function", "dynamic")),
-            ("sharp logits", ("eager",)),
-            ("the blank first", ("eager",)),
+        for pair, place, case, ways in [
+            ("ctc_loss", 3, "all lengths", ("eager", "function", "dynamic")),
+            ("ctc_loss", 3, "sharp logits", ("eager",)),
+            ("ctc_loss", 3, "the blank first", ("eager",)),
+            ("ctc_loss_of_dense", 2, "all lengths", ("eager", "function", "dynamic")),
         ]
         for way in ways
-    ),
-    *(
-        Bound(
-            *("ctc.ctc_loss_of_dense", case, way, "compat.v1", leaf),
-            ulps=worst,
-            measured=worst,
-            reason=CTC_DENSE,
-        )
-        for case, leaf, worst, ways in [
-            ("all lengths", "outputs", 3, ("eager", "function", "dynamic")),
-            (
-                "all lengths",
-                "gradients/inputs/2",
-                1015,
-                ("eager", "function", "dynamic"),
-            ),
-            ("padding as labels", "outputs", 3, ("eager",)),
-            ("padding as labels", "gradients/inputs/2", 78880, ("eager",)),
-        ]
-        for way in ways
-    ),
-    Bound(
-        *("ctc.ctc_loss_of_dense", "padding as labels", "eager", "compat.v1"),
-        "gradients/inputs/2",
-        ulps=82386,
-        measured=82386,
-        reason=CTC_DENSE,
-        where="tensorflow<2.21",
     ),
     *(
         Bound(

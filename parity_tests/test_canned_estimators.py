@@ -411,6 +411,18 @@ class HeadTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "Mismatched label shape"):
             canned.RegressionHead(1).loss(SIZES, normal(67, 1))
 
+    def test_an_evaluation_begins_anew(self):
+        options = {"weight_column": "weight"}
+        estimator = v2.restored("classifier", line(4), WEIGHED, options)
+        first = estimator.evaluate(WEIGHED, YES, 16)
+        estimator.evaluate(WEIGHED, 1 - YES, 16)
+        self.assertEqual(estimator.evaluate(WEIGHED, YES, 16), first)
+
+    @parameterized.expand([("none", 0), ("below", -1)])
+    def test_no_steps_are_refused(self, _, steps):
+        with self.assertRaisesRegex(ValueError, "Must specify steps > 0"):
+            v2.linear_classifier(FLOWERS, YES, steps, 16)
+
     def test_a_network_begins_within_glorot_s_limits(self):
         model = canned.DNN({"x": (lambda x: x, 500)}, [100], 1)
         kernel = model.layers[0][0].numpy()

@@ -386,3 +386,22 @@ class ShapesTest(unittest.TestCase):
         for image in (IMAGES, IMAGES[:2, :3]):
             np.testing.assert_array_equal(traced(image), layer(image))
         self.assertEqual(traced.experimental_get_tracing_count(), 1)
+
+    def test_what_is_flattened_may_be_of_unknown_size(self):
+        spec = tf.TensorSpec([None, None, None, 2])
+        traced = tf.function(lambda x: v2.pool_and_flatten(x, 2)[1])
+        found = traced.get_concrete_function(spec)(tf.constant(IMAGES))
+        _, expected = v2.pool_and_flatten(IMAGES, 2)
+        np.testing.assert_array_equal(found, expected)
+
+
+class PenaltyTest(unittest.TestCase):
+    def test_a_norm_that_is_not_asked_for_may_be_infinite(self):
+        weights = [tf.constant([1e20, 1.0])]  # of 1.15.5: 5e19, not 0 * inf
+        self.assertEqual(v2.penalty(weights, 0.5, 0.0), np.float32(5e19))
+        self.assertEqual(v2.penalty([tf.constant([np.inf])], 0.0, 0.0), 0)
+
+    @parameterized.expand([("python", 1), ("numpy", np.int64(1))])
+    def test_an_integer_of_any_kind_is_refused(self, _, scale):
+        with self.assertRaisesRegex(ValueError, "scale cannot be an integer"):
+            v2.penalty([tf.ones(2)], 0.5, scale)

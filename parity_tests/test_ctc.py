@@ -6,6 +6,7 @@ from parameterized import parameterized
 
 from parity_tests import proof
 from tf1to2.parity import FalseFriend, Op, Program, Raises
+from tf1to2.parity.v1 import legacy
 from v1_graph import ctc as v1
 from v2_eager import ctc as v2
 
@@ -131,7 +132,7 @@ CASES = [
         because="the blank was the last class, and is 0 in many examples of today",
         skip={**ONCE, **HOST},
     ),
-    loss(Op, "ctc_loss_of_dense", "all lengths", [*dense(LABELS), *HEARD]),
+    loss(Op, "ctc_loss_of_dense", "all lengths", [*dense(LABELS), *HEARD], skip=HOST),
     loss(
         FalseFriend,
         "ctc_loss_of_dense",
@@ -241,3 +242,63 @@ class CtcTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+def by_the_old_page(labels, lengths, logits):
+    ends = np.full([len(labels)], labels.shape[1], "i")
+    with legacy(), v1.tf.Session() as sess:
+        return sess.run(v1.ctc_loss_of_dense(labels, ends, logits, lengths))
+
+
+def by_the_new_page(labels, lengths, logits):
+    return v2.ctc_loss_of_dense(
+        labels, np.full([len(labels)], labels.shape[1], "i"), logits, lengths
+    ).numpy()
+
+
+def as_a_matrix(labels, lengths, logits):
+    """What `tf.nn.ctc_loss` makes of labels that are left in a matrix."""
+    ends = np.full([len(labels)], labels.shape[1], "i")
+    return tf.nn.ctc_loss(labels, logits, ends, lengths, blank_index=-1).numpy()
+
+
+class DenseTest(unittest.TestCase):
+    """What only the sparse algorithm refuses, or has a loss of."""
+
+    TWO = RNG.normal(size=[2, 1, 4]).astype("f")
+
+    def test_no_time_for_a_blank(self):
+        args = np.int32([[1, 1]]), np.int32([2]), self.TWO
+        for loss in (by_the_old_page, by_the_new_page):
+            self.assertEqual(loss(*args).tolist(), [np.inf])
+        (found,) = as_a_matrix(*args)
+        self.assertTrue(707 < found < 750, found)
+
+    def test_lengths_beyond_the_logits(self):
+        args = np.int32([[1]]), np.int32([3]), self.TWO
+        for loss in (by_the_old_page, by_the_new_page):
+            with self.assertRaisesRegex(INVALID, r"sequence_length\(0\) <= 2"):
+                loss(*args)
+        self.assertTrue(np.isfinite(as_a_matrix(*args)).all())
+
+    def test_float64(self):
+        args = np.int32([[1]]), np.int32([2]), self.TWO.astype("d")
+        (old,), (new,) = by_the_old_page(*args), by_the_new_page(*args)
+        self.assertEqual((old, old.dtype), (new, "float64"))
+        with self.assertRaisesRegex(INVALID, "cannot compute Mul"):
+            as_a_matrix(*args)
+
+    @parameterized.expand([("negative", [-1]), ("before another", [7, 1])])
+    def test_a_label_that_is_refused(self, _, labels):
+        args = np.int32([labels]), np.int32([2]), self.TWO
+        for loss in (by_the_old_page, by_the_new_page):
+            with self.assertRaises(INVALID):
+                loss(*args)
+
+
+class LengthsTest(unittest.TestCase):
+    def test_lengths_of_int64(self):
+        args = FRAMES[:3], np.int64(LENGTHS[:3]), LABELS[:3], START, 1
+        with legacy():
+            old = v1.train_recognizer(*args)["losses"]
+        self.assertEqual(old, v2.train_recognizer(*args)["losses"])

@@ -392,6 +392,13 @@ class PrintTest(unittest.TestCase):
 
 
 class CheckNumericsTest(unittest.TestCase):
+    @parameterized.expand([("nan", np.nan), ("infinity", np.inf)])
+    def test_what_is_fed_is_the_first_to_blame(self, _, number):
+        x = np.float32([2, number])
+        with legacy():
+            self.assertEqual(v1.first_nonfinite(x), (None, "Placeholder"))
+        self.assertEqual(v2.first_nonfinite(x), (None, "Placeholder"))
+
     def test_the_old_checks_know_no_control_flow(self):
         with legacy():
             x = v1.tf.placeholder(tf.float32, [])
@@ -523,6 +530,11 @@ class ProfileTest(unittest.TestCase):
 
 
 class ErrorTest(unittest.TestCase):
+    def test_a_place_of_int64(self):
+        with legacy():
+            self.assertEqual(v1.locate_error(SCORES, np.int64(1)), [6])
+        self.assertEqual(v2.locate_error(SCORES, np.int64(1)), [6])
+
     def test_errors_have_no_op_any_more(self):
         with legacy(), v1.tf.Session() as sess:
             x = v1.tf.placeholder(tf.float32, [])

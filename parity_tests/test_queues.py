@@ -16,6 +16,7 @@ from tf1to2.parity.v1 import legacy
 from v1_graph import queues as v1
 from v2_eager import queues as v2
 
+SIDES = [("v1", v1, legacy), ("v2", v2, contextlib.nullcontext)]
 FIVE = np.float32([1, 2, 3, 4, 5])
 SIX = np.arange(6)
 FILES = {"a.txt": "one\ntwo\n", "b.txt": "three"}
@@ -362,6 +363,42 @@ class NamesTest(unittest.TestCase):
     def test_producers_need_a_graph(self):
         with self.assertRaisesRegex(RuntimeError, "not supported when eager"):
             v1.tf.train.string_input_producer(["x"])
+
+
+class NumbersTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            (f"{side}_{name}_{epochs}", page, semantics, name, args, epochs)
+            for side, page, semantics in SIDES
+            for name, args in [
+                ("read_lines", [FILES]),
+                ("csv_batches", [TABLE, 2]),
+                ("shuffled_slices", [SIX, SIX, 2]),
+            ]
+            for epochs in (0, -1)
+        ]
+    )
+    def test_epochs_below_1(self, _, page, semantics, name, args, epochs):
+        rest = [7] if name == "shuffled_slices" else []
+        with semantics(), self.assertRaisesRegex(ValueError, "num_epochs must be > 0"):
+            getattr(page, name)(*args, epochs, *rest)
+
+    @parameterized.expand(SIDES)
+    def test_a_bad_line_in_a_rest_that_is_dropped(self, _, page, semantics):
+        text = "1,2,a\n2,3,b\n3,x,c\n"
+        with (
+            semantics(),
+            self.assertRaisesRegex(
+                tf.errors.InvalidArgumentError,
+                "Field 1 in record 0 is not a valid int64",
+            ),
+        ):
+            page.csv_batches(text, 2, 1)
+
+    @parameterized.expand(SIDES)
+    def test_a_limit_below_0_is_none(self, _, page, semantics):
+        with semantics():
+            self.assertEqual(page.produce_and_consume([1.0, 4.0], 2, -1), [])
 
 
 class FilesTest(unittest.TestCase):

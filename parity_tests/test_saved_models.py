@@ -587,6 +587,14 @@ class OnwardTest(FolderTest):
         wanted = recorded("serve, a model of 1.15.5")["outputs/y"]
         same(wanted, layer(tf.constant(DATA[0]))["y"].numpy())
 
+    def test_a_frozen_graph_casts_and_says_another_error_of_a_shape(self):
+        # 1.15.5 compared the placeholder with the graph: ValueError of both.
+        (y,) = v2.run_frozen(FROZEN, {"x:0": np.float32(INTEGERS)}, ["output:0"])
+        (wanted,) = v2.run_frozen(FROZEN, {"x:0": np.float64(INTEGERS)}, ["output:0"])
+        same(wanted, y)
+        with self.assertRaises(INVALID):
+            v2.run_frozen(FROZEN, {"x:0": DATA[1]}, ["output:0"])
+
 
 class BackTest(unittest.TestCase):
     """What the right page wrote, read by the left page on today's TensorFlow."""

@@ -1,3 +1,4 @@
+import contextlib
 import unittest
 
 import numpy as np
@@ -390,6 +391,17 @@ class ShapesTest(unittest.TestCase):
         check()
 
 
+@contextlib.contextmanager
+def rewriting():
+    """Graphs are rewritten meanwhile, as they are unless the settings are strict."""
+    before = tf.config.optimizer.get_experimental_options()
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options(before)
+
+
 def traced(page, shape, *args):
     """A concrete function of `page` whose first argument has that static shape."""
     spec = tf.TensorSpec(shape, tf.float32)
@@ -451,6 +463,26 @@ class StaticShapeTest(unittest.TestCase):
             function(tf.zeros([3, 128]))
         np.testing.assert_array_equal(function(tf.ones([32, 128])), np.ones([32, 128]))
 
+    def test_what_is_collapsed_is_checked_when_run(self):
+        with rewriting():
+            function = traced(v2.reshape, [None, 4], [1, 1])
+            self.assertEqual(function.structured_outputs.shape, [4, 4])
+            with self.assertRaisesRegex(INVALID, "expected shape|requested shape"):
+                function(tf.zeros([3, 4]))
+            np.testing.assert_array_equal(function(tf.ones([4, 4])), np.ones([4, 4]))
+
+    @parameterized.expand(
+        [
+            ("one", "static_and_dynamic", [BATCH, [None, 5]]),
+            ("the other", "reshape_unknown", [BATCH, [None, 5], [[0, 1]]]),
+        ]
+    )
+    def test_an_array_that_does_not_fit_its_spec(self, _, name, args):
+        with legacy(), self.assertRaisesRegex(ValueError, "Cannot feed value"):
+            getattr(v1, name)(*args)
+        with self.assertRaises(TypeError):
+            getattr(v2, name)(*args)
+
 
 class GetShapeTest(unittest.TestCase):
     @parameterized.expand(
@@ -503,6 +535,13 @@ class DimensionTest(unittest.TestCase):
             self.assertIsNone(size.value)
             self.assertIsNone((2 * size + 1).value)
         self.assertIsNone(tf.TensorShape([None])[0])
+
+    @parameterized.expand([("first", -1, 3), ("second", 3, -1), ("alone", -1, None)])
+    def test_a_negative_size_is_refused(self, _, size, other):
+        with legacy(), self.assertRaisesRegex(ValueError, "must be >= 0"):
+            v1.compare_sizes(size, other)
+        with self.assertRaisesRegex(ValueError, "must be >= 0"):
+            v2.compare_sizes(size, other)
 
     def test_an_int_does_what_a_dimension_refused(self):
         with legacy():

@@ -83,7 +83,7 @@ def until(x, y, start, stops):
 
 
 def all_batches(x, y, saved, num_evals, batch_size):
-    return v2.evaluate_once(x, y, saved, -1, batch_size)
+    return v2.evaluate_once(x, y, saved, len(x), batch_size)
 
 
 CASES = [
@@ -274,7 +274,37 @@ class SlimLearningTest(unittest.TestCase):
         check()
 
 
+class DetailsTest(unittest.TestCase):
+    """What slim did at the edges; 1.15.5 answered so, today has no slim."""
+
+    @parameterized.expand([("none", 0), ("below", -1)])
+    def test_one_batch_is_always_evaluated(self, _, num_evals):
+        found = v2.evaluate_once(*trained(), num_evals, 16)
+        self.assertEqual(found, v2.evaluate_once(*trained(), 1, 16))
+        self.assertEqual(found["recall_2"].dtype, "float64")
+
+    def test_labels_of_any_integer(self):
+        x, y, start = classes()
+        args = start, 1, 0.125, {"fused": False}
+        found = v2.create_train_op(x, y.astype("uint8"), *args)
+        expected = v2.create_train_op(x, y, *args)
+        np.testing.assert_array_equal(found["losses"], expected["losses"])
+
+    def test_scopes_are_compared_with_names_of_tensors(self):
+        start = {"a": np.float32([1]), "b": np.float32([2]), "bc": np.float32([3])}
+        saved = {"a": np.float32([4]), "bc": np.float32([5])}
+        found = v2.assign_from_checkpoint(saved, start, ["b:0"])
+        self.assertEqual([found[n].tolist() for n in start], [[4], [2], [5]])
+
+
 class StepTest(unittest.TestCase):
+    def test_rows_that_are_clipped_keep_their_shape(self):
+        table = tf.Variable([[3.0], [4.0]], name="table")
+        take = v2.Step([table], optimizers.GradientDescent(1.0), clip_gradient_norm=5.0)
+        rows = tf.IndexedSlices([[3.0]], [0], tf.constant([2, 1]))
+        found = take.transformed(rows, table)
+        self.assertEqual(found.dense_shape.numpy().tolist(), [2, 1])
+
     def test_a_table_is_clipped_by_its_rows_and_what_has_no_gradient_stays(self):
         table = tf.Variable([[3.0], [4.0], [9.0]], name="table")
         left_alone = tf.Variable(3.0, name="left_alone")

@@ -745,6 +745,32 @@ class PropertiesTest(unittest.TestCase):
 
 
 class InitializationTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("another_shape", {"a": VECTOR}, ValueError, "shape"),
+            ("no_such_name", {"z": PAIR}, KeyError, "z"),
+        ]
+    )
+    def test_what_is_restored_must_be_there(self, _, restored, error, match):
+        with legacy(), self.assertRaisesRegex(error, match):
+            v1.initialize_rest({"a": PAIR}, restored)
+        with self.assertRaisesRegex(error, match):
+            v2.initialize_rest({"a": PAIR}, restored)
+
+    def test_what_is_restored_is_cast(self):
+        args = {"a": PAIR}, {"a": np.float64([0.1, 0.2])}
+        with legacy():
+            _, old = v1.initialize_rest(*args)
+        _, new = v2.initialize_rest(*args)
+        np.testing.assert_array_equal(old["a"], new["a"])
+        self.assertEqual((old["a"].dtype, new["a"].dtype), ("float32", "float32"))
+
+    def test_no_runs_tell_the_kinds_too(self):
+        with legacy():
+            old = v1.sum_and_update(PAIR, PAIR, 0)
+        self.assertEqual(old, ([True, False], []))
+        self.assertEqual(v2.sum_and_update(PAIR, PAIR, 0), old)
+
     def test_two_runs_draw_twice(self):
         for together in (True, False):
             # A graph of its own: no graph seed, the op's alone.

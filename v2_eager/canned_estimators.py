@@ -83,8 +83,8 @@ def linear_classifier(features, labels, steps, batch_size, options=()):
 
     Raises:
         tf.errors.InvalidArgumentError: a label that is no class.
-        ValueError: `n_classes` below 2, or labels that are no ints without a
-            vocabulary.
+        ValueError: `n_classes` below 2, labels that are no ints without a vocabulary,
+            or `steps` below 1.
     """
     # --- build
     columns = numeric_columns(features, options)

@@ -1,6 +1,6 @@
 """Contrib's layers: `tf.contrib.layers`, with its defaults → modules that say them."""
 
-import math
+import numbers
 import tempfile
 
 import tensorflow as tf
@@ -99,7 +99,7 @@ class Perceptron(tf.Module):
 
 def checked_scale(scale):
     """The weight of a penalty; contrib refused what it took for a mistake."""
-    if isinstance(scale, int):
+    if isinstance(scale, numbers.Integral):  # of NumPy, too
         raise ValueError(f"scale cannot be an integer: {scale}")
     if scale < 0:
         raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale}")
@@ -169,8 +169,11 @@ def make_repeated(filters, units, name="net"):
 
 
 def flatten(x):
-    """[batch, features]: the batch may be unknown, the rest may not."""
-    return tf.reshape(x, [-1, math.prod(x.shape[1:])])
+    """[batch, features], the features known if the rest of the shape is."""
+    size = x.shape[1:].num_elements()
+    if size is None:
+        size = tf.reduce_prod(tf.shape(x)[1:])
+    return tf.reshape(x, [-1, size])
 
 
 def pool_and_flatten(x, size):
@@ -324,9 +327,12 @@ def penalty(weights, scale_l1, scale_l2):
     if not weights:
         raise ValueError("No weights to regularize.")
     l1, l2 = checked_scale(scale_l1), checked_scale(scale_l2)
+    norms = [(l1, lambda w: tf.reduce_sum(tf.abs(w))), (l2, tf.nn.l2_loss)]
 
     def penalize(w):
-        return l1 * tf.reduce_sum(tf.abs(w)) + l2 * tf.nn.l2_loss(w)
+        # Nothing is scaled by 0, which makes NaN of what is infinite.
+        parts = [scale * norm(w) for scale, norm in norms if scale]
+        return sum(parts, tf.zeros([], w.dtype))
 
     return tf.add_n([penalize(w) for w in weights])
 

@@ -29,8 +29,8 @@ def ctc_loss(labels, logits, lengths):
         [batch] tensor.
 
     Raises:
-        tf.errors.InvalidArgumentError: more labels than time to say them, or a label
-            that is no class.
+        tf.errors.InvalidArgumentError: more labels than time to say them, a label below
+            0, or one that is no class before another; at the end nothing looks at it.
     """
     sparse = tf.SparseTensor(*labels)
     # Sparse labels know their number: None. -1 is the last class.
@@ -47,8 +47,13 @@ def ctc_loss_of_dense(labels, label_lengths, logits, lengths):
 
     Returns:
         [batch] tensor.
+
+    Raises:
+        As `ctc_loss`.
     """
-    return tf.nn.ctc_loss(labels, logits, label_lengths, lengths, blank_index=-1)
+    # It takes a matrix, too, but for another algorithm, which refuses nothing.
+    sparse = tf.RaggedTensor.from_tensor(labels, lengths=label_lengths).to_sparse()
+    return tf.nn.ctc_loss(sparse, logits, None, lengths, blank_index=-1)
 
 
 def ctc_loss_with_options(
@@ -167,7 +172,8 @@ def train_recognizer(inputs, lengths, labels, start, steps, rate=0.25):
     # --- build
     model = Recognizer(start)
     optimizer = optimizers.Momentum(rate, 0.875).create_slots(model.variables)
-    ends, truth = tf.constant(lengths), tf.ragged.constant(labels, tf.int32).to_sparse()
+    inputs, ends = tf.constant(inputs), tf.constant(lengths, tf.int32)
+    truth = tf.ragged.constant(labels, tf.int32).to_sparse()
 
     # --- loss
     @tf.function

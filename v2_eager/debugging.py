@@ -126,6 +126,8 @@ def first_nonfinite(x):
         return tf.reduce_sum(tf.sqrt(tf.math.log(x)))
 
     # --- check
+    if not np.isfinite(x).all():
+        return None, "Placeholder"  # as it was: arguments are not checked any more
     # Before the trace: of a function that was traced already only the results are
     # checked, and the function is blamed as a whole.
     tf.debugging.enable_check_numerics()
@@ -138,7 +140,7 @@ def first_nonfinite(x):
             raise
         return None, found.group(1)
     finally:
-        tf.debugging.disable_check_numerics()
+        tf.debugging.disable_check_numerics()  # whether it was on, nobody tells
 
 
 def print_sums(xs, message, first_n=-1, on_path=True):
@@ -224,7 +226,7 @@ def locate_error(scores, place):
 
     Args:
         scores: [n] float array.
-        place: int32 number.
+        place: integer.
 
     Returns:
         [the score] or [why, source line, name of the function that it is in].
@@ -244,7 +246,7 @@ def locate_error(scores, place):
 
     # --- run
     try:
-        return [pick(tf.constant(scores), tf.constant(place)).numpy()]
+        return [pick(tf.constant(scores), tf.constant(place, tf.int32)).numpy()]
     except tf.errors.InvalidArgumentError as error:
         # --- locate
         why = re.search(r"indices.*\)", error.message).group()

@@ -67,6 +67,9 @@ def inverse_time_decay(
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
+
+    Raises:
+        ValueError: `decay_steps` of 0 (a rate of 0 in TensorFlow 1).
     """
     rate = keras.InverseTimeDecay(learning_rate, decay_steps, decay_rate, staircase)
     return rate(global_step)
@@ -89,10 +92,14 @@ def polynomial_decay(
         end_learning_rate: the rate after `decay_steps` steps, a number or tensor.
         power: the power; 1 makes a straight line.
         cycle: whether `decay_steps` is replaced by its first multiple that is not
-            smaller than `global_step`, so that the rate rises again and again.
+            smaller than `global_step`, so that the rate rises again and again; of
+            float32 only in v1.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
+
+    Raises:
+        ValueError: `decay_steps` of 0 (NaN in TensorFlow 1).
     """
     rate = keras.PolynomialDecay(
         learning_rate, decay_steps, end_learning_rate, power, cycle
@@ -104,13 +111,16 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
     """Lets the rate fall to `alpha` of itself along half a cosine wave.
 
     Args:
-        learning_rate: the initial rate, a float number or tensor.
+        learning_rate: the initial rate, a float number or tensor; v1 took float32 only.
         global_step: tensor of steps taken, of any shape and number dtype.
         decay_steps: number of steps, after which the rate stays.
         alpha: share of the rate that is left in the end.
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
+
+    Raises:
+        ValueError: `decay_steps` of 0 (NaN in TensorFlow 1).
     """
     return keras.CosineDecay(learning_rate, decay_steps, alpha)(global_step)
 
@@ -121,7 +131,7 @@ def cosine_decay_restarts(
     """Repeats `cosine_decay`, each period longer and lower than the one before.
 
     Args:
-        learning_rate: the initial rate, a float number or tensor.
+        learning_rate: the initial rate, a float number or tensor; v1 took float32 only.
         global_step: tensor of steps taken, of any shape and number dtype.
         first_decay_steps: number of steps of the first period.
         t_mul: how many times as long as the one before a period is.
@@ -130,6 +140,9 @@ def cosine_decay_restarts(
 
     Returns:
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
+
+    Raises:
+        ValueError: `first_decay_steps` of 0 (NaN in TensorFlow 1).
     """
     rate = keras.CosineDecayRestarts(
         learning_rate, first_decay_steps, t_mul, m_mul, alpha
@@ -150,7 +163,7 @@ def piecewise_constant(x, boundaries, values):
     """Chooses values[i] for the i that says how many boundaries `x` is beyond.
 
     Args:
-        x: scalar tensor or number, such as the global step.
+        x: scalar tensor or number, such as the global step; today of any shape.
         boundaries: list of n increasing numbers of the dtype of `x`, n > 0; a boundary
             still belongs to the value before it.
         values: list of n + 1 numbers or scalar tensors of one dtype.
@@ -159,12 +172,20 @@ def piecewise_constant(x, boundaries, values):
         Scalar tensor of the dtype of the values.
 
     Raises:
-        ValueError: there is not one value more than there are boundaries.
+        ValueError: there is not one value more than there are boundaries, or values are
+            of several dtypes.
+        tf.errors.InvalidArgumentError: boundaries fall around `x`.
+        TypeError: float boundaries of an integer `x` (ValueError in TensorFlow 1, which
+            refused integer boundaries of a float `x`, too).
     """
     if len(values) != len(boundaries) + 1:
         raise ValueError("The length of boundaries should be 1 less than of values")
+    if len({tf.convert_to_tensor(value).dtype for value in values}) > 1:
+        raise ValueError("Values must all be of the same dtype")
     x = tf.convert_to_tensor(x)  # it may be a number
     beyond = x[..., tf.newaxis] > tf.convert_to_tensor(boundaries, x.dtype)
+    falls = beyond[..., 1:] & ~beyond[..., :-1]
+    tf.debugging.assert_equal(falls, False, "more than 1 conditions hold")
     return tf.gather(values, tf.math.count_nonzero(beyond, axis=-1))
 
 

@@ -30,6 +30,13 @@ def _write(directory, files):
     return paths
 
 
+def _positive(epochs):
+    # A dataset would have no rows of 0 epochs, and no end of -1.
+    if epochs is not None and epochs < 1:
+        raise ValueError(f"num_epochs must be > 0, not {epochs}")
+    return epochs
+
+
 def fifo_queue(values, size, smaller=False):
     """Fills a queue, closes it, and takes batches out of it until it is empty.
 
@@ -95,7 +102,7 @@ def produce_and_consume(numbers, capacity, limit):
     Args:
         numbers: list of floats.
         capacity: how many roots may wait.
-        limit: how many results are wanted, at most.
+        limit: how many results are wanted, at most; none, if negative.
 
     Returns:
         List of float64 numbers.
@@ -117,7 +124,7 @@ def produce_and_consume(numbers, capacity, limit):
     dataset = tf.data.Dataset.from_generator(
         produce, output_signature=tf.TensorSpec([], tf.float64)
     )
-    dataset = dataset.prefetch(capacity).map(double).take(limit)
+    dataset = dataset.prefetch(capacity).map(double).take(max(limit, 0))
     return list(dataset.as_numpy_iterator())
 
 
@@ -135,6 +142,7 @@ def read_lines(files, epochs, skip=0, initialized=True):
 
     Raises:
         tf.errors.NotFoundError: a file is missing.
+        ValueError: `epochs` below 1.
     """
     with tempfile.TemporaryDirectory() as directory:
         paths = _write(directory, files)
@@ -146,7 +154,7 @@ def read_lines(files, epochs, skip=0, initialized=True):
             return lines.map(lambda n, line: (_key(name, n), line))
 
         dataset = tf.data.Dataset.from_tensor_slices(tf.constant(paths, tf.string))
-        dataset = dataset.repeat(epochs).flat_map(read)
+        dataset = dataset.repeat(_positive(epochs)).flat_map(read)
         # --- run
         return list(dataset.as_numpy_iterator())
 
@@ -170,20 +178,20 @@ def csv_batches(text, size, epochs, smaller=False):
 
     Raises:
         tf.errors.InvalidArgumentError: a field is missing or of another kind.
+        ValueError: `epochs` below 1.
     """
     with tempfile.TemporaryDirectory() as directory:
         paths = _write(directory, {"data.csv": text})
 
         # --- build
-        def decode(lines):
+        def decode(line):
             # An empty default means: required.
-            return tf.io.decode_csv(
-                lines, [[-1.0], tf.constant([], tf.int64), ["none"]]
-            )
+            defaults = [[-1.0], tf.constant([], tf.int64), ["none"]]
+            return tuple(tf.io.decode_csv(line, defaults))
 
-        dataset = tf.data.TextLineDataset(paths).repeat(epochs)
-        # One op decodes the whole batch; on the left each line was decoded alone.
-        dataset = dataset.batch(size, drop_remainder=not smaller).map(decode)
+        dataset = tf.data.TextLineDataset(paths).repeat(_positive(epochs))
+        # After `batch` one op decodes many lines, but none of a rest that is dropped.
+        dataset = dataset.map(decode).batch(size, drop_remainder=not smaller)
         # --- run
         return [list(batch) for batch in dataset.as_numpy_iterator()]
 
@@ -232,6 +240,9 @@ def shuffled_slices(x, y, size, epochs, seed):
 
     Returns:
         List of (rows of x, rows of y).
+
+    Raises:
+        ValueError: `epochs` below 1.
     """
     # --- build
     tf.random.set_seed(seed)
@@ -244,7 +255,7 @@ def shuffled_slices(x, y, size, epochs, seed):
             (tf.gather(x, order), tf.gather(y, order))
         )
 
-    dataset = tf.data.Dataset.range(epochs).flat_map(epoch)
+    dataset = tf.data.Dataset.range(_positive(epochs)).flat_map(epoch)
     dataset = dataset.batch(size, drop_remainder=True)
     # --- run
     return [list(batch) for batch in dataset.as_numpy_iterator()]

@@ -242,7 +242,8 @@ def fine_tune(files, x, y, steps, rate=0.125):
             return loss
 
         # --- step
-        losses = [step(tf.constant(x), tf.constant(y)).numpy() for _ in range(steps)]
+        batch = tf.constant(x), tf.constant(y)
+        losses = [step(*batch).numpy() for _ in range(steps)]
     variables = {name: v.numpy() for name, v in variables.items()}
     return {"losses": np.array(losses, x.dtype), "variables": variables}
 
@@ -287,7 +288,8 @@ def run_frozen(graph, feed, fetches, as_text=False):
 
     Args:
         graph: the file, bytes as a uint8 array.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
+        feed: {name of a tensor: array}, any tensors that cut the graph; arrays of
+            another dtype are cast (ValueError in TensorFlow 1).
         fetches: list of names of tensors.
         as_text: whether the file is text, or binary.
 
@@ -297,6 +299,8 @@ def run_frozen(graph, feed, fetches, as_text=False):
     Raises:
         DecodeError: the file is no graph; ParseError if it is text.
         KeyError: the graph has no such tensor (ValueError in TensorFlow 1).
+        tf.errors.InvalidArgumentError: an array's shape does not fit (ValueError in
+            TensorFlow 1).
     """
     # --- read
     graph_def = graph_pb2.GraphDef()
@@ -374,8 +378,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
                 loss = tf.reduce_mean(tf.square(model(x) - y))
             variables = [model.kernel, model.bias]
             for variable, gradient in zip(variables, tape.gradient(loss, variables)):
-                if gradient is not None:  # of a global step there is none
-                    variable.assign_sub(rate * gradient)
+                variable.assign_sub(rate * gradient)
             return loss
 
         model.step = step

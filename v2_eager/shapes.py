@@ -35,6 +35,7 @@ def static_and_dynamic(x, spec, hints=()):
     Raises:
         ValueError: if a hint contradicts what is known, or if the rank is unknown (it
             has no list).
+        TypeError: if `x` does not fit `spec` (ValueError in TensorFlow 1).
     """
     # --- build
     static = []
@@ -151,7 +152,7 @@ def reshape(tensor, groups):
         axes = [group] if isinstance(group, int) else group
         # Python's product: of ints an int, with a tensor among them a tensor.
         sizes.append(math.prod(shape[axis] for axis in axes))
-    return tf.reshape(tensor, sizes)
+    return impose_shape(tensor, sizes)  # which keeps the check, too
 
 
 def reshape_unknown(x, spec, groups):
@@ -167,6 +168,7 @@ def reshape_unknown(x, spec, groups):
 
     Raises:
         ValueError: if the rank is unknown.
+        TypeError: if `x` does not fit `spec` (ValueError in TensorFlow 1).
     """
 
     # --- build
@@ -218,7 +220,11 @@ def compare_sizes(size, other):
 
     Returns:
         dict of `equal`, `different`, `less` and `at_least`: each a bool, or None.
+
+    Raises:
+        ValueError: if a size is negative.
     """
+    tf.TensorShape([size, other])  # refuses what is negative; ints do not
     if size is None or other is None:
         # Dimensions answered None; now None == None is True and None < 3 an error.
         return dict.fromkeys(["equal", "different", "less", "at_least"])

@@ -67,7 +67,7 @@ def create_train_op(x, y, start, steps, rate, options=()):
         ValueError: a multiplier of what has no gradient.
     """
     options = dict(options)
-    x, y = tf.constant(x), tf.constant(y)
+    x, y = tf.constant(x), tf.constant(y, tf.int64)
     # --- loss
     model = Classifier(
         *start["scores/weights"].shape,
@@ -141,7 +141,9 @@ class Step(tf.Module):
             values *= tf.cast(factor, values.dtype)
         if self.clip > 0:
             values = tf.clip_by_norm(values, self.clip)
-        return tf.IndexedSlices(values, gradient.indices) if sparse else values
+        if sparse:
+            return tf.IndexedSlices(values, gradient.indices, gradient.dense_shape)
+        return values
 
 
 def train(x, y, start, stops, rate=0.125):
@@ -208,12 +210,12 @@ def evaluate_once(x, y, saved, num_evals, batch_size):
         y: [n] int64 array of classes.
         saved: {name: array}, as `create_train_op` returns them, what the checkpoint
             holds.
-        num_evals: how many batches to take.
+        num_evals: how many batches to take, at least one.
         batch_size: how many rows are in a batch, but for the last one.
 
     Returns:
-        dict of the float32 scalars "accuracy", "recall_2" and "loss", of the batches
-        that were taken.
+        dict of the scalars "accuracy", "recall_2", which is float64, and "loss", of the
+        batches that were taken.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = write_checkpoint(saved, directory)
@@ -234,7 +236,7 @@ def evaluate_once(x, y, saved, num_evals, batch_size):
         loss.update_state(losses)
 
     # --- run
-    for rows, labels in data.take(num_evals):
+    for rows, labels in data.take(max(num_evals, 1)):  # asked after a batch
         update(rows, labels)
     measures = {"accuracy": accuracy, "recall_2": recall, "loss": loss}
     return {name: metric.result().numpy() for name, metric in measures.items()}
@@ -270,7 +272,8 @@ def assign_from_checkpoint(saved, start, exclude, ignore_missing=False, reshape=
         variables = {name: tf.Variable(array) for name, array in start.items()}
 
         def is_restored(name):
-            return not any(re.match(scope, name) for scope in exclude)
+            # Scopes were compared with the names of tensors.
+            return not any(re.match(scope, name + ":0") for scope in exclude)
 
         # --- restore
         chosen = {name: v for name, v in variables.items() if is_restored(name)}

@@ -96,13 +96,11 @@ def sum_and_update(start, step, runs):
     """
     # --- build
     v = tf.Variable(start)
-    kinds = []
 
     @tf.function
     def both():
         x = v
         x = x + step  # an expression only because the function computes it every time
-        kinds[:] = [isinstance(v, tf.Variable), isinstance(x, tf.Variable)]
         return x, v.read_value()
 
     @tf.function
@@ -114,6 +112,7 @@ def sum_and_update(start, step, runs):
     for _ in range(runs):
         history.append([result.numpy() for result in both()])
         update()
+    kinds = [isinstance(v, tf.Variable), isinstance(v + step, tf.Variable)]
     return kinds, history
 
 
@@ -331,14 +330,16 @@ def initialize_rest(initial, restored, rest=True):
 
     Raises:
         tf.errors.FailedPreconditionError: `rest` is False and there are others.
-        KeyError: the same, in TensorFlow 2.
+        KeyError: the same, in TensorFlow 2; or a name that is not in `initial`.
+        ValueError: a restored value has another shape.
     """
     # --- build
     # None is ever without a value: instead of uninitialized, a variable is not made.
     variables = {}
     # --- restore
     for name, value in restored.items():
-        variables[name] = tf.Variable(value)
+        variables[name] = tf.Variable(initial[name])  # of its shape and dtype
+        variables[name].assign(value)
     # --- rest
     missing = [name for name in initial if name not in variables]
     if rest:

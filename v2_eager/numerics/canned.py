@@ -399,7 +399,12 @@ class Estimator(tf.Module):
         """Takes steps, the rows in their order, over and over.
 
         Returns {"losses": list, "variables": {name in a checkpoint: array}}.
+
+        Raises:
+            ValueError: `steps` below 1.
         """
+        if steps < 1:
+            raise ValueError(f"Must specify steps > 0, given: {steps}")
         data = tf.data.Dataset.from_tensor_slices((features, labels))
         batches = data.repeat().batch(batch_size).take(steps)
         losses = [self.step(*batch).numpy() for batch in batches]
@@ -419,6 +424,8 @@ class Estimator(tf.Module):
         data = tf.data.Dataset.from_tensor_slices((features, labels))
         batches = data.batch(batch_size)
         update = tf.function(self._update, input_signature=batches.element_spec)
+        for metric in self.head.measures.values():
+            metric.reset_state()
         for batch in batches:
             update(*batch)
         return as_numpy({**self.head.result(), "global_step": self.global_step})
