@@ -6,7 +6,6 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
-from v2_eager.learning_rates import polynomial_decay
 from v2_eager.numerics import optimizers, restore
 from v2_eager.numerics.averages import ExponentialMovingAverage
 from v2_eager.numerics.batch_norms import BatchNorm
@@ -55,12 +54,13 @@ def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
         Tensor of the shape of `global_step` and the dtype of `learning_rate`.
     """
     # --- decay
-    rate = polynomial_decay(learning_rate, global_step, decay_steps, 0.0)
+    learning_rate = tf.convert_to_tensor(learning_rate)
+    step = tf.cast(global_step, learning_rate.dtype)
+    rate = learning_rate * (1 - tf.minimum(step, decay_steps) / decay_steps)
     if not warmup_steps:
         return rate
     # --- warm-up
-    done = tf.cast(global_step, rate.dtype) / tf.cast(warmup_steps, rate.dtype)
-    return tf.where(global_step < warmup_steps, learning_rate * done, rate)
+    return tf.where(step < warmup_steps, learning_rate * (step / warmup_steps), rate)
 
 
 class BertAdam(AdamWeightDecay):
