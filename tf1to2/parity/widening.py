@@ -195,9 +195,14 @@ def _names_of(dtype):
 
 def _functions_with(dtype):
     """Functions with a default `dtype`; what kernels have is theirs."""
+    frozen = gc.get_freeze_count()
+    gc.unfreeze()  # what is frozen is not told
+    objects = gc.get_objects()
+    if frozen:
+        gc.freeze()
     return [
         value
-        for value in gc.get_objects()
+        for value in objects
         if isinstance(value, types.FunctionType)
         if any(default is dtype for default in value.__defaults__ or ())
         if ".gen_" not in value.__module__

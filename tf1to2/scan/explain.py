@@ -6,13 +6,10 @@ import textwrap
 
 from tf1to2 import probes, topics
 from tf1to2.errors import CommandError
-from tf1to2.scan import catalog, facts, links, names, pasted, suggest
+from tf1to2.scan import asked, catalog, facts, links, pasted, spelled, suggest
 from tf1to2.view import library, proven, sides, terminal
 
 ALSO, SEVERAL = 4, 8  # names that are told
-ALIASES = {"rnn_cell": "tf.nn.rnn_cell", "tfe": "tf.contrib.eager"}
-"""What programs import modules as; those of contrib keep their names, or put `contrib_`
-before them: `import tensorflow.contrib.slim as slim`."""
 
 
 def render(text, width=terminal.WIDTH, colour=False):
@@ -32,14 +29,14 @@ def render(text, width=terminal.WIDTH, colour=False):
     text = sys.stdin.read() if text == "-" else text
     if pasted.is_message(text):
         return _of_error(text, width, colour)
-    symbol = _symbol(text.strip())
+    symbol = spelled.symbol(text.strip())
     if text.strip().removeprefix("v2_eager.").startswith("numerics."):
         symbol = ""
     if found := not suggest.exists(symbol) and library.find(text.strip()):
         return _of_numerics(*found, width, colour)
     if not suggest.exists(symbol):
         members = suggest.members(text.strip().removesuffix("()"))
-        members = members or _by_itself(text.strip())
+        members = members or spelled.by_itself(text.strip())
         if members:
             return _several(members, width, colour)
         known = pasted.by_type(text.strip())
@@ -52,42 +49,6 @@ def render(text, width=terminal.WIDTH, colour=False):
         hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
         raise CommandError(f"TensorFlow 1.15 has no {text.strip()}; {hint}")
     return _of_name(symbol, width, colour)
-
-
-def _symbol(text):
-    if text.startswith("."):
-        return text.removesuffix("()")
-    text = text.removesuffix("()")
-    if text.startswith("tf."):
-        text = "tensorflow" + text[2:]
-    origin = names.public(text)
-    for root in ("tensorflow", "tf"):
-        if origin == root or origin.startswith(root + "."):
-            return "tf" + origin.removeprefix(root)
-    if library.find(text):
-        return f"tf.{origin}"
-    alias, _, rest = origin.partition(".")
-    module = ALIASES.get(alias, f"tf.contrib.{alias.removeprefix('contrib_')}")
-    return next(filter(_is_name, [f"tf.{origin}", f"{module}.{rest}"]), f"tf.{origin}")
-
-
-def _by_itself(word):
-    """The methods that a word stands for, if it stands for no name."""
-    if not word.isidentifier():
-        return []
-    found = suggest.named(word)
-    if found:
-        return found if len(found) == 1 and _method(found[0]) else []
-    return [*filter(_method, suggest.members(f".{word}"))]
-
-
-def _method(symbol):
-    fact = facts.member(*symbol.rpartition(".")[::2])
-    return fact and fact.kind == "method"
-
-
-def _is_name(symbol):
-    return symbol.count(".") > 1 and suggest.exists(symbol)
 
 
 # --- A name.
@@ -250,8 +211,9 @@ def _several(symbols, width, colour):
     return "\n".join(lines) + "\n\n" + first
 
 
-LIKE = "Nothing has these very words. In words like these:\n"
-NAMED = "Nothing has these very words. Of the name in them:\n"
+NOTHING = "Nothing has these very words."
+LIKE = f"{NOTHING} In words like these:\n"
+NAMED = "By the name in them:\n"
 
 
 def _of_error(text, width, colour):
@@ -259,14 +221,28 @@ def _of_error(text, width, colour):
     if not (symbols or known):
         known, lead = pasted.likely(text), LIKE
     if not (symbols or known):
-        symbols, lead = pasted.mentioned(text), NAMED
-    if not (symbols or known):
-        raise CommandError(
-            f"nothing is known of this error: {pasted.last(text)[:200]}; "
-            "try the name that it is about: tf1to2 explain tf.NAME"
-        )
+        return _of_words(text, width, colour)
     several = _several(symbols, width, colour) if symbols else ""
     return "\n".join(filter(None, [lead, _of_advice(known[:SEVERAL], width), several]))
+
+
+def _of_words(text, width, colour):
+    """What the guide has of the words of a question, then of the names in it."""
+    found, symbols = asked.passages(text), pasted.mentioned(text)
+    if not (found or symbols):
+        raise CommandError(
+            f"nothing is known of this: {pasted.last(text)[:200]}; "
+            "try the name that it is about: tf1to2 explain tf.NAME"
+        )
+    if found and all(map(pasted.is_module, symbols)):
+        symbols = []  # the guide says more than where a module went
+    lines = [NOTHING + " The guide has, by some of them:" * bool(found), ""]
+    for passage in found:
+        where = f"{passage.page}, {passage.heading}: "
+        lines += _wrapped(where + passage.text, width, max_lines=4)
+        lines += [f"    tf1to2 diff {place}" for place in passage.places[:2]] + [""]
+    told = [NAMED + _several(symbols, width, colour)] if symbols else []
+    return "\n".join([*lines, *told])
 
 
 def _of_advice(known, width):

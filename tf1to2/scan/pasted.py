@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 
 from tf1to2 import topics
-from tf1to2.scan import catalog, chapter, suggest
+from tf1to2.scan import catalog, chapter, facts, spelled, suggest
 
 TYPE = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): ")
 # Where today's Python finds a module, and where programs do.
@@ -218,25 +218,44 @@ _PATTERNS = (
 
 # --- Names that stand in what was written.
 
-QUESTION = 8  # words of what is no error, and was typed
-
 
 def mentioned(text):
-    """The first name of TensorFlow 1 in a message or a question, in a list; or [].
+    """The names of TensorFlow 1 in a message or a question, each once, in their order.
 
-    Whole names count in both; of a question, the last component of one, too, if it is
-    no word of English: `ModelCheckpoint period`.
+    Names count that are whole (`tf.map_fn`), have a known module before them
+    (`slim.conv2d`), are called on an object of that class (`optimizer.minimize`), or
+    are no words of English (`ModelCheckpoint`); modules where there is nothing else.
     """
-    words = re.findall(r"[\w.]*\w", text)
-    typed = len(words) <= QUESTION and not any(map(_type, _lines(text)))
-    for word in words:
-        symbol = re.sub(r"^(tensorflow|tf)(\.compat\.v[12])*\.", "tf.", word)
-        if symbol.startswith("tf.") and suggest.exists(symbol):
-            return [symbol]
-        if typed and re.fullmatch(r"[A-Za-z]*(_|[a-z][A-Z])\w*", word):
-            if found := suggest.named(word):
-                return found[:1]
-    return []
+    found = {}
+    for word in re.findall(r"[\w.]*\w", TYPE.sub("", text)):
+        for symbol in _meant(word)[:1]:
+            found.setdefault(facts.aliases(symbol)[0], symbol)
+    modules = [one for one, symbol in found.items() if is_module(symbol)]
+    if len(modules) < len(found):
+        for one in modules:
+            del found[one]
+    return list(found.values())
+
+
+def _meant(word):
+    whole = re.sub(r"^(tensorflow|tf)(\.compat\.v[12])*\.", "tf.", word)
+    if whole.startswith("tf."):
+        return [whole] if suggest.exists(whole) else []
+    owner, dot, name = word.rpartition(".")
+    if not dot:
+        plain = not re.fullmatch(r"[A-Za-z]*(_|[a-z][A-Z]|[A-Z]{2,}[a-z])\w*", word)
+        return [] if plain else suggest.named(word) or spelled.by_itself(word)
+    if suggest.exists(symbol := spelled.symbol(word)):
+        return [symbol]
+    if owner == "self":
+        return spelled.by_itself(name) if "_" in name else []
+    return suggest.of_class(owner.rpartition(".")[2], name)
+
+
+def is_module(symbol):
+    """Whether a name is that of a module, as `tf.contrib` is."""
+    fact = facts.fact(symbol)
+    return fact.kind == "module" if fact else "." not in symbol.removeprefix("tf.")
 
 
 # --- Messages that somebody knows.

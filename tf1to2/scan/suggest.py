@@ -46,7 +46,7 @@ def near(text, count=5):
         close = difflib.get_close_matches(word, facts.members(owner), 2, 0.7)
         found = [f"{owner}.{name}" for name in close]
     elif around:
-        found = _of_class(around[-1], word)
+        found = of_class(around[-1], word)
         found += plain if found else []
     exact = plain + named(word)
     if not (found or around or exact):
@@ -125,7 +125,7 @@ def _with_argument(word):
     return sorted(found.values(), key=plain_first)
 
 
-def _of_class(variable, name):
+def of_class(variable, name):
     """Those members whose class a variable may be of by its name: sess, saver."""
     word, found = variable.strip("_").lower(), []
     for spelled in _defined(name).values():

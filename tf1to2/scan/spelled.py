@@ -1,0 +1,49 @@
+"""Which name of TensorFlow 1 a person means by what stands in a program or a question."""
+
+from tf1to2.scan import facts, names, suggest
+from tf1to2.view import library
+
+ALIASES = {"rnn_cell": "tf.nn.rnn_cell", "tfe": "tf.contrib.eager"}
+"""What programs import modules as; those of contrib keep their names, or put `contrib_`
+before them: `import tensorflow.contrib.slim as slim`."""
+
+
+def symbol(text):
+    """The name of TensorFlow 1 that a person means, whether there is one or not.
+
+    Args:
+        text: `tf.log`, `tensorflow.compat.v1.log`, `.eval`, `log`, `slim.conv2d`.
+    """
+    if text.startswith("."):
+        return text.removesuffix("()")
+    text = text.removesuffix("()")
+    if text.startswith("tf."):
+        text = "tensorflow" + text[2:]
+    origin = names.public(text)
+    for root in ("tensorflow", "tf"):
+        if origin == root or origin.startswith(root + "."):
+            return "tf" + origin.removeprefix(root)
+    if library.find(text):
+        return f"tf.{origin}"
+    alias, _, rest = origin.partition(".")
+    module = ALIASES.get(alias, f"tf.contrib.{alias.removeprefix('contrib_')}")
+    return next(filter(_is_name, [f"tf.{origin}", f"{module}.{rest}"]), f"tf.{origin}")
+
+
+def by_itself(word):
+    """The methods that a word stands for, if it stands for no name."""
+    if not word.isidentifier():
+        return []
+    found = suggest.named(word)
+    if found:
+        return found if len(found) == 1 and _method(found[0]) else []
+    return [*filter(_method, suggest.members(f".{word}"))]
+
+
+def _method(symbol):
+    fact = facts.member(*symbol.rpartition(".")[::2])
+    return fact and fact.kind == "method"
+
+
+def _is_name(symbol):
+    return symbol.count(".") > 1 and suggest.exists(symbol)
