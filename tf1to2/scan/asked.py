@@ -1,8 +1,8 @@
 """What the guide has on a question: the rows, rules and paragraphs that have its words.
 
 They are ranked by BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework,
-2009): a word counts for more the fewer passages have it. Compound names count as a whole
-and by their parts, words without their endings.
+2009): a word counts for more the fewer passages have it. Compound names count as a
+whole and by their parts, words without their endings.
 """
 
 import collections
@@ -106,7 +106,9 @@ def _of_guide():
                 if SKIPPED.match(line) or not re.search(r"\w{3}", line):
                     continue
                 page = f"guide/{path.name}"
-                passage = Passage(page, heading, _plain(line), _places(path.stem, heading, line))
+                passage = Passage(
+                    page, heading, _plain(line), _places(path.stem, heading, line)
+                )
                 yield passage, f"{path.stem} {heading} {passage.text}"
 
 
@@ -133,11 +135,19 @@ def _places(topic, heading, line):
 
 @functools.cache
 def _pairs():
-    return {f"{topic.name}.{name}" for topic in topics.topics().values() for name in topic.pairs}
+    return {
+        f"{topic.name}.{name}"
+        for topic in topics.topics().values()
+        for name in topic.pairs
+    }
 
 
 def _plain(line):
-    cells = LINK.sub(r"\1", re.sub(r"<[^>]*>", "", line)).strip("|-* \n").replace(" | ", " → ")
+    cells = (
+        LINK.sub(r"\1", re.sub(r"<[^>]*>", "", line))
+        .strip("|-* \n")
+        .replace(" | ", " → ")
+    )
     return " ".join(re.sub(r"\*\*|`", "", cells).split())
 
 

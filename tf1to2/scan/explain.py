@@ -1,6 +1,7 @@
 """`tf1to2 explain`: what became of a name, or of what an error is about."""
 
 import functools
+import re
 import sys
 import textwrap
 
@@ -26,29 +27,33 @@ def render(text, width=terminal.WIDTH, colour=False):
         CommandError: TensorFlow 1.15 had no such name, with the nearest ones; or nobody
             knows the error.
     """
-    text = sys.stdin.read() if text == "-" else text
+    text = (sys.stdin.read() if text == "-" else text).strip()
     if pasted.is_message(text):
         return _of_error(text, width, colour)
-    symbol = spelled.symbol(text.strip())
-    if text.strip().removeprefix("v2_eager.").startswith("numerics."):
+    text = text.partition("(")[0]  # of a call, the name
+    symbol = spelled.symbol(text)
+    if text.removeprefix("v2_eager.").startswith("numerics."):
         symbol = ""
-    if found := not suggest.exists(symbol) and library.find(text.strip()):
+    if suggest.exists(symbol):
+        return _of_name(symbol, width, colour)
+    if found := library.find(text):
         return _of_numerics(*found, width, colour)
-    if not suggest.exists(symbol):
-        members = suggest.members(text.strip().removesuffix("()"))
-        members = members or spelled.by_itself(text.strip())
-        if members:
-            return _several(members, width, colour)
-        known = pasted.by_type(text.strip())
-        if "." in text.strip(". \n"):
-            known = known or pasted.by_name(text.strip().removesuffix("()"))
-        if 0 < len(known) <= SEVERAL:
-            return _of_advice(known, width)
-        near = suggest.near(text.strip() if "." in text else symbol)
-        near = [*near, *library.near(text.strip())]
-        hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
-        raise CommandError(f"TensorFlow 1.15 has no {text.strip()}; {hint}")
-    return _of_name(symbol, width, colour)
+    if members := suggest.members(text) or spelled.by_itself(text):
+        return _several(members, width, colour)
+    known = pasted.by_type(text)
+    if "." in text.strip("."):
+        known = known or pasted.by_name(text)
+    if 0 < len(known) <= SEVERAL:
+        return _of_advice(known, width)
+    if meant := spelled.likely(text):
+        return _several(meant, width, colour)
+    word = text.rpartition(".")[2]
+    if found := [p for p in asked.passages(text) if re.search(rf"\b{word}\b", p.text)]:
+        return "\n".join(_of_passages(found, width))
+    near = suggest.near(text if "." in text else symbol)
+    near = [*near, *library.near(text)]
+    hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
+    raise CommandError(f"TensorFlow 1.15 has no {text}; {hint}")
 
 
 # --- A name.
@@ -229,20 +234,27 @@ def _of_error(text, width, colour):
 def _of_words(text, width, colour):
     """What the guide has of the words of a question, then of the names in it."""
     found, symbols = asked.passages(text), pasted.mentioned(text)
+    if pasted.is_error(text):  # by the names in it: the words are of many errors
+        telling = pasted.compounds(text)
+        found = [p for p in found if any(word in p.text for word in telling)]
     if not (found or symbols):
         raise CommandError(
-            f"nothing is known of this: {pasted.last(text)[:200]}; "
+            f"nothing is known of this error: {pasted.last(text)[:200]}; "
             "try the name that it is about: tf1to2 explain tf.NAME"
         )
     if found and all(map(pasted.is_module, symbols)):
         symbols = []  # the guide says more than where a module went
-    lines = [NOTHING + " The guide has, by some of them:" * bool(found), ""]
+    told = [NAMED + _several(symbols, width, colour)] if symbols else []
+    return "\n".join([NOTHING, *_of_passages(found, width), *told])
+
+
+def _of_passages(found, width):
+    lines = ["The guide has, by some of these words:", ""] if found else []
     for passage in found:
         where = f"{passage.page}, {passage.heading}: "
         lines += _wrapped(where + passage.text, width, max_lines=4)
         lines += [f"    tf1to2 diff {place}" for place in passage.places[:2]] + [""]
-    told = [NAMED + _several(symbols, width, colour)] if symbols else []
-    return "\n".join([*lines, *told])
+    return lines
 
 
 def _of_advice(known, width):

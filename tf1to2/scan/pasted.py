@@ -49,6 +49,12 @@ def is_message(text):
     return bool(re.search(r"\s", text.strip()))
 
 
+def is_error(text):
+    """Whether it says that something was raised, or is missing, and is no question."""
+    missing = re.compile(r"has no attribute|No module named|cannot import name")
+    return any(TYPE.match(line) or missing.search(line) for line in _lines(text))
+
+
 def names(text):
     """The names of TensorFlow 1 that an error is about, the likeliest first.
 
@@ -219,6 +225,16 @@ _PATTERNS = (
 # --- Names that stand in what was written.
 
 
+COMPOUND = re.compile(r"[A-Za-z]*(?:_|[a-z][A-Z]|[A-Z]{2,}[a-z])\w*")
+
+
+def compounds(text):
+    """The words of an error that are no words of English: `SyncReplicasOptimizer`."""
+    words = re.findall(r"[\w.]*\w", TYPE.sub("", text))
+    found = [word for word in words if COMPOUND.fullmatch(word) or "." in word]
+    return [word for word in found if word != "NoneType"]
+
+
 def mentioned(text):
     """The names of TensorFlow 1 in a message or a question, each once, in their order.
 
@@ -243,8 +259,8 @@ def _meant(word):
         return [whole] if suggest.exists(whole) else []
     owner, dot, name = word.rpartition(".")
     if not dot:
-        plain = not re.fullmatch(r"[A-Za-z]*(_|[a-z][A-Z]|[A-Z]{2,}[a-z])\w*", word)
-        return [] if plain else suggest.named(word) or spelled.by_itself(word)
+        named = COMPOUND.fullmatch(word)
+        return suggest.named(word) or spelled.by_itself(word) if named else []
     if suggest.exists(symbol := spelled.symbol(word)):
         return [symbol]
     if owner == "self":

@@ -1,4 +1,4 @@
-"""Which name of TensorFlow 1 a person means by what stands in a program or a question."""
+"""Which name of TensorFlow 1 is meant by what stands in a program or a question."""
 
 from tf1to2.scan import facts, names, suggest
 from tf1to2.view import library
@@ -38,6 +38,19 @@ def by_itself(word):
     if found:
         return found if len(found) == 1 and _method(found[0]) else []
     return [*filter(_method, suggest.members(f".{word}"))]
+
+
+def likely(text):
+    """What a name without its module means: its object, or methods of that name.
+
+    Args:
+        text: `replica_device_setter`, `sess.partial_run`.
+    """
+    owner, _, name = text.rpartition(".")
+    if owner:
+        return suggest.of_class(owner.rpartition(".")[2], name)
+    found = suggest.named(name)
+    return found[:1] if len({facts.aliases(one)[0] for one in found}) == 1 else []
 
 
 def _method(symbol):

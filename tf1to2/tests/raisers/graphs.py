@@ -20,6 +20,18 @@ def tape_of_reference():
         return tape.gradient(y, w)
 
 
+def tape_around_old_control_flow():
+    v1.disable_control_flow_v2()
+    try:
+        with tf.Graph().as_default(), tf.GradientTape() as tape:
+            x = tf.constant(2.0)
+            tape.watch(x)
+            y = v1.cond(v1.placeholder_with_default(True, []), lambda: x * x, lambda: x)
+            return tape.gradient(y, x)
+    finally:
+        v1.enable_control_flow_v2()
+
+
 def gradient_of_reference():
     @tf.custom_gradient
     def scaled(x):
@@ -204,6 +216,7 @@ def initialize_without_session():
 
 
 ERRORS = {
+    "graph control flow operations": tape_around_old_control_flow,
     "Cannot execute operation": initialize_without_session,
     "tf.placeholder()": lambda: v1.placeholder(tf.float32),
     "Session graph is empty": lambda: v1.Session().run(tf.constant(1.0)),
