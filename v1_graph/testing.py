@@ -1,4 +1,4 @@
-"""Tests and tools: test sessions, gradient checks, tfprof → plain calls and counts."""
+"""Tests: sessions, timelines, tfprof → plain calls, profiles and counts."""
 
 import contextlib
 import io
@@ -17,6 +17,7 @@ __all__ = [
     "run_session_tests",
     "run_assertions",
     "assert_structures_close",
+    "assert_alike",
     "run_error_tests",
     "draw_in_tests",
     "run_device_tests",
@@ -168,6 +169,25 @@ def assert_structures_close(a, b, rtol=1e-6, atol=1e-6):
     except AssertionError as error:
         reasons = r"Shape mismatch|mismatched keys|a\S* is different from b[^\s.]*"
         return re.search(reasons, str(error)).group()
+
+
+def assert_alike(a, b, assertion):
+    """Asserts that two values are alike, by one of a test case's assertions.
+
+    Args:
+        a: the expected value: an array, text, or a dict.
+        b: the actual one.
+        assertion: name of the method.
+
+    Returns:
+        True.
+
+    Raises:
+        AssertionError: they are not alike.
+        TypeError: the assertion is not for such values.
+    """
+    getattr(tf.test.TestCase("test_session"), assertion)(a, b)
+    return True
 
 
 def run_error_tests(x, kernel):
