@@ -85,16 +85,19 @@ def outcomes(case):
         case: a subclass of `TestCase`.
 
     Returns:
-        {name of a test: "passed", "failed", "error" or "skipped"}.
+        {name of a test: "passed", "failed", "skipped" or the class of its error}.
     """
     names = unittest.defaultTestLoader.getTestCaseNames(case)
     found = dict.fromkeys(names, "passed")
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromTestCase(case).run(result)
-    kinds = {"failed": result.failures, "error": result.errors}
-    for kind, tests in dict(kinds, skipped=result.skipped).items():
-        for test, _ in tests:
-            found[test.id().split(".")[-1]] = kind
+    for test, _ in result.failures:
+        found[test.id().split(".")[-1]] = "failed"
+    for test, _ in result.skipped:
+        found[test.id().split(".")[-1]] = "skipped"
+    for test, trace in result.errors:
+        classes = re.findall(r"(?m)^(?:\w+\.)*(\w+Error): ", trace)
+        found[test.id().split(".")[-1]] = classes[-1]
     return found
 
 
@@ -449,7 +452,8 @@ def report_benchmark(x, min_iters=10, burn_iters=2):
         burn_iters: how many run before them.
 
     Returns:
-        (the report without its times, how often the product ran).
+        (the report without its times, how often the product ran, how many megabytes
+        one of them moves by the report).
     """
 
     # --- benchmark
@@ -480,4 +484,7 @@ def report_benchmark(x, min_iters=10, burn_iters=2):
     # --- report
     with contextlib.redirect_stdout(io.StringIO()) as report:
         runs = ProductBenchmark().benchmark_product()
-    return re.sub(r"(wall_time|throughput): .*", r"\1", report.getvalue()), runs
+    times = r"(wall_time|throughput): (.*)"
+    (_, wall_time), (_, throughput) = re.findall(times, report.getvalue())
+    megabytes = round(float(wall_time) * float(throughput), 9)
+    return re.sub(times, r"\1", report.getvalue()), runs, megabytes
