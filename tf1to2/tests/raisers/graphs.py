@@ -215,10 +215,22 @@ def initialize_without_session():
         v1.global_variables_initializer().run()
 
 
+def session_of_a_test():
+    with tf.test.TestCase("test_session").session() as sess:
+        sess.run(tf.constant(1.0))
+
+
+def fed_session_of_a_test():
+    with tf.test.TestCase("test_session").cached_session() as sess:
+        sess.run(tf.constant(1.0), feed_dict={"x": 1.0})
+
+
 ERRORS = {
     "graph control flow operations": tape_around_old_control_flow,
     "Cannot execute operation": initialize_without_session,
     "tf.placeholder()": lambda: v1.placeholder(tf.float32),
+    "Trying to access properties": session_of_a_test,
+    "feed_dict is not supported": fed_session_of_a_test,
     "Session graph is empty": lambda: v1.Session().run(tf.constant(1.0)),
     "tf.gradients": lambda: tf.gradients(tf.constant(1.0), [tf.constant(1.0)]),
     "should be a function": lambda: v1.train.AdamOptimizer().minimize(tf.ones([])),

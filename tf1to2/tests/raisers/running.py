@@ -148,6 +148,7 @@ def draw_without_a_seed():
 
 
 ERRORS = {
+    "TensorRT": lambda: tf.experimental.tensorrt.Converter("folder"),
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
     "attribute 'ref'": lambda: model().weights[0].ref(),
