@@ -764,3 +764,22 @@ class SavedTest(FolderTest):
         ]
         self.assertIn("kernel/.ATTRIBUTES/VARIABLE_VALUE", names)
         self.assertNotIn("dense/kernel", names)
+
+    def test_the_names_of_a_signature_come_from_the_function(self):
+        spec = tf.TensorSpec([2], tf.float32)
+        named = tf.TensorSpec([2], tf.float32, name="other")
+        ends = {
+            "sum": (lambda x, y: x + y, {"output_0"}),
+            "both": (lambda x, y: (x, y), {"output_0", "output_1"}),
+            "keyed": (lambda x, y: {"total": x + y}, {"total"}),
+        }
+        module = tf.Module()
+        for name, (function, _) in ends.items():
+            setattr(module, name, tf.function(function, input_signature=[spec, named]))
+        signatures = {name: getattr(module, name) for name in ends}
+        tf.saved_model.save(module, self.folder, signatures)
+        loaded = tf.saved_model.load(self.folder).signatures
+        for name, (_, outputs) in ends.items():
+            taken = loaded[name].structured_input_signature[1]
+            self.assertEqual(set(taken), {"x", "other"})
+            self.assertEqual(set(loaded[name].structured_outputs), outputs)
