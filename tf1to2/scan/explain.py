@@ -234,7 +234,8 @@ def _of_error(text, width, colour):
 def _of_words(text, width, colour):
     """What the guide has of the words of a question, then of the names in it."""
     found, symbols = asked.passages(text), pasted.mentioned(text)
-    if pasted.is_error(text):  # by the names in it: the words are of many errors
+    error = pasted.is_error(text)
+    if error:  # by the names in it: the words are of many errors
         telling = pasted.compounds(text)
         found = [p for p in found if any(word in p.text for word in telling)]
     if not (found or symbols):
@@ -245,7 +246,8 @@ def _of_words(text, width, colour):
     if found and all(map(pasted.is_module, symbols)):
         symbols = []  # the guide says more than where a module went
     told = [NAMED + _several(symbols, width, colour)] if symbols else []
-    return "\n".join([NOTHING, *_of_passages(found, width), *told])
+    lead = [NOTHING] if error else []
+    return "\n".join([*lead, *_of_passages(found, width), *told])
 
 
 def _of_passages(found, width):
