@@ -1,4 +1,4 @@
-"""Columns of contrib.layers, and experiments with them → functions, variables, loops."""
+"""Columns of contrib.layers, an experiment with them → functions, variables, a loop."""
 
 import tempfile
 
