@@ -37,7 +37,7 @@ def render(text, width=terminal.WIDTH, colour=False):
         symbol = ""
     if found := not suggest.exists(symbol) and library.find(text.strip()):
         return _of_numerics(*found, width, colour)
-    if not suggest.exists(symbol):
+    if not suggest.exists(symbol) and not suggest.left_early(symbol):
         members = suggest.members(text.strip().removesuffix("()"))
         members = members or _by_itself(text.strip())
         if members:
