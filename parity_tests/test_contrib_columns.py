@@ -14,7 +14,6 @@ from v2_eager.feature_columns import combine, present
 STRINGS = {"xla": "strings do not compile"}
 SPARSE = {"xla": "the number of ids is no shape"}
 PARSED = {**CONTRIB, **STRINGS, "dynamic": "another case of the pair"}
-KEY = 0xDECAFCAFFE
 
 
 def examples(*rows):
@@ -60,7 +59,7 @@ EXAMPLES = examples(
 
 def by_the_key(boundaries, size, buckets, units=1, name="wide"):
     """The hash that every crossed column has today."""
-    return v2.make_wide(boundaries, size, buckets, KEY, units, name)
+    return v2.make_wide(boundaries, size, buckets, True, units, name)
 
 
 def by_identity(boundaries, size, buckets, units, name="deep"):
@@ -135,13 +134,13 @@ CASES = [
     columns(
         "make_wide",
         "the hash of today, two units",
-        {"hash_key": KEY, "units": 2, "buckets": 100},
+        {"fingerprints": True, "units": 2, "buckets": 100},
     ),
     mistaken(
         "make_wide",
         "the hash of today for that of old",
         by_the_key,
-        "without a hash_key crosses were hashed otherwise",
+        "without a key crosses were hashed otherwise",
     ),
     columns("make_deep", "the classic", {"units": 4}),
     mistaken(

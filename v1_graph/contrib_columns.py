@@ -55,14 +55,14 @@ def sparse_features(features):
     return dict(features, words=words, ids=ids, weights=weights)
 
 
-def make_wide(boundaries, size, buckets, hash_key=None, units=1, name="wide"):
+def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide"):
     """Makes a sum of weights: of numbers, buckets, words, weighted ids and crosses.
 
     Args:
         boundaries: list of increasing numbers, of the ages.
         size: how many ids there are; larger ones count from 0 again.
         buckets: how many there are for words, and for their crosses with ages.
-        hash_key: of the crosses; None for the hash of before 2017.
+        fingerprints: whether crosses are hashed as today, and not as before 2017.
         units: how many sums there are.
         name: scope of `linear/age_bucketized/weights`, `…/age_bucketized_X_words/…`,
             `…/words/…`, `…/ids_weighted_by_weights/…`, of `linear/scores/weight`, and
@@ -80,6 +80,9 @@ def make_wide(boundaries, size, buckets, hash_key=None, units=1, name="wide"):
         ages = layers.bucketized_column(layers.real_valued_column("age"), boundaries)
         words = layers.sparse_column_with_hash_bucket("words", buckets)
         ids = layers.sparse_column_with_integerized_feature("ids", size)
+        hash_key = None
+        if fingerprints:
+            hash_key = layers.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
         columns = [
             layers.real_valued_column("scores", 2, normalizer=lambda x: x / 4),
             ages,

@@ -53,11 +53,11 @@ def hashed(words, buckets):
     return words.with_values(tf.strings.to_hash_bucket_fast(words.values, buckets))
 
 
-def crossed(ages, words, buckets, hash_key=None):
+def crossed(ages, words, buckets, fingerprints=False):
     """The hashes of the age of a row and each of its words, sparse."""
     ages = words.with_values(tf.gather(ages, words.indices[:, 0]))
-    if hash_key is not None:  # of one word at a time, with its age
-        key = tf.sparse.cross_hashed([pairs(ages), pairs(words)], buckets, hash_key)
+    if fingerprints:  # of one word at a time, with its age
+        key = tf.sparse.cross_hashed([pairs(ages), pairs(words)], buckets)
         return words.with_values(key.values)
     # No op of today has the hash that was the default.
     key = tf.constant(0xDECAFCAFFE, tf.int64)
@@ -76,14 +76,14 @@ def pairs(sparse):
     return tf.SparseTensor(places, sparse.values, [tf.size(rows, tf.int64), 1])
 
 
-def make_wide(boundaries, size, buckets, hash_key=None, units=1, name="wide"):
+def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide"):
     """Makes a sum of weights: of numbers, buckets, words, weighted ids and crosses.
 
     Args:
         boundaries: list of increasing numbers, of the ages.
         size: how many ids there are; larger ones count from 0 again.
         buckets: how many there are for words, and for their crosses with ages.
-        hash_key: of the crosses; None for the hash of before 2017.
+        fingerprints: whether crosses are hashed as today, and not as before 2017.
         units: how many sums there are.
         name: scope of `linear/age_bucketized/weights`, `…/age_bucketized_X_words/…`,
             `…/words/…`, `…/ids_weighted_by_weights/…`, of `linear/scores/weight`, and
@@ -94,14 +94,14 @@ def make_wide(boundaries, size, buckets, hash_key=None, units=1, name="wide"):
         "words": [n, most] string tensor, "ids": [n, most] int64 tensor, "weights": of
         the ids, [n, most] float32 tensor} to float32 [n, units].
     """
-    return Wide(boundaries, size, buckets, hash_key, units, name)
+    return Wide(boundaries, size, buckets, fingerprints, units, name)
 
 
 class Wide(tf.Module):
-    def __init__(self, boundaries, size, buckets, hash_key, units, name):
+    def __init__(self, boundaries, size, buckets, fingerprints, units, name):
         super().__init__(name)
         self.boundaries, self.size = boundaries, size
-        self.buckets, self.hash_key = buckets, hash_key
+        self.buckets, self.fingerprints = buckets, fingerprints
         names = {  # "weight" where the column is of numbers
             "age_bucketized/weights": len(boundaries) + 1,
             "age_bucketized_X_words/weights": buckets,
@@ -125,7 +125,7 @@ class Wide(tf.Module):
         scores = tf.cast(features["scores"], tf.float32) / 4
         # --- sum
         by_age, by_cross, by_score, by_word, by_id = self.weights
-        cross = crossed(age, words, self.buckets, self.hash_key)
+        cross = crossed(age, words, self.buckets, self.fingerprints)
         sums = [  # sorted by the kinds of columns, and the order is that of the sum
             tf.gather(by_age, age),
             combine(by_cross, cross, combiner="sum"),
