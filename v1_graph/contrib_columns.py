@@ -1,4 +1,4 @@
-"""Columns of contrib.layers, an experiment with them → functions, variables, a loop."""
+"""Columns of contrib.layers: descriptions → functions."""
 
 import tempfile
 

@@ -1,4 +1,4 @@
-"""contrib.framework, deprecated, factorization, tfprof → plain loops over variables."""
+"""contrib.framework and its like: checkpoints, k-means → plain loops."""
 
 import os
 import tempfile
