@@ -198,6 +198,13 @@ CASES = [
         {"units": 4, "layers": 1, "activation": "tanh", "name": "crossed"},
         LOOPED,
     ),
+    layer(
+        "make_minimal",
+        "of several lengths",
+        [normal("b", 5, 3), integers("b", high=6)],
+        {"units": 4},
+        {"dynamic": LOOP},
+    ),
     block(
         "make_lstm_fused",
         "a loop that holds what has ended",

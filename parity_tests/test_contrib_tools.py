@@ -18,7 +18,16 @@ NO_XLA = {"xla": "it compiles no projection"}
 SIZES = [{"n": 2}, {"n": 67}]
 KERNELS = [RNG.normal(0, 0.3, [16, 16]).astype("f") for _ in range(7)]
 ROWS = RNG.normal(size=[67, 16]).astype("f")
+SOUNDS = np.random.RandomState(1).normal(size=[4, 1031]).astype("f")
+WINDOWS = {**ONCE, "xla": "sizes of frames are numbers"}
 BELOW = [normal(67, 31)]
+
+
+def same_window(signals, frame_length, frame_step, floor):
+    """`inverse_stft` as it is by default."""
+    spectra = tf.signal.stft(signals, frame_length, frame_step)
+    kept = tf.where(tf.abs(spectra) >= floor, spectra, tf.zeros_like(spectra))
+    return tf.signal.inverse_stft(kept, frame_length, frame_step)
 
 
 def clockwise(images, angles):
@@ -200,6 +209,16 @@ CASES = [
         WARPED,
         forwards,
         "a flow says where a pixel has come from, with its sign",
+    ),
+    op("gate", "sounds", [SOUNDS, 64, 16, 2.0], skip=WINDOWS, float32=True),
+    friend(
+        "gate",
+        "the same window twice",
+        [SOUNDS, 64, 16, 2.0],
+        same_window,
+        "windows that overlap add up to another size",
+        skip=WINDOWS,
+        float32=True,
     ),
     op("percentile", "of all", [*BELOW, 30.0], skip={"xla": "q is a number"}),
     op("percentile", "the median of columns", [*BELOW, 50.0], {"axis": 0}, ONCE),

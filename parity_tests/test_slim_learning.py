@@ -44,6 +44,16 @@ def arrays(seed, **shapes):
 SHAPES = {"conv__weights": [3, 2], "conv__biases": [2], "logits__weights": [2, 5]}
 SAVED, START = arrays(0, **SHAPES), arrays(1, **SHAPES)
 IMAGES = np.random.RandomState(5).randint(0, 256, [3, 4, 5, 3]).astype(np.uint8)
+FILES = [
+    [IMAGES[:2], IMAGES[2:]],
+    [
+        [
+            np.random.RandomState(6 + count).randint(0, 2, [count, 4, 5, 1], np.uint8)
+            for count in counts
+        ]
+        for counts in [(2, 0), (3,)]
+    ],
+]
 BOXES = [[[0.125, 0.25, 0.5, 0.75]], [], [[0.0, 0.0, 1.0, 1.0], [0.5, 0.1, 0.6, 0.3]]]
 
 # --- What is written in place of slim.
@@ -219,6 +229,7 @@ CASES = [
         [IMAGES, [4, 0, 9], BOXES, 5],
         skip=NO_FUNCTION,
     ),
+    Program("read_masks", "of two files", [*FILES, 2], skip=NO_FUNCTION),
     Raises.alike(
         "create_train_op",
         "NaN",

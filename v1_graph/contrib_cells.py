@@ -15,6 +15,7 @@ __all__ = [
     "make_nas",
     "make_ugrnn",
     "make_intersection",
+    "make_minimal",
 ]
 
 # compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
@@ -272,3 +273,56 @@ def make_intersection(units, layers, activation="relu", name="reader"):
         return tf.nn.dynamic_rnn(cell, x, dtype=x.dtype)
 
     return tf.make_template(name, read)
+
+
+def make_minimal(units, name="reader"):
+    """Makes a cell of one's own: a gate that forgets, and counts what it has read.
+
+    Args:
+        units: size of the state.
+        name: scope of `rnn/minimal_gated_cell/gate/kernel`, `…/gate/bias`,
+            `…/candidate/kernel` and `…/candidate/bias`.
+
+    Returns:
+        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
+        [batch] ints, to the outputs, [batch, time, 2 * units], which are the state and
+        the gate, and the last state, a pair: [batch, units], and the number of steps,
+        [batch, 1], of the dtype of the inputs.
+    """
+
+    class MinimalGatedCell(tensorflow.contrib.rnn.RNNCell):
+        def __init__(self, num_units):
+            super().__init__()
+            self._num_units = num_units
+
+        @property
+        def state_size(self):
+            return self._num_units, 1
+
+        @property
+        def output_size(self):
+            return 2 * self._num_units
+
+        def __call__(self, x, state, scope=None):
+            state, count = state
+            with tf.variable_scope(scope or "minimal_gated_cell"):
+                with tf.variable_scope("gate"):
+                    gate = tf.sigmoid(affine([x, state], self._num_units))
+                with tf.variable_scope("candidate"):
+                    new = tf.tanh(affine([x, gate * state], self._num_units))
+            state = (1 - gate) * state + gate * new
+            return tf.concat([state, gate], 1), (state, count + 1)
+
+    def read(x, lengths=None):
+        draw_weights()
+        return tf.nn.dynamic_rnn(MinimalGatedCell(units), x, lengths, dtype=x.dtype)
+
+    return tf.make_template(name, read)
+
+
+def affine(inputs, units):
+    """One product with all inputs, as `_linear` of the old cells had it."""
+    x = tf.concat(inputs, 1)
+    kernel = tf.get_variable("kernel", [x.shape[1], units], x.dtype)
+    bias = tf.get_variable("bias", [units], x.dtype, tf.zeros_initializer())
+    return tf.nn.bias_add(tf.matmul(x, kernel), bias)

@@ -239,7 +239,7 @@ def run_all(build, batches):
     metrics = tensorflow.contrib.metrics
     with tf.Graph().as_default(), tf.Session() as sess:
         inputs = [tf.placeholder(a.dtype, [None, *a.shape[1:]]) for a in batches[0]]
-        values, updates = metrics.aggregate_metric_map(build(metrics, *inputs))
+        values, updates = metrics.aggregate_metric_map(build(*inputs))
         sess.run(tf.local_variables_initializer())
         history = []
         for batch in batches:
@@ -259,8 +259,9 @@ def stream(batches):
         List of {name: scalar}, after each batch; `all` are the scores so far.
     """
 
-    def build(metrics, labels, scores, weights):
+    def build(labels, scores, weights):
         # --- metrics
+        metrics = tensorflow.contrib.metrics
         decided = tf.round(scores)
         numbers = [tf.cast(x, tf.int64) for x in (labels, decided)]
         return {
@@ -296,8 +297,9 @@ def stream_at_k(batches, k):
         List of {name: float64 scalar}, after each batch.
     """
 
-    def build(metrics, labels, scores):
+    def build(labels, scores):
         # --- metrics
+        metrics = tensorflow.contrib.metrics
         return {
             "precision": metrics.streaming_sparse_precision_at_k(scores, labels, k),
             "recall": metrics.streaming_sparse_recall_at_k(scores, labels, k),

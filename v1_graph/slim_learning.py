@@ -16,6 +16,7 @@ __all__ = [
     "evaluate_once",
     "assign_from_checkpoint",
     "read_examples",
+    "read_masks",
 ]
 
 # compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
@@ -304,3 +305,92 @@ def read_examples(images, labels, boxes, count):
         # --- run
         with tf.Session() as sess, slim.queues.QueueRunners(sess):
             return [sess.run(example) for _ in range(count)]
+
+
+def read_masks(images, masks, epochs):
+    """Reads the examples of several files, whose masks are decoded by a callback.
+
+    Args:
+        images: list of [n, height, width, 3] uint8 arrays, one for each file.
+        masks: list of lists of [k, height, width, 1] uint8 arrays of 0 and 1; k varies.
+        epochs: how often to read all files.
+
+    Returns:
+        List of dicts in the order of the files: `image`, [height, width, 3] uint8, and
+        `masks`, [k, height, width] float32.
+    """
+    with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
+        # --- write
+        with tf.Session() as sess:
+            for i, (file_images, file_masks) in enumerate(zip(images, masks)):
+                rows = [
+                    {
+                        "image/encoded": [sess.run(tf.image.encode_png(image))],
+                        "masks": [sess.run(tf.image.encode_png(m)) for m in row_masks],
+                    }
+                    for image, row_masks in zip(file_images, file_masks)
+                ]
+                with open(os.path.join(directory, "rows-%05d" % i), "wb") as file:
+                    file.write(write_records(rows))
+        # --- read
+        from tensorflow.contrib.slim.python.slim.data import parallel_reader
+
+        slim = tensorflow.contrib.slim
+        paths = parallel_reader.get_data_files(os.path.join(directory, "rows-*"))
+        _, serialized = parallel_reader.parallel_read(
+            sorted(paths), tf.TFRecordReader, epochs, num_readers=1, shuffle=False
+        )
+        example = mask_decoder(images[0].shape[1:]).decode(serialized)
+        example = slim.prefetch_queue.prefetch_queue(
+            example, 2, dynamic_pad=True
+        ).dequeue()
+        # --- run
+        found = []
+        with tf.Session() as sess:
+            sess.run(tf.local_variables_initializer())  # they count the epochs
+            with slim.queues.QueueRunners(sess):
+                try:
+                    while True:
+                        found.append(sess.run(example))
+                except tf.errors.OutOfRangeError:
+                    return found
+
+
+def mask_decoder(shape):
+    """A decoder as detectors have it, of images of this shape."""
+    slim = tensorflow.contrib.slim
+
+    def decode_masks(tensors):
+        texts = tf.sparse_tensor_to_dense(tensors["masks"], default_value="")
+        masks = tf.cond(
+            tf.size(texts) > 0,
+            lambda: tf.map_fn(
+                lambda text: tf.image.decode_png(text, 1), texts, "uint8"
+            ),
+            lambda: tf.zeros((0,) + shape[:2] + (1,), "uint8"),
+        )
+        return tf.cast(tf.reshape(masks, (-1,) + shape[:2]), tf.float32)
+
+    class Decoder(slim.data_decoder.DataDecoder):
+        def __init__(self):
+            handlers = slim.tfexample_decoder
+            self._decoder = handlers.TFExampleDecoder(
+                {
+                    "image/encoded": tf.FixedLenFeature([], tf.string),
+                    "image/format": tf.FixedLenFeature([], tf.string, "png"),
+                    "masks": tf.VarLenFeature(tf.string),
+                },
+                {
+                    "image": handlers.Image(shape=shape),
+                    "masks": handlers.ItemHandlerCallback(["masks"], decode_masks),
+                },
+            )
+
+        def list_items(self):
+            return self._decoder.list_items()
+
+        def decode(self, data, items=None):
+            items = items or self.list_items()
+            return dict(zip(items, self._decoder.decode(data, items)))
+
+    return Decoder()

@@ -15,6 +15,7 @@ __all__ = [
     "make_nas",
     "make_ugrnn",
     "make_intersection",
+    "make_minimal",
 ]
 
 
@@ -241,3 +242,47 @@ def make_intersection(units, layers, activation="relu", name="reader"):
         for layer in range(layers)
     ]
     return Reader(rnn.MultiRNNCell(cells))
+
+
+def make_minimal(units, name="reader"):
+    """Makes a cell of one's own: a gate that forgets, and counts what it has read.
+
+    Args:
+        units: size of the state.
+        name: scope of `rnn/minimal_gated_cell/gate/kernel`, `…/gate/bias`,
+            `…/candidate/kernel` and `…/candidate/bias`.
+
+    Returns:
+        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
+        [batch] ints, to the outputs, [batch, time, 2 * units], which are the state and
+        the gate, and the last state, a pair: [batch, units], and the number of steps,
+        [batch, 1], of the dtype of the inputs.
+    """
+    return Reader(MinimalGatedCell(units, f"{name}/rnn/minimal_gated_cell", DRAW))
+
+
+class MinimalGatedCell(rnn.Cell):
+    def __init__(self, num_units, name, initializer=None):
+        super().__init__(num_units, name, initializer)
+        self.output_size = 2 * num_units
+
+    def zero_state(self, batch, dtype):
+        return tf.zeros([batch, self.num_units], dtype), tf.zeros([batch, 1], dtype)
+
+    def make_variables(self, depth, dtype):
+        n = self.num_units
+        self.kernel = self.variable("gate/kernel", [depth + n, n], dtype)
+        self.bias = self.variable("gate/bias", [n], dtype, tf.zeros)
+        self.new_kernel = self.variable("candidate/kernel", [depth + n, n], dtype)
+        self.new_bias = self.variable("candidate/bias", [n], dtype, tf.zeros)
+
+    def __call__(self, x, state):
+        state, count = state
+        gate = tf.sigmoid(affine([x, state], self.kernel, self.bias))
+        new = tf.tanh(affine([x, gate * state], self.new_kernel, self.new_bias))
+        state = (1 - gate) * state + gate * new
+        return tf.concat([state, gate], 1), (state, count + 1)
+
+
+def affine(inputs, kernel, bias):
+    return tf.nn.bias_add(tf.matmul(tf.concat(inputs, 1), kernel), bias)

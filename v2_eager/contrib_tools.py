@@ -16,6 +16,7 @@ __all__ = [
     "translate",
     "transform",
     "dense_image_warp",
+    "gate",
     "percentile",
     "normal_terms",
     "categorical_terms",
@@ -281,6 +282,24 @@ def dense_image_warp(images, flow):
     top = right * (corner([0, 1]) - corner([0, 0])) + corner([0, 0])
     bottom = right * (corner([1, 1]) - corner([1, 0])) + corner([1, 0])
     return down * (bottom - top) + top
+
+
+def gate(signals, frame_length, frame_step, floor):
+    """Takes out of sounds what is weak, in each window and at each frequency.
+
+    Args:
+        signals: [batch, samples] float32 tensor.
+        frame_length: samples of a window.
+        frame_step: samples from one window to the next.
+        floor: the least magnitude that is kept.
+
+    Returns:
+        [batch, samples of the whole frames] float32 tensor.
+    """
+    spectra = tf.signal.stft(signals, frame_length, frame_step)
+    kept = tf.where(tf.abs(spectra) >= floor, spectra, tf.zeros_like(spectra))
+    window = tf.signal.inverse_stft_window_fn(frame_step)
+    return tf.signal.inverse_stft(kept, frame_length, frame_step, window_fn=window)
 
 
 def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):

@@ -20,6 +20,7 @@ __all__ = [
     "evaluate_once",
     "assign_from_checkpoint",
     "read_examples",
+    "read_masks",
 ]
 
 
@@ -342,3 +343,51 @@ def read_examples(images, labels, boxes, count):
         dataset = tf.data.TFRecordDataset(path).map(decode).repeat()
         # --- run
         return list(dataset.take(count).as_numpy_iterator())
+
+
+def read_masks(images, masks, epochs):
+    """Reads the examples of several files, whose masks are decoded by a callback.
+
+    Args:
+        images: list of [n, height, width, 3] uint8 arrays, one for each file.
+        masks: list of lists of [k, height, width, 1] uint8 arrays of 0 and 1; k varies.
+        epochs: how often to read all files.
+
+    Returns:
+        List of dicts in the order of the files: `image`, [height, width, 3] uint8, and
+        `masks`, [k, height, width] float32.
+    """
+    shape = images[0].shape[1:]
+
+    def decode_mask(text):  # of a known shape: there may be none
+        return tf.ensure_shape(tf.io.decode_png(text, 1), [*shape[:2], 1])
+
+    def decode(serialized):
+        one = tf.io.FixedLenFeature([], tf.string)
+        many = tf.io.FixedLenSequenceFeature([], tf.string, allow_missing=True)
+        spec = {"image/encoded": one, "masks": many}
+        row = tf.io.parse_single_example(serialized, spec)
+        found = tf.map_fn(decode_mask, row["masks"], fn_output_signature="uint8")
+        image = tf.io.decode_image(row["image/encoded"], 3, expand_animations=False)
+        return {
+            "image": tf.ensure_shape(image, shape),
+            "masks": tf.cast(tf.reshape(found, [-1, *shape[:2]]), tf.float32),
+        }
+
+    with tempfile.TemporaryDirectory() as directory:
+        # --- write
+        for i, (file_images, file_masks) in enumerate(zip(images, masks)):
+            rows = [
+                {
+                    "image/encoded": [tf.io.encode_png(image).numpy()],
+                    "masks": [tf.io.encode_png(mask).numpy() for mask in row_masks],
+                }
+                for image, row_masks in zip(file_images, file_masks)
+            ]
+            path = os.path.join(directory, f"rows-{i:05d}")
+            tf.io.write_file(path, write_records(rows))
+        # --- read
+        paths = sorted(tf.io.gfile.glob(os.path.join(directory, "rows-*")))
+        dataset = tf.data.TFRecordDataset(paths).repeat(epochs).map(decode).prefetch(2)
+        # --- run
+        return list(dataset.as_numpy_iterator())

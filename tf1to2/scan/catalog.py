@@ -161,8 +161,9 @@ def symbols():
     return sorted({*known, *verdicts.table()[0]})
 
 
-# `tf.contrib.rnn.python.ops.rnn_cell.GLSTMCell` is `tf.contrib.rnn.GLSTMCell`.
-DEEP = re.compile(r"^(tf\.contrib\.\w+\.)python\.(?:\w+\.)*(?=\w+$)")
+# `tf.contrib.rnn.python.ops.rnn_cell.GLSTMCell` is `tf.contrib.rnn.GLSTMCell`, and
+# what is deep in a module of contrib may be `tf.contrib.learn.learn_runner.run`.
+DEEP = re.compile(r"^(tf\.contrib\.\w+\.)python\.((?:\w+\.)*)(\w+)$")
 KERAS = """activations applications backend callbacks constraints datasets initializers
 layers losses metrics models optimizers preprocessing regularizers utils wrappers"""
 # Modules that contrib's modules had by another name.
@@ -193,7 +194,18 @@ def short(symbol):
     for module, real in FACADES:
         if symbol == module or symbol.startswith(module + "."):
             return real + symbol.removeprefix(module)
-    return DEEP.sub(r"\1", symbol)
+    return DEEP.sub(_raised, symbol)
+
+
+def _raised(deep):
+    """The first of a deep name's spellings that there is, the shortest first."""
+    package, modules, name = deep.groups()
+    parts = modules.split(".")  # the last one is empty
+    spellings = [
+        package + ".".join(parts[first:]) + name
+        for first in range(len(parts) - 1, -1, -1)
+    ]
+    return next((s for s in spellings if facts.fact(s)), spellings[0])
 
 
 def _find(symbol, entry_of, of_public):

@@ -34,7 +34,7 @@ def render(text, width=terminal.WIDTH, colour=False):
     symbol = spelled.symbol(text)
     if text.removeprefix("v2_eager.").startswith("numerics."):
         symbol = ""
-    if suggest.exists(symbol):
+    if suggest.exists(symbol) or suggest.left_early(symbol):
         return _of_name(symbol, width, colour)
     if found := library.find(text):
         return _of_numerics(*found, width, colour)

@@ -4,7 +4,7 @@ import difflib
 import functools
 import re
 
-from tf1to2.scan import arguments, catalog, facts
+from tf1to2.scan import arguments, catalog, facts, verdicts
 
 
 def exists(symbol):
@@ -19,6 +19,13 @@ def exists(symbol):
     if entry.symbol != symbol and entry.kind in ("const", "func"):
         return True  # FLAGS.x
     return entry.verdict == "private" or entry.symbol == symbol
+
+
+def left_early(symbol):
+    """Whether it lies in a package of contrib that 1.15 had no more, with a verdict."""
+    package = ".".join(symbol.split(".")[:3])
+    gone = package not in _modules() and not facts.fact(package)
+    return package.startswith("tf.contrib.") and gone and package in verdicts.table()[1]
 
 
 def _is_member(symbol):

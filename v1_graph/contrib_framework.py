@@ -1,0 +1,294 @@
+"""contrib.framework and its like: checkpoints, k-means → plain loops."""
+
+import os
+import tempfile
+
+import numpy as np
+import tensorflow
+import tensorflow.compat.v1 as tf
+
+from v1_graph.slim_learning import write_checkpoint
+from v1_graph.summaries import _read
+
+__all__ = [
+    "average_checkpoints",
+    "restore_model",
+    "fetch",
+    "feed_by_specs",
+    "make_centered",
+    "write_old_summaries",
+    "cluster",
+    "count_parameters",
+]
+
+# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+
+
+def average_checkpoints(checkpoints):
+    """Averages the variables of several checkpoints, as translation models do.
+
+    Args:
+        checkpoints: list of {name: array}, what the checkpoints of a program hold.
+
+    Returns:
+        {name: array}, what the new checkpoint holds: means in the dtype of the last
+        one, and a `global_step` of 0.
+
+    Raises:
+        tf.errors.NotFoundError: a later checkpoint lacks a name of the first.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for i, saved in enumerate(checkpoints):
+            os.mkdir(os.path.join(folder, str(i)))
+            paths.append(write_checkpoint(saved, os.path.join(folder, str(i))))
+        # --- sum
+        values, dtypes = {}, {}
+        for name, shape in tensorflow.contrib.framework.list_variables(paths[0]):
+            if not name.startswith("global_step"):
+                values[name] = np.zeros(shape)
+        for path in paths:
+            reader = tensorflow.contrib.framework.load_checkpoint(path)
+            for name in values:
+                tensor = reader.get_tensor(name)
+                dtypes[name] = tensor.dtype
+                values[name] += tensor
+        # --- mean
+        for name in values:
+            values[name] /= len(paths)
+        # --- write
+        with tf.Graph().as_default(), tf.Session() as sess:
+            variables = [
+                tf.get_variable(name, shape=values[name].shape, dtype=dtypes[name])
+                for name in values
+            ]
+            placeholders = [tf.placeholder(v.dtype, v.shape) for v in variables]
+            assign_ops = [tf.assign(*pair) for pair in zip(variables, placeholders)]
+            tf.Variable(0, name="global_step", trainable=False, dtype=tf.int64)
+            sess.run(tf.global_variables_initializer())
+            for inputs, op, value in zip(placeholders, assign_ops, values.values()):
+                sess.run(op, {inputs: value})
+            averaged = os.path.join(folder, "averaged.ckpt")
+            averaged = tf.train.Saver().save(sess, averaged, global_step=0)
+        # --- read
+        names = [n for n, _ in tensorflow.contrib.framework.list_variables(averaged)]
+        load = tensorflow.contrib.framework.load_variable
+        return {name: load(averaged, name) for name in names}
+
+
+def restore_model(saved, start, model, steps):
+    """Restores the variables that are a model's, and leaves the others to training.
+
+    Args:
+        saved: {name: array}, what a checkpoint holds.
+        start: {name: array}, the variables of this program before.
+        model: list of the names in `start` that belong to the model.
+        steps: how many steps to count.
+
+    Returns:
+        {name: array}, the variables after, `global_step` among them.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint lacks a name of the model.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_checkpoint(saved, folder)
+        with tf.Graph().as_default(), tf.Session() as sess:
+            # --- build
+            framework = tensorflow.contrib.framework
+            global_step = tensorflow.contrib.slim.create_global_step()
+            for name, array in start.items():
+                variable = tf.get_variable(name, initializer=array)
+                if name in model:
+                    framework.add_model_variable(variable)
+            # --- restore
+            saver = tf.train.Saver(framework.get_model_variables())
+            sess.run(tf.global_variables_initializer())
+            saver.restore(sess, path)
+            # --- count
+            step = tf.assign_add(global_step, 1)
+            for _ in range(steps):
+                sess.run(step)
+            return sess.run({v.op.name: v for v in framework.get_variables()})
+
+
+def fetch(x, settings):
+    """Evaluates what is a tensor in a nested report, and hands on what is none.
+
+    Args:
+        x: [n, features] float array.
+        settings: nested dicts and lists of numbers and text.
+
+    Returns:
+        dict with the `moments` of the columns, a pair of [features], the number of
+        `rows`, a variable, and the `settings` as they are.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        framework = tensorflow.contrib.framework
+        inputs, rows = tf.constant(x), tf.Variable(len(x))
+        report = {"rows": rows, "moments": tf.nn.moments(inputs, 0)}
+        report["settings"] = settings
+        # --- fetch
+        leaves = framework.nest.flatten(report)
+        tensors = [leaf for leaf in leaves if framework.is_tensor(leaf)]
+        sess.run(tf.global_variables_initializer())
+        values = iter(sess.run(tensors))  # which refuses numbers and text
+        leaves = [next(values) if framework.is_tensor(x) else x for x in leaves]
+        return framework.nest.pack_sequence_as(report, leaves)
+
+
+def feed_by_specs(batches):
+    """Makes inputs of any number of rows, by the structure of the first batch.
+
+    Args:
+        batches: list of nested dicts and lists of [n, ...] arrays; n may vary.
+
+    Returns:
+        List of the same structures, of the sums over the rows.
+
+    Raises:
+        ValueError: another shape of rows; today a TypeError.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- specs
+        nest = tensorflow.contrib.framework.nest
+
+        def spec_of(array):
+            shape = [None] + list(array.shape[1:])
+            return tensorflow.contrib.framework.TensorSpec(shape, array.dtype)
+
+        specs = nest.map_structure(spec_of, batches[0])
+        # --- build
+        inputs = nest.map_structure(lambda s: tf.placeholder(s.dtype, s.shape), specs)
+        sums = nest.map_structure(lambda rows: tf.reduce_sum(rows, 0), inputs)
+        # --- run
+        keys = nest.flatten(inputs)
+        return [sess.run(sums, dict(zip(keys, nest.flatten(b)))) for b in batches]
+
+
+def make_centered(decay=0.9, name="centered"):
+    """Makes a layer that subtracts the batch's mean, or once trained the moving one.
+
+    Args:
+        decay: share of the moving mean that an update keeps.
+        name: scope of the variable `moving_mean`.
+
+    Returns:
+        Callable from an [n, units] float tensor and `is_training`, a bool or a bool
+        tensor, to a tensor of the same shape.
+    """
+
+    def center(x, is_training):
+        moving_mean = tf.get_variable(
+            "moving_mean", x.shape[1:], x.dtype, tf.zeros_initializer(), trainable=False
+        )
+
+        def by_batch():
+            mean = tf.reduce_mean(x, 0)
+            update = tf.assign_sub(moving_mean, (1 - decay) * (moving_mean - mean))
+            with tf.control_dependencies([update]):
+                return x - mean
+
+        return tensorflow.contrib.framework.smart_cond(
+            is_training, by_batch, lambda: x - moving_mean
+        )
+
+    return tf.make_template(name, center)
+
+
+def write_old_summaries(tags, values):
+    """Writes summaries by the ops of before 1.0: the tags are as they are given.
+
+    Args:
+        tags: list of k distinct texts.
+        values: [steps, k] float array, a value for each tag.
+
+    Returns:
+        List of dicts as `summaries.read_events` returns them.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a value is NaN or infinite.
+    """
+    with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
+        # --- build
+        row = tf.placeholder(values.dtype, [len(tags)])
+        with tf.name_scope("train"):  # of which no tag hears
+            tensorflow.contrib.deprecated.scalar_summary(tags, row)
+            total = tf.reduce_sum(row)
+            tensorflow.contrib.deprecated.scalar_summary("cost (total)", total)
+            tensorflow.contrib.deprecated.histogram_summary("costs", row)
+        merged = tensorflow.contrib.deprecated.merge_all_summaries()
+        # --- write
+        with tf.Session() as sess, tf.summary.FileWriter(directory) as writer:
+            for step in range(len(values)):
+                writer.add_summary(sess.run(merged, {row: values[step]}), step)
+        # --- read
+        return _read(directory)
+
+
+def cluster(x, centers, steps, cosine=False):
+    """Clusters rows by k-means, from given centers, all rows in each step.
+
+    Args:
+        x: [n, features] float32 array.
+        centers: [k, features] float32 array to start at.
+        steps: how many steps to take.
+        cosine: whether the angle counts instead of the squared distance.
+
+    Returns:
+        dict with the mean `distances` before each step, the last step's `assigned`
+        centers, [n] int64, and the `centers` in the end.
+    """
+    from tensorflow.contrib.factorization.python.ops import clustering_ops
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        metric = clustering_ops.SQUARED_EUCLIDEAN_DISTANCE
+        if cosine:
+            metric = clustering_ops.COSINE_DISTANCE
+        kmeans = clustering_ops.KMeans(
+            tf.constant(x),
+            len(centers),
+            initial_clusters=centers,
+            distance_metric=metric,
+        )
+        _, assigned, distances, _, init_op, train_op = kmeans.training_graph()
+        mean = tf.reduce_mean(distances)
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        sess.run(init_op)
+        means = []
+        for _ in range(steps):
+            last, distance, _ = sess.run([assigned[0], mean, train_op])
+            means.append(distance)
+        (centers,) = [v for v in tf.global_variables() if v.op.name == "clusters"]
+        return {
+            "distances": np.stack(means),
+            "assigned": last,
+            "centers": sess.run(centers),
+        }
+
+
+def count_parameters(shapes, frozen=()):
+    """Counts the parameters that are trained, scope by scope.
+
+    Args:
+        shapes: {name: shape}, of the variables of a model.
+        frozen: list of the names that are not trained.
+
+    Returns:
+        dict with the `total`, and {name of what is at the top: its number} as `scopes`.
+    """
+    with tf.Graph().as_default() as graph:
+        # --- build
+        for name, shape in shapes.items():
+            tf.get_variable(name, shape, trainable=name not in frozen)
+        # --- count
+        tfprof = tensorflow.contrib.tfprof
+        param_stats = tfprof.model_analyzer.print_model_analysis(
+            graph,
+            tfprof_options=tfprof.model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS,
+        )
+        scopes = {node.name: node.total_parameters for node in param_stats.children}
+        return {"total": param_stats.total_parameters, "scopes": scopes}

@@ -1,0 +1,296 @@
+"""Columns of contrib.layers: descriptions → functions."""
+
+import tempfile
+
+import tensorflow as tf
+
+from v2_eager.feature_columns import bucket_of, combine, counts, present
+from v2_eager.numerics import initializers, metrics, optimizers
+
+__all__ = [
+    "parse",
+    "make_wide",
+    "make_deep",
+    "make_bag",
+    "run_experiment",
+]
+
+
+def parse(serialized, size):
+    """Parses examples by what the columns of a model ask for.
+
+    Args:
+        serialized: [n] string tensor, each a tf.train.Example.
+        size: how many `scores` an example has.
+
+    Returns:
+        dict of `scores`, [n, size] float32, and `age`, [n, 1] float32, 0 where there is
+        none; of the sparse `words`, string, `ids`, int64, and `weights`, float32.
+
+    Raises:
+        tf.errors.InvalidArgumentError: the scores are missing, or not `size` many.
+    """
+    # --- spec
+    spec = {
+        "scores": tf.io.FixedLenFeature([size], tf.float32),
+        "age": tf.io.FixedLenFeature([1], tf.float32, [0.0]),
+        "words": tf.io.VarLenFeature(tf.string),
+        "ids": tf.io.VarLenFeature(tf.int64),
+        "weights": tf.io.VarLenFeature(tf.float32),
+    }
+    # --- parse
+    return tf.io.parse_example(serialized, spec)
+
+
+def sparse_features(features):
+    """Words, ids and weights as a parser gives them: "" and -1 are none."""
+    words, ids = present(features["words"]), present(features["ids"])
+    weights = ids.with_values(tf.gather_nd(features["weights"], ids.indices))
+    return dict(features, words=words, ids=ids, weights=weights)
+
+
+def hashed(words, buckets):
+    return words.with_values(tf.strings.to_hash_bucket_fast(words.values, buckets))
+
+
+def crossed(ages, words, buckets, fingerprints=False):
+    """The hashes of the age of a row and each of its words, sparse."""
+    ages = words.with_values(tf.gather(ages, words.indices[:, 0]))
+    if fingerprints:  # of one word at a time, with its age
+        key = tf.sparse.cross_hashed([pairs(ages), pairs(words)], buckets)
+        return words.with_values(key.values)
+    # No op of today has the hash that was the default.
+    key = tf.constant(0xDECAFCAFFE, tf.int64)
+    for part in ages.values, tf.bitcast(tf.fingerprint(words.values), tf.int64):
+        shifts = tf.bitwise.left_shift(key, 10) + tf.bitwise.right_shift(key, 4)
+        mixed = part + (0x9E3779B97F4A7800 - 2**64) + shifts
+        key = tf.bitwise.bitwise_xor(key, mixed)
+    key = tf.bitcast(key, tf.uint64) % tf.constant(buckets, tf.uint64)
+    return words.with_values(tf.cast(key, tf.int64))
+
+
+def pairs(sparse):
+    """A row for each value."""
+    rows = tf.range(tf.size(sparse.values, tf.int64))
+    places = tf.stack([rows, tf.zeros_like(rows)], 1)
+    return tf.SparseTensor(places, sparse.values, [tf.size(rows, tf.int64), 1])
+
+
+def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide"):
+    """Makes a sum of weights: of numbers, buckets, words, weighted ids and crosses.
+
+    Args:
+        boundaries: list of increasing numbers, of the ages.
+        size: how many ids there are; larger ones count from 0 again.
+        buckets: how many there are for words, and for their crosses with ages.
+        fingerprints: whether crosses are hashed as today, and not as before 2017.
+        units: how many sums there are.
+        name: scope of `linear/age_bucketized/weights`, `…/age_bucketized_X_words/…`,
+            `…/words/…`, `…/ids_weighted_by_weights/…`, of `linear/scores/weight`, and
+            of `linear/bias_weight`.
+
+    Returns:
+        Callable from {"age": [n, 1] float tensor, "scores": [n, 2] float tensor,
+        "words": [n, most] string tensor, "ids": [n, most] int64 tensor, "weights": of
+        the ids, [n, most] float32 tensor} to float32 [n, units].
+    """
+    return Wide(boundaries, size, buckets, fingerprints, units, name)
+
+
+class Wide(tf.Module):
+    def __init__(self, boundaries, size, buckets, fingerprints, units, name):
+        super().__init__(name)
+        self.boundaries, self.size = boundaries, size
+        self.buckets, self.fingerprints = buckets, fingerprints
+        names = {  # "weight" where the column is of numbers
+            "age_bucketized/weights": len(boundaries) + 1,
+            "age_bucketized_X_words/weights": buckets,
+            "scores/weight": 2,
+            "words/weights": buckets,
+            "ids_weighted_by_weights/weights": size,
+        }
+        self.weights = [
+            tf.Variable(tf.zeros([rows, units]), name=f"{name}/linear/{path}")
+            for path, rows in names.items()
+        ]
+        self.bias = tf.Variable(tf.zeros(units), name=f"{name}/linear/bias_weight")
+
+    def __call__(self, features):
+        # --- columns
+        features = sparse_features(features)
+        age = bucket_of(features["age"][:, 0], self.boundaries)
+        words, age = features["words"], tf.cast(age, tf.int64)
+        ids = features["ids"]
+        ids = ids.with_values(ids.values % self.size)
+        scores = tf.cast(features["scores"], tf.float32) / 4
+        # --- sum
+        by_age, by_cross, by_score, by_word, by_id = self.weights
+        cross = crossed(age, words, self.buckets, self.fingerprints)
+        sums = [  # sorted by the kinds of columns, and the order is that of the sum
+            tf.gather(by_age, age),
+            combine(by_cross, cross, combiner="sum"),
+            tf.matmul(scores, by_score),
+            combine(by_word, hashed(words, self.buckets), combiner="sum"),
+            combine(by_id, ids, features["weights"], "sum"),
+        ]
+        # tf.add_n says the same, but in a function it is rewritten to another order.
+        return tf.nn.bias_add(tf.reduce_sum(tf.stack(sums), 0), self.bias)
+
+
+def make_deep(boundaries, size, buckets, units, name="deep"):
+    """Makes the input of a network: numbers, buckets, counts of ids, vectors of words.
+
+    Args:
+        boundaries: list of increasing numbers, of the ages.
+        size: how many ids there are; larger ones count from 0 again.
+        buckets: how many there are for words.
+        units: size of the vectors.
+        name: scope of `input/words_embedding/weights`.
+
+    Returns:
+        Callable from a dict as for `make_wide` to float32 [n, len(boundaries) + 1 +
+        units + size + 2]: the buckets, the vectors, the counts, the scores.
+    """
+    return Deep(boundaries, size, buckets, units, name)
+
+
+class Deep(tf.Module):
+    def __init__(self, boundaries, size, buckets, units, name):
+        super().__init__(name)
+        self.boundaries, self.size, self.buckets = boundaries, size, buckets
+        draw = initializers.truncated_normal(stddev=units**-0.5, seed=1)
+        path = f"{name}/input/words_embedding/weights"
+        self.table = tf.Variable(draw([buckets, units], tf.float32), name=path)
+
+    def __call__(self, features):
+        # --- columns
+        age = bucket_of(features["age"][:, 0], self.boundaries)
+        words = hashed(present(features["words"]), self.buckets)
+        ids = features["ids"]
+        ids = tf.where(ids == -1, ids, ids % self.size)
+        # --- join
+        parts = [  # sorted by the kinds of columns, not by their names
+            tf.one_hot(age, len(self.boundaries) + 1),
+            combine(self.table, words, combiner="sqrtn"),
+            counts(ids, self.size),
+            tf.cast(features["scores"], tf.float32),
+        ]
+        return tf.concat(parts, 1)
+
+
+def make_bag(rows, size, combiner="mean", default_id=None, name="bag"):
+    """Makes a table of vectors, and combines those of the ids of an example.
+
+    Args:
+        rows: how many ids there are.
+        size: of a vector.
+        combiner: "mean", "sum", or "sqrtn".
+        default_id: whose vector an example without ids has; None for zeros.
+        name: scope of the variable `table`.
+
+    Returns:
+        Callable from [n, most] int64 tensor of ids, in which -1 is none, and their
+        weights, [n, most] floats, to [n, size]. Weights that are not above 0 are none
+        either, but for "sum".
+    """
+    return Bag(rows, size, combiner, default_id, name)
+
+
+class Bag(tf.Module):
+    def __init__(self, rows, size, combiner, default_id, name):
+        super().__init__(name)
+        self.shape, self.table = [rows, size], None
+        self.options = {"combiner": combiner, "default_id": default_id}
+
+    def __call__(self, ids, weights):
+        # --- table
+        if self.table is None:
+            draw = tf.random.normal(self.shape, 0.0, 0.125, weights.dtype, seed=1)
+            self.table = tf.Variable(draw, name=f"{self.name}/table")
+        # --- combine
+        ids = present(ids)
+        weights = ids.with_values(tf.gather_nd(weights, ids.indices))
+        return tf.nn.safe_embedding_lookup_sparse(
+            self.table, ids, weights, **self.options
+        )
+
+
+def run_experiment(x, labels, steps):
+    """Trains a canned classifier by an experiment, which evaluates and exports it.
+
+    Args:
+        x: [n, features] float32 array.
+        labels: [n] int64 array, 0 or 1.
+        steps: how many steps to take, all on the same rows.
+
+    Returns:
+        dict with the `accuracy` and the `loss` in the end, the `variables` by name, the
+        `classes` and `probabilities` that are predicted, and the `served` ones of the
+        model that was exported, which takes serialized examples.
+    """
+    # --- experiment
+    inputs, model = tf.constant(x), LinearClassifier(x.shape[1])
+    targets = tf.cast(labels, tf.float32)[:, tf.newaxis]
+    # The rate was 0.2, and with more than 25 columns 1 / len(columns) ** 0.5.
+    optimizer = optimizers.Ftrl(0.2).create_slots(model.trainable_variables)
+
+    def loss():
+        logits = model.logits(inputs)
+        return tf.reduce_mean(
+            tf.nn.sigmoid_cross_entropy_with_logits(labels=targets, logits=logits)
+        )
+
+    # --- run
+    step = tf.function(lambda: optimizer.minimize(loss, model.trainable_variables))
+    for _ in range(steps):
+        step()
+    accuracy = metrics.Accuracy()
+    # --- predict
+    probabilities = model.predict(inputs)
+    classes = tf.argmax(probabilities, 1)
+    accuracy.update_state(labels, classes)
+    # --- serve
+    with tempfile.TemporaryDirectory() as exported:
+        tf.saved_model.save(model, exported, model.serve)
+        serve = tf.saved_model.load(exported).signatures["serving_default"]
+        served = serve(inputs=tf.constant([example(row) for row in x]))["scores"]
+    return {
+        "accuracy": accuracy.result().numpy(),
+        "loss": loss().numpy(),
+        "variables": {
+            "linear/x/weight": model.weight.numpy(),
+            "linear/bias_weight": model.bias.numpy(),
+        },
+        "classes": classes.numpy(),
+        "probabilities": probabilities.numpy(),
+        "served": served.numpy(),
+    }
+
+
+class LinearClassifier(tf.Module):
+    """A line through the numbers `x`, and a sigmoid."""
+
+    def __init__(self, features):
+        super().__init__()
+        self.weight = tf.Variable(tf.zeros([features, 1]), name="linear/x/weight")
+        self.bias = tf.Variable(tf.zeros(1), name="linear/bias_weight")
+
+    def logits(self, x):
+        return tf.nn.bias_add(tf.matmul(x, self.weight), self.bias)
+
+    @tf.function
+    def predict(self, x):
+        logits = self.logits(x)
+        return tf.nn.softmax(tf.concat([tf.zeros_like(logits), logits], 1))
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string, "inputs")])
+    def serve(self, serialized):
+        spec = {"x": tf.io.FixedLenFeature([self.weight.shape[0]], tf.float32)}
+        return {"scores": self.predict(tf.io.parse_example(serialized, spec)["x"])}
+
+
+def example(row):
+    """A serialized tf.train.Example of the numbers `x`."""
+    values = tf.train.Feature(float_list=tf.train.FloatList(value=row))
+    features = tf.train.Features(feature={"x": values})
+    return tf.train.Example(features=features).SerializeToString()

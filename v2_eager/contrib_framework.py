@@ -1,0 +1,273 @@
+"""contrib.framework and its like: checkpoints, k-means → plain loops."""
+
+import collections
+import os
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import restore
+from v2_eager.slim_learning import write_checkpoint
+from v2_eager.summaries import read_folder, write_histogram, write_scalar
+
+__all__ = [
+    "average_checkpoints",
+    "restore_model",
+    "fetch",
+    "feed_by_specs",
+    "make_centered",
+    "write_old_summaries",
+    "cluster",
+    "count_parameters",
+]
+
+
+def average_checkpoints(checkpoints):
+    """Averages the variables of several checkpoints, as translation models do.
+
+    Args:
+        checkpoints: list of {name: array}, what the checkpoints of a program hold.
+
+    Returns:
+        {name: array}, what the new checkpoint holds: means in the dtype of the last
+        one, and a `global_step` of 0.
+
+    Raises:
+        tf.errors.NotFoundError: a later checkpoint lacks a name of the first.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for i, saved in enumerate(checkpoints):
+            os.mkdir(os.path.join(folder, str(i)))
+            paths.append(write_checkpoint(saved, os.path.join(folder, str(i))))
+        # --- sum
+        values, dtypes = {}, {}
+        for name, shape in tf.train.list_variables(paths[0]):
+            if not name.startswith("global_step"):
+                values[name] = np.zeros(shape)  # of float64, until the mean is taken
+        for path in paths:
+            reader = tf.train.load_checkpoint(path)
+            for name in values:
+                tensor = reader.get_tensor(name)
+                dtypes[name] = tensor.dtype
+                values[name] += tensor
+        # --- mean
+        means = {
+            name: (values[name] / len(paths)).astype(dtypes[name]) for name in values
+        }
+        # --- write
+        averaged = os.path.join(folder, "averaged.ckpt-0")
+        restore.save(averaged, {**means, "global_step": np.int64(0)})
+        # --- read
+        names = [name for name, _ in tf.train.list_variables(averaged)]
+        return {name: tf.train.load_variable(averaged, name) for name in names}
+
+
+def restore_model(saved, start, model, steps):
+    """Restores the variables that are a model's, and leaves the others to training.
+
+    Args:
+        saved: {name: array}, what a checkpoint holds.
+        start: {name: array}, the variables of this program before.
+        model: list of the names in `start` that belong to the model.
+        steps: how many steps to count.
+
+    Returns:
+        {name: array}, the variables after, `global_step` among them.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint lacks a name of the model.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_checkpoint(saved, folder)
+        # --- build
+        global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+        variables = {name: tf.Variable(array) for name, array in start.items()}
+        # --- restore
+        restore.by_name(path, {name: variables[name] for name in model})
+    # --- count
+    for _ in range(steps):
+        global_step.assign_add(1)
+    variables["global_step"] = global_step
+    return {name: variable.numpy() for name, variable in variables.items()}
+
+
+def fetch(x, settings):
+    """Evaluates what is a tensor in a nested report, and hands on what is none.
+
+    Args:
+        x: [n, features] float array.
+        settings: nested dicts and lists of numbers and text.
+
+    Returns:
+        dict with the `moments` of the columns, a pair of [features], the number of
+        `rows`, a variable, and the `settings` as they are.
+    """
+    # --- build
+    inputs, rows = tf.constant(x), tf.Variable(len(x))
+    report = {"rows": rows, "moments": tf.nn.moments(inputs, 0)}
+    report["settings"] = settings
+    # --- fetch
+    return tf.nest.map_structure(
+        lambda leaf: leaf.numpy() if tf.is_tensor(leaf) else leaf, report
+    )
+
+
+def feed_by_specs(batches):
+    """Makes inputs of any number of rows, by the structure of the first batch.
+
+    Args:
+        batches: list of nested dicts and lists of [n, ...] arrays; n may vary.
+
+    Returns:
+        List of the same structures, of the sums over the rows.
+
+    Raises:
+        TypeError: another shape of rows.
+    """
+
+    # --- specs
+    def spec_of(array):
+        return tf.TensorSpec([None, *array.shape[1:]], array.dtype)
+
+    specs = tf.nest.map_structure(spec_of, batches[0])
+
+    # --- build
+    @tf.function(input_signature=[specs])
+    def sums(inputs):
+        return tf.nest.map_structure(lambda rows: tf.reduce_sum(rows, 0), inputs)
+
+    # --- run
+    return [tf.nest.map_structure(lambda x: x.numpy(), sums(b)) for b in batches]
+
+
+def make_centered(decay=0.9, name="centered"):
+    """Makes a layer that subtracts the batch's mean, or once trained the moving one.
+
+    Args:
+        decay: share of the moving mean that an update keeps.
+        name: scope of the variable `moving_mean`.
+
+    Returns:
+        Callable from an [n, units] float tensor and `is_training`, a bool or a bool
+        tensor, to a tensor of the same shape.
+    """
+    return Centered(decay, name)
+
+
+class Centered(tf.Module):
+    def __init__(self, decay, name):
+        super().__init__(name)
+        self.decay, self.moving_mean = decay, None
+
+    def __call__(self, x, is_training):
+        if self.moving_mean is None:
+            self.moving_mean = tf.Variable(
+                tf.zeros(x.shape[1:], x.dtype), False, name=f"{self.name}/moving_mean"
+            )
+        # Of a bool Python decides; of a tensor AutoGraph, which makes a tf.cond.
+        if is_training:
+            mean = tf.reduce_mean(x, 0)
+            self.moving_mean.assign_sub((1 - self.decay) * (self.moving_mean - mean))
+        else:
+            mean = self.moving_mean.read_value()
+        return x - mean
+
+
+def write_old_summaries(tags, values):
+    """Writes summaries by the ops of before 1.0: the tags are as they are given.
+
+    Args:
+        tags: list of k distinct texts.
+        values: [steps, k] float array, a value for each tag.
+
+    Returns:
+        List of dicts as `summaries.read_events` returns them.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a value is NaN or infinite.
+    """
+    with tempfile.TemporaryDirectory() as directory:
+        # --- build
+        writer = tf.summary.create_file_writer(directory)
+        # --- write
+        with writer.as_default():
+            for step, row in enumerate(tf.constant(values)):
+                for tag, value in zip(tags, row):
+                    write_scalar(tag, value, step)
+                write_scalar("cost (total)", tf.reduce_sum(row), step)
+                write_histogram("costs", row, step)
+        writer.close()
+        # --- read
+        return read_folder(directory)
+
+
+def cluster(x, centers, steps, cosine=False):
+    """Clusters rows by k-means, from given centers, all rows in each step.
+
+    Args:
+        x: [n, features] float32 array.
+        centers: [k, features] float32 array to start at.
+        steps: how many steps to take.
+        cosine: whether the angle counts instead of the squared distance.
+
+    Returns:
+        dict with the mean `distances` before each step, the last step's `assigned`
+        centers, [n] int64, and the `centers` in the end.
+    """
+    # --- build
+    points, centers = tf.constant(x), tf.Variable(centers)
+    count = centers.shape[0]
+    if cosine:  # of vectors of length 1 it is half the squared distance
+        points = tf.nn.l2_normalize(points, 1)
+
+    @tf.function
+    def step():
+        nearest = tf.nn.l2_normalize(centers, 1) if cosine else centers
+        squares = tf.reduce_sum(tf.square(nearest), 1)
+        products = tf.matmul(points, nearest, transpose_b=True)
+        norms = tf.reduce_sum(tf.square(points), 1, keepdims=True)
+        distances = norms - 2 * products + squares
+        assigned = tf.argmin(distances, 1)
+        distance = tf.maximum(tf.reduce_min(distances, 1), 0)
+        sums = tf.math.unsorted_segment_sum(points, assigned, count)
+        sizes = tf.math.unsorted_segment_sum(tf.ones_like(distance), assigned, count)
+        new = sums / (sizes[:, tf.newaxis] + 1e-6)  # a center without rows becomes 0
+        centers.assign(tf.nn.l2_normalize(new, 1) if cosine else new)
+        return assigned, tf.reduce_mean(distance * 0.5 if cosine else distance)
+
+    # --- run
+    means = []
+    for _ in range(steps):
+        last, distance = step()
+        means.append(distance.numpy())
+    return {
+        "distances": np.stack(means),
+        "assigned": last.numpy(),
+        "centers": centers.numpy(),
+    }
+
+
+def count_parameters(shapes, frozen=()):
+    """Counts the parameters that are trained, scope by scope.
+
+    Args:
+        shapes: {name: shape}, of the variables of a model.
+        frozen: list of the names that are not trained.
+
+    Returns:
+        dict with the `total`, and {name of what is at the top: its number} as `scopes`.
+    """
+    # --- build
+    model = tf.Module()
+    model.weights = [
+        tf.Variable(tf.zeros(shape), name not in frozen, name=name)
+        for name, shape in shapes.items()
+    ]
+    # --- count
+    scopes = collections.Counter()
+    for variable in model.trainable_variables:
+        scope = variable.name.partition(":")[0].partition("/")[0]
+        scopes[scope] += variable.shape.num_elements()
+    return {"total": sum(scopes.values()), "scopes": dict(scopes)}
