@@ -1,0 +1,193 @@
+import unittest
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+from parameterized import parameterized
+
+from parity_tests import proof
+from tf1to2.parity import FalseFriend, Program, Raises
+from v1_graph import horovod as v1
+from v2_eager import horovod as v2
+
+hvd = v2.hvd
+
+
+def normal(seed, *shape):
+    return np.random.RandomState(seed).normal(size=shape).astype("f")
+
+
+def starts(ranks, seed=2):
+    return [[normal(seed + r, 5, 2), normal(seed + r + 9, 2)] for r in range(ranks)]
+
+
+X = normal(0, 67, 5)
+Y = X @ normal(1, 5, 2) + 1
+SAVED = {"kernel": normal(20, 5, 2), "bias": normal(21, 2)}
+SAVED.update({n + "/Momentum": normal(22, *a.shape) for n, a in SAVED.items()})
+LOGITS = 2 * normal(3, 67, 4)
+LABELS = np.random.RandomState(4).randint(0, 4, 67)
+IDS = np.random.RandomState(5).randint(0, 30, [67, 3])
+TABLES = [normal(6 + rank, 30, 4) for rank in range(2)]
+TABLE = [IDS, normal(8, 67, 4), TABLES, 5]
+PASSES = [normal(9, 12, 67, 5), normal(10, 12, 67, 2), starts(1)[0]]
+
+# --- What is written in place of it.
+
+
+def after_the_first_step(*args):
+    """The broadcast where Horovod's example for TensorFlow 2 has it."""
+    broadcast = hvd.broadcast_variables
+
+    class Example(v2.optimizers.Adam):
+        def apply_gradients(self, pairs, global_step):
+            pairs = list(pairs)
+            super().apply_gradients(pairs, global_step)
+            variables = [v for _, v in pairs] + list(self.variables)
+
+            def first():
+                broadcast(variables, root_rank=0)
+
+            tf.cond(global_step == 1, first, lambda: None)
+
+    with (
+        mock.patch.object(v2.optimizers, "Adam", Example),
+        mock.patch.object(hvd, "broadcast_variables"),
+    ):
+        return v2.train(*args)
+
+
+def without_slots(x, y, saved, starts, steps):
+    broadcast = hvd.broadcast_variables
+
+    def model_only(variables, root_rank):
+        broadcast([v for v in variables if "Momentum" not in v.name], root_rank)
+
+    with mock.patch.object(hvd, "broadcast_variables", model_only):
+        return v2.resume(x, y, saved, starts, steps)
+
+
+def summed(*args):
+    reduce = hvd.allreduce
+
+    def allreduce(tensor, op):
+        return reduce(tensor, op=hvd.Sum)
+
+    with mock.patch.object(hvd, "allreduce", allreduce):
+        return v2.evaluate(*args)
+
+
+def over_all_rows(logits, labels, ranks):
+    (alone,) = v2.evaluate(logits, labels, 1)
+    found = v2.evaluate(logits, labels, ranks)
+    return [{**one, "loss": alone["loss"]} for one in found]
+
+
+def dense(ids, *args):
+    rows = np.concatenate([ids[0::2], ids[1::2]]).ravel()
+    found = v2.train_table(ids, *args, sparse_as_dense=True)
+    return [{**one, "rows": rows} for one in found]
+
+
+def in_full(*args):
+    with mock.patch.object(hvd.Compression, "fp16", hvd.Compression.none):
+        return v2.train_in_halves(*args)
+
+
+def divided_batches(x, y, start, batch_size, steps):
+    """The rows in their order, in batches of both replicas, which divide them."""
+
+    def distribute(strategy, feed):
+        data = tf.data.Dataset.from_tensor_slices((x, y)).repeat()
+        return strategy.experimental_distribute_dataset(data.batch(2 * batch_size))
+
+    name = "distribute_datasets_from_function"
+    with mock.patch.object(tf.distribute.MirroredStrategy, name, distribute):
+        return v2.replicate(x, y, start, batch_size, steps)
+
+
+CASES = [
+    FalseFriend(
+        "train",
+        "after the first step",
+        [X, Y, starts(2), 8],
+        of="program",
+        naive=after_the_first_step,
+        because="the first step is made of the gradients of all starts",
+    ),
+    Program("train", "four ranks", [X, Y, starts(4), 6]),
+    Raises.alike(
+        "train",
+        "rows that end early",
+        [X[:65], Y[:65], starts(2), 8],
+        tf.errors.UnknownError,
+        "Horovod has been shut down",
+        of="program",
+    ),
+    FalseFriend(
+        "resume",
+        "weights without slots",
+        [X, Y, SAVED, starts(2), 5],
+        of="program",
+        naive=without_slots,
+        because="each rank goes on with a momentum of its own, and they drift apart",
+    ),
+    FalseFriend(
+        "evaluate",
+        "sums",
+        [LOGITS, LABELS, 2],
+        of="program",
+        naive=summed,
+        because="an allreduce is an average unless op says otherwise",
+    ),
+    FalseFriend(
+        "evaluate",
+        "four ranks",
+        [LOGITS, LABELS, 4],
+        of="program",
+        naive=over_all_rows,
+        because="three ranks have 17 rows, one has 16, and each mean counts alike",
+    ),
+    FalseFriend(
+        "train_table",
+        "rows made dense",
+        TABLE,
+        of="program",
+        naive=dense,
+        because="momentum then moves every row, looked up or not",
+    ),
+    Program("train_table", "dense", TABLE, {"sparse_as_dense": True}),
+    FalseFriend(
+        "train_in_halves",
+        "two ranks",
+        [X, Y, starts(1)[0], 10, 2],
+        of="program",
+        naive=in_full,
+        because="gradients have 11 bits on their way",
+    ),
+    Program("train_in_halves", "beyond 65,504", [300 * X, 300 * Y, starts(1)[0], 2, 2]),
+    FalseFriend(
+        "accumulate",
+        "three passes",
+        [*PASSES, 3, 2],
+        of="program",
+        naive=lambda *args: v2.accumulate(*args, average=True),
+        because="gradients of the passes are added, and not averaged",
+    ),
+    Program("accumulate", "a mean of five", [*PASSES, 5, 2], {"average": True}),
+    FalseFriend(
+        "replicate",
+        "divided batches",
+        [X, Y, starts(1)[0], 8, 12],
+        of="program",
+        naive=divided_batches,
+        because="a rank had every second row; a replica has a half of each batch",
+    ),
+]
+PROOF = proof(v1, v2, CASES)
+
+
+class HorovodTest(unittest.TestCase):
+    @parameterized.expand(PROOF.checks())
+    def test_parity(self, _, check):
+        check()
