@@ -27,9 +27,9 @@ SAVED = {"kernel": normal(20, 5, 2), "bias": normal(21, 2)}
 SAVED.update({n + "/Momentum": normal(22, *a.shape) for n, a in SAVED.items()})
 LOGITS = 2 * normal(3, 67, 4)
 LABELS = np.random.RandomState(4).randint(0, 4, 67)
-IDS = np.random.RandomState(5).randint(0, 30, [67, 3])
-TABLES = [normal(6 + rank, 30, 4) for rank in range(2)]
-TABLE = [IDS, normal(8, 67, 4), TABLES, 5]
+IDS = np.random.RandomState(5).randint(0, 300, [5, 67, 3])
+TABLES = [normal(6 + rank, 300, 4) for rank in range(2)]
+TABLE = [IDS, normal(8, 5, 67, 4), TABLES]
 PASSES = [normal(9, 12, 67, 5), normal(10, 12, 67, 2), starts(1)[0]]
 
 # --- What is written in place of it.
@@ -84,7 +84,7 @@ def over_all_rows(logits, labels, ranks):
 
 
 def dense(ids, *args):
-    rows = np.concatenate([ids[0::2], ids[1::2]]).ravel()
+    rows = np.concatenate([ids[-1, 0::2], ids[-1, 1::2]]).ravel()
     found = v2.train_table(ids, *args, sparse_as_dense=True)
     return [{**one, "rows": rows} for one in found]
 

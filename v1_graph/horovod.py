@@ -1,4 +1,4 @@
-"""Horovod: hooks, DistributedOptimizer → DistributedGradientTape, then strategies."""
+"""Horovod: hooks, a wrapped optimizer → a wrapped tape, or a strategy."""
 
 import tempfile
 
@@ -45,6 +45,12 @@ def pinned():
     config = tf.ConfigProto()
     config.gpu_options.visible_device_list = str(hvd.local_rank())
     return config
+
+
+def told(results):
+    """The losses and the weights of each rank."""
+    losses, weights = zip(*results)
+    return {"losses": list(losses), "weights": list(weights)}
 
 
 def train(x, y, starts, batch_size, rate=0.0078125):
@@ -105,11 +111,8 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         # --- results
         reader = tf.train.NewCheckpointReader(tf.train.latest_checkpoint(folder))
         names = ["kernel", "bias", "global_step"]
-        return {
-            "losses": [losses for losses, _ in results],
-            "weights": [weights for _, weights in results],
-            "saved": {name: reader.get_tensor(name) for name in names},
-        }
+        saved = {name: reader.get_tensor(name) for name in names}
+        return dict(told(results), saved=saved)
 
 
 def resume(x, y, saved, starts, steps, rate=0.0078125):
@@ -157,10 +160,7 @@ def resume(x, y, saved, starts, steps, rate=0.0078125):
         path = write_checkpoint(saved, folder)
         results = horovod.run(main, args=(path,), np=len(starts))
     # --- results
-    return {
-        "losses": [losses for losses, _ in results],
-        "weights": [weights for _, weights in results],
-    }
+    return told(results)
 
 
 def evaluate(logits, labels, ranks):
@@ -204,33 +204,31 @@ def evaluate(logits, labels, ranks):
     return horovod.run(main, np=ranks)
 
 
-def train_table(ids, targets, starts, steps, sparse_as_dense=False, rate=0.125):
+def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
     """Trains a table by the rows that each rank looks up, which are gathered.
 
     Args:
-        ids: [n, k] int64 array, rows of the table; rank i has the rows i, i + ranks, …
-            of the ids.
-        targets: [n, units] float array, what the sum of the k rows should be.
+        ids: [steps, n, k] int64 array, rows of the table; rank i has i, i + ranks, …
+            of each n.
+        targets: [steps, n, units] float array, what the sum of the k rows should be.
         starts: for each rank its initial [words, units] table, as in `train`.
-        steps: how many steps to take.
         sparse_as_dense: whether gradients are made dense before they are reduced.
         rate: of momentum.
 
     Returns:
         For each rank a dict: its `losses`, each before its step, the `rows` that the
-        reduced gradient names, all of them if it is dense, and the final `table`.
+        last gradient names, all of them if it is dense, and the final `table`.
     """
 
     def main():
         hvd.init()
         # --- build
         with tf.Graph().as_default(), tf.Session(config=pinned()) as sess:
-            own_ids, own_targets = [
-                tf.constant(a[hvd.rank() :: hvd.size()]) for a in (ids, targets)
-            ]
+            own = [a[:, hvd.rank() :: hvd.size()] for a in (ids, targets)]
+            inputs = [tf.placeholder(a.dtype, a.shape[1:]) for a in own]
             table = tf.get_variable("table", initializer=starts[hvd.rank()])
-            sums = tf.reduce_sum(tf.nn.embedding_lookup(table, own_ids), 1)
-            loss = tf.reduce_mean(tf.square(sums - own_targets))
+            sums = tf.reduce_sum(tf.nn.embedding_lookup(table, inputs[0]), 1)
+            loss = tf.reduce_mean(tf.square(sums - inputs[1]))
             # --- step
             optimizer = hvd.DistributedOptimizer(
                 tf.train.MomentumOptimizer(rate, 0.875),
@@ -249,8 +247,9 @@ def train_table(ids, targets, starts, steps, sparse_as_dense=False, rate=0.125):
             sess.run(bcast)
             # --- run
             losses = []
-            for _ in range(steps):
-                value, named, _ = sess.run([loss, rows, train_op])
+            for batch in zip(*own):
+                feed = dict(zip(inputs, batch))
+                value, named, _ = sess.run([loss, rows, train_op], feed)
                 losses.append(value)
             return {"losses": losses, "rows": named, "table": sess.run(table)}
 
@@ -292,10 +291,7 @@ def train_in_halves(x, y, start, steps, ranks, rate=0.0625):
 
     # --- ranks
     results = horovod.run(main, np=ranks)
-    return {
-        "losses": [losses for losses, _ in results],
-        "weights": [weights for _, weights in results],
-    }
+    return told(results)
 
 
 def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):

@@ -1,4 +1,4 @@
-"""Horovod: hooks, DistributedOptimizer → DistributedGradientTape, then strategies."""
+"""Horovod: hooks, a wrapped optimizer → a wrapped tape, or a strategy."""
 
 import os
 import tempfile
@@ -49,11 +49,34 @@ class Line(tf.Module):
         return [weight.numpy() for weight in self.weights]
 
 
-def pin():
-    """Gives this process one GPU of its machine: before all else."""
+def begin():
+    """Before all else: makes the rank known, and gives it one GPU of its machine."""
+    hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
         tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+
+
+def make_step(line, optimizer, global_step=None, compression=hvd.Compression.none):
+    """The function that takes a step with the gradients of all ranks."""
+    shapes = [[None, size] for size in line.kernel.shape]
+
+    @tf.function(input_signature=[tf.TensorSpec(s, line.kernel.dtype) for s in shapes])
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = line.loss(x, y)
+        tape = hvd.DistributedGradientTape(tape, compression=compression)
+        gradients = tape.gradient(loss, line.weights)
+        optimizer.apply_gradients(zip(gradients, line.weights), global_step)
+        return loss
+
+    return step
+
+
+def told(results):
+    """The losses and the weights of each rank."""
+    losses, weights = zip(*results)
+    return {"losses": list(losses), "weights": list(weights)}
 
 
 def train(x, y, starts, batch_size, rate=0.0078125):
@@ -77,8 +100,7 @@ def train(x, y, starts, batch_size, rate=0.0078125):
     """
 
     def main(folder):
-        hvd.init()
-        pin()
+        begin()
         # --- build
         data = tf.data.Dataset.from_tensor_slices((x, y))
         data = data.shard(hvd.size(), hvd.rank()).batch(batch_size)
@@ -86,16 +108,7 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         # --- step
         global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
         optimizer = optimizers.Adam(rate * hvd.size()).create_slots(line.weights)
-
-        @tf.function(input_signature=data.element_spec)
-        def step(x, y):
-            with tf.GradientTape() as tape:
-                loss = line.loss(x, y)
-            tape = hvd.DistributedGradientTape(tape)
-            gradients = tape.gradient(loss, line.weights)
-            optimizer.apply_gradients(zip(gradients, line.weights), global_step)
-            return loss
-
+        step = make_step(line, optimizer, global_step)
         # --- broadcast
         # Before the first step: after it, rank 0 has moved by gradients of all starts.
         hvd.broadcast_variables([*line.variables, *optimizer.variables], root_rank=0)
@@ -115,11 +128,8 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         reader = tf.train.load_checkpoint(folder)
         path = "{}/.ATTRIBUTES/VARIABLE_VALUE"
         names = ["kernel", "bias", "global_step"]
-        return {
-            "losses": [losses for losses, _ in results],
-            "weights": [weights for _, weights in results],
-            "saved": {name: reader.get_tensor(path.format(name)) for name in names},
-        }
+        saved = {name: reader.get_tensor(path.format(name)) for name in names}
+        return {**told(results), "saved": saved}
 
 
 def resume(x, y, saved, starts, steps, rate=0.0078125):
@@ -138,8 +148,7 @@ def resume(x, y, saved, starts, steps, rate=0.0078125):
     """
 
     def main(path):
-        hvd.init()
-        pin()
+        begin()
         # --- build
         rows = [tf.constant(a[hvd.rank() :: hvd.size()]) for a in (x, y)]
         line = Line(starts[hvd.rank()])
@@ -160,25 +169,7 @@ def resume(x, y, saved, starts, steps, rate=0.0078125):
         path = write_checkpoint(saved, folder)
         results = horovod.run(main, args=(path,), np=len(starts))
     # --- results
-    return {
-        "losses": [losses for losses, _ in results],
-        "weights": [weights for _, weights in results],
-    }
-
-
-def make_step(line, optimizer, compression=hvd.Compression.none):
-    """The function that takes a step with the gradients of all ranks."""
-
-    @tf.function
-    def step(x, y):
-        with tf.GradientTape() as tape:
-            loss = line.loss(x, y)
-        tape = hvd.DistributedGradientTape(tape, compression=compression)
-        gradients = tape.gradient(loss, line.weights)
-        optimizer.apply_gradients(zip(gradients, line.weights))
-        return loss
-
-    return step
+    return told(results)
 
 
 def evaluate(logits, labels, ranks):
@@ -195,8 +186,7 @@ def evaluate(logits, labels, ranks):
     """
 
     def main():
-        hvd.init()
-        pin()
+        begin()
 
         @tf.function
         def reduced(logits, labels):
@@ -222,28 +212,26 @@ def evaluate(logits, labels, ranks):
     return horovod.run(main, np=ranks)
 
 
-def train_table(ids, targets, starts, steps, sparse_as_dense=False, rate=0.125):
+def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
     """Trains a table by the rows that each rank looks up, which are gathered.
 
     Args:
-        ids: [n, k] int64 array, rows of the table; rank i has the rows i, i + ranks, …
-            of the ids.
-        targets: [n, units] float array, what the sum of the k rows should be.
+        ids: [steps, n, k] int64 array, rows of the table; rank i has i, i + ranks, …
+            of each n.
+        targets: [steps, n, units] float array, what the sum of the k rows should be.
         starts: for each rank its initial [words, units] table, as in `train`.
-        steps: how many steps to take.
         sparse_as_dense: whether gradients are made dense before they are reduced.
         rate: of momentum.
 
     Returns:
         For each rank a dict: its `losses`, each before its step, the `rows` that the
-        reduced gradient names, all of them if it is dense, and the final `table`.
+        last gradient names, all of them if it is dense, and the final `table`.
     """
 
     def main():
-        hvd.init()
-        pin()
+        begin()
         # --- build
-        own = [tf.constant(a[hvd.rank() :: hvd.size()]) for a in (ids, targets)]
+        own = [tf.constant(a[:, hvd.rank() :: hvd.size()]) for a in (ids, targets)]
         table = tf.Variable(starts[hvd.rank()], name="table")
         # --- step
         optimizer = optimizers.Momentum(rate, 0.875).create_slots([table])
@@ -266,8 +254,8 @@ def train_table(ids, targets, starts, steps, sparse_as_dense=False, rate=0.125):
         hvd.broadcast_variables([table, *optimizer.variables], root_rank=0)
         # --- run
         losses = []
-        for _ in range(steps):
-            loss, rows = step(*own)
+        for batch in zip(*own):
+            loss, rows = step(*batch)
             losses.append(loss.numpy())
         return {"losses": losses, "rows": rows.numpy(), "table": table.numpy()}
 
@@ -291,24 +279,20 @@ def train_in_halves(x, y, start, steps, ranks, rate=0.0625):
     """
 
     def main():
-        hvd.init()
-        pin()
+        begin()
         # --- build
         rows = [tf.constant(a[hvd.rank() :: hvd.size()]) for a in (x, y)]
         line = Line(start)
         # --- step
         optimizer = optimizers.GradientDescent(rate)
-        step = make_step(line, optimizer, hvd.Compression.fp16)
+        step = make_step(line, optimizer, compression=hvd.Compression.fp16)
         # --- run
         losses = [step(*rows).numpy() for _ in range(steps)]
         return losses, line.numpy()
 
     # --- ranks
     results = horovod.run(main, np=ranks)
-    return {
-        "losses": [losses for losses, _ in results],
-        "weights": [weights for _, weights in results],
-    }
+    return told(results)
 
 
 def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
@@ -329,8 +313,7 @@ def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
     """
 
     def main():
-        hvd.init()
-        pin()
+        begin()
         # --- build
         rows = [tf.constant(a[:, hvd.rank() :: hvd.size()]) for a in (x, y)]
         line = Line(start)
