@@ -143,7 +143,11 @@ def run(func, args=(), kwargs=None, num_proc=1, np=None):
         for thread in threads:
             thread.join()
     if failures:
-        raise failures[0]
+        try:
+            raise failures[0]
+        finally:
+            # Else what the ranks had, iterators among it, would stay until collected.
+            failures.clear()
     return results
 
 
