@@ -21,6 +21,7 @@ ERRORS = {
     "attribute 'estimator'": lambda: tf.estimator.Estimator,
     "No module named 'tensorflow.": imported("tensorflow.contrib.slim"),
     "No module named 'tensorflow_addons'": imported("tensorflow_addons"),
+    "No module named 'horovod'": imported("horovod"),
     "No module named 'tf_keras": imported("tf_keras.legacy_tf_layers"),
     "No module named 'tensorflow.examples'": imported("tensorflow.examples.tutorials"),
     "cannot import name": lambda: exec("from tensorflow import placeholder"),
