@@ -3,20 +3,14 @@
 import os
 import tempfile
 
+import horovod
+import horovod.tensorflow as hvd
 import numpy as np
 import tensorflow as tf
 
 from v2_eager.numerics import optimizers, restore
 from v2_eager.parallel import mirrored
 from v2_eager.slim_learning import write_checkpoint
-
-try:
-    import horovod
-    import horovod.tensorflow as hvd
-except ImportError:  # threads stand in for its processes
-    from tf1to2.parity import ranks as horovod
-
-    hvd = horovod
 
 __all__ = [
     "train",
@@ -94,9 +88,6 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         dict with the `losses` of each rank, each before its step, the `weights` that
         each has in the end, and the `kernel`, `bias` and `global_step` that rank 0
         `saved`.
-
-    Raises:
-        tf.errors.UnknownError: the rows of one rank ended before those of another.
     """
 
     def main(folder):

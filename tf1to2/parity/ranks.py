@@ -1,11 +1,10 @@
 """Ranks: threads that stand in for the processes of Horovod where it is not installed.
 
-    try:
-        import horovod
-        import horovod.tensorflow as hvd
-    except ImportError:
-        from tf1to2.parity import ranks as horovod
-        hvd = horovod
+    from tf1to2.parity import stand_ins
+
+    stand_ins.install()
+    import horovod
+    import horovod.tensorflow as hvd
 
 Names, defaults and meanings are those of Horovod 0.28.1 (its documentation, "Horovod
 with TensorFlow", and the docstrings of `horovod.tensorflow`), which also runs beside
@@ -26,9 +25,7 @@ This module also runs on Python 3.7, beside TensorFlow 1.
 
 import contextlib
 import itertools
-import sys
 import threading
-import types
 from unittest import mock
 
 import tensorflow as tf
@@ -564,19 +561,3 @@ class DistributedGradientTape:
         if self._sparse_as_dense:
             gradients = _dense(gradients)
         return _reduce(gradients, self._op, self._compression)
-
-
-def install():
-    """Has `import horovod.tensorflow` find this module, unless the package is there.
-
-    Returns:
-        Whether it does.
-    """
-    try:
-        import horovod.tensorflow  # noqa: F401
-    except ImportError:
-        package = types.ModuleType("horovod")
-        package.run, package.tensorflow = run, sys.modules[__name__]
-        sys.modules["horovod"] = package
-        sys.modules["horovod.tensorflow"] = package.tensorflow
-    return sys.modules["horovod.tensorflow"] is sys.modules[__name__]
