@@ -216,7 +216,7 @@ class RanksTest(unittest.TestCase):
     def test_a_mean_is_multiplied_and_slices_are_divided(self):
         def reduce():
             x = tf.constant([5.0])
-            slices = tf.IndexedSlices(x, [hvd.rank()], [3])
+            slices = tf.IndexedSlices(x, tf.constant([hvd.rank()]), [3])
             return hvd.allreduce(x).numpy(), hvd.allreduce(slices)
 
         for mean, slices in self.run_ranks(reduce):

@@ -41,6 +41,12 @@ def pinned():
     return config
 
 
+def batches_of(x, y, size):
+    """The batches of this rank: of every so many-th row."""
+    x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
+    return [(x[i : i + size], y[i : i + size]) for i in range(0, len(x), size)]
+
+
 def told(results):
     """The losses and the weights of each rank."""
     losses, weights = zip(*results)
@@ -68,10 +74,9 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         hvd.init()
         # --- build
         with tf.Graph().as_default():
-            data = tf.data.Dataset.from_tensor_slices((x, y))
-            data = data.shard(hvd.size(), hvd.rank()).batch(batch_size)
-            batch = tf.data.make_one_shot_iterator(data).get_next()
-            line = Line(*batch, start=starts[hvd.rank()])
+            batches = batches_of(x, y, batch_size)
+            inputs = [tf.placeholder(a.dtype, [None, a.shape[1]]) for a in (x, y)]
+            line = Line(*inputs, start=starts[hvd.rank()])
             # --- step
             global_step = tf.train.get_or_create_global_step()
             optimizer = tf.train.AdamOptimizer(rate * hvd.size())
@@ -80,6 +85,7 @@ def train(x, y, starts, batch_size, rate=0.0078125):
             # --- broadcast
             hooks = [
                 hvd.BroadcastGlobalVariablesHook(0),
+                tf.train.StopAtStepHook(last_step=len(batches)),
                 tf.train.FinalOpsHook(line.weights),
             ]
             # --- run
@@ -93,8 +99,9 @@ def train(x, y, starts, batch_size, rate=0.0078125):
                 log_step_count_steps=None,
             ) as sess:
                 while not sess.should_stop():
-                    losses.append(sess.run([line.loss, train_op])[0])
-            return losses, hooks[1].final_ops_values
+                    feed = dict(zip(inputs, batches[len(losses)]))
+                    losses.append(sess.run([line.loss, train_op], feed)[0])
+            return losses, hooks[-1].final_ops_values
 
     # --- ranks
     with tempfile.TemporaryDirectory() as folder:
@@ -352,9 +359,9 @@ def replicate(x, y, start, batch_size, steps, rate=0.0078125):
         hvd.init()
         # --- build
         with tf.Graph().as_default():
-            data = tf.data.Dataset.from_tensor_slices((x, y))
-            data = data.shard(hvd.size(), hvd.rank()).repeat().batch(batch_size)
-            line = Line(*tf.data.make_one_shot_iterator(data).get_next(), start=start)
+            rows = [a[hvd.rank() :: hvd.size()] for a in (x, y)]
+            inputs = [tf.placeholder(a.dtype, [None, a.shape[1]]) for a in rows]
+            line = Line(*inputs, start=start)
             # --- step
             global_step = tf.train.get_or_create_global_step()
             optimizer = tf.train.AdamOptimizer(rate * hvd.size())
@@ -364,8 +371,11 @@ def replicate(x, y, start, batch_size, steps, rate=0.0078125):
             losses = []
             with tf.Session(config=pinned()) as sess:
                 sess.run(tf.global_variables_initializer())
-                for _ in range(steps):
-                    losses.append(sess.run([line.loss, train_op])[0])
+                for first in range(0, steps * batch_size, batch_size):
+                    places = range(first, first + batch_size)
+                    batch = [a.take(places, axis=0, mode="wrap") for a in rows]
+                    feed = dict(zip(inputs, batch))
+                    losses.append(sess.run([line.loss, train_op], feed)[0])
                 return losses, sess.run(line.weights)
 
     results = horovod.run(main, np=2)

@@ -67,6 +67,12 @@ def make_step(line, optimizer, global_step=None, compression=hvd.Compression.non
     return step
 
 
+def batches_of(x, y, size):
+    """The batches of this rank: of every so many-th row."""
+    x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
+    return [(x[i : i + size], y[i : i + size]) for i in range(0, len(x), size)]
+
+
 def told(results):
     """The losses and the weights of each rank."""
     losses, weights = zip(*results)
@@ -93,8 +99,6 @@ def train(x, y, starts, batch_size, rate=0.0078125):
     def main(folder):
         begin()
         # --- build
-        data = tf.data.Dataset.from_tensor_slices((x, y))
-        data = data.shard(hvd.size(), hvd.rank()).batch(batch_size)
         line = Line(starts[hvd.rank()])
         # --- step
         global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
@@ -104,7 +108,8 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         # Before the first step: after it, rank 0 has moved by gradients of all starts.
         hvd.broadcast_variables([*line.variables, *optimizer.variables], root_rank=0)
         # --- run
-        losses = [step(*batch).numpy() for batch in data]
+        batches = batches_of(x, y, batch_size)
+        losses = [step(*batch).numpy() for batch in batches]
         if hvd.rank() == 0:
             saved = tf.train.Checkpoint(
                 kernel=line.kernel, bias=line.bias, global_step=global_step

@@ -150,7 +150,7 @@ def run(func, args=(), kwargs=None, num_proc=1, np=None):
 
 @contextlib.contextmanager
 def _sessions_with_threads():
-    """Gives each session threads of its own: one that waits must not stop another."""
+    """Gives each rank threads of its own: one that waits must not stop another."""
     make = v1.Session.__init__
 
     def init(self, target="", graph=None, config=None):
@@ -161,7 +161,9 @@ def _sessions_with_threads():
             from tensorflow.python.eager import context
 
             own.CopyFrom(context.context().config)
-        own.use_per_session_threads = True
+        # Of a name, they stay: to end them takes as long as tf.data's optimizer sleeps.
+        name = "rank %d" % HERE.rank
+        own.session_inter_op_thread_pool.add(num_threads=4, global_name=name)
         make(self, target, graph, own)
 
     with mock.patch.object(v1.Session, "__init__", init):
