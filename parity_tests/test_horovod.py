@@ -6,7 +6,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Program
+from tf1to2.parity import FalseFriend, Program, Raises
 from v1_graph import horovod as v1
 from v2_eager import horovod as v2
 
@@ -167,6 +167,16 @@ CASES = [
         because="gradients of the passes are added, and not averaged",
     ),
     Program("accumulate", "a mean of five", [*PASSES, 5, 2], {"average": True}),
+    Raises(
+        "accumulate",
+        "units that do not fit",
+        [PASSES[0], normal(11, 12, 67, 3), PASSES[2], 3, 2],
+        of="program",
+        graph=ValueError,
+        eager=tf.errors.InvalidArgumentError,
+        function=ValueError,
+        match="must be equal|Incompatible shapes",
+    ),
     FalseFriend(
         "replicate",
         "divided batches",
