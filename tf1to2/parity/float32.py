@@ -23,6 +23,8 @@ import operator
 import os
 import pathlib
 import sys
+import threading
+from unittest import mock
 
 import numpy as np
 
@@ -361,9 +363,15 @@ def operations():
         if not dtypes or any(d.is_floating or d.is_complex for d in dtypes):
             ran.add(op_type if isinstance(op_type, str) else op_type.decode())
 
+    def noted(thread):  # each thread has callbacks of its own
+        op_callbacks.add_op_callback(note)
+        run(thread)
+
+    run = threading.Thread.run
     op_callbacks.add_op_callback(note)
     try:
-        yield ran
+        with mock.patch.object(threading.Thread, "run", noted):
+            yield ran
     finally:
         op_callbacks.remove_op_callback(note)
 

@@ -1,9 +1,12 @@
 """Names, arguments and members that are gone."""
 
 import importlib
+import sys
+from unittest import mock
 
 import tensorflow as tf
 
+from tf1to2.parity import stand_ins
 from tf1to2.tests.raisers import v1
 
 dataset = tf.data.Dataset.range(3)
@@ -11,6 +14,17 @@ dataset = tf.data.Dataset.range(3)
 
 def imported(name):
     return lambda: importlib.import_module(name)
+
+
+def without_a_stand_in():
+    """Where neither Horovod is nor the pages are, which have threads in its place."""
+    others = [finder for finder in sys.meta_path if finder is not stand_ins.FINDER]
+    loaded = {n: m for n, m in sys.modules.items() if n not in stand_ins.NAMES}
+    with (
+        mock.patch.object(sys, "meta_path", others),
+        mock.patch.dict(sys.modules, loaded, clear=True),
+    ):
+        importlib.import_module("horovod")
 
 
 ERRORS = {
@@ -21,6 +35,7 @@ ERRORS = {
     "attribute 'estimator'": lambda: tf.estimator.Estimator,
     "No module named 'tensorflow.": imported("tensorflow.contrib.slim"),
     "No module named 'tensorflow_addons'": imported("tensorflow_addons"),
+    "No module named 'horovod'": without_a_stand_in,
     "No module named 'tf_keras": imported("tf_keras.legacy_tf_layers"),
     "No module named 'tensorflow.examples'": imported("tensorflow.examples.tutorials"),
     "cannot import name": lambda: exec("from tensorflow import placeholder"),

@@ -49,6 +49,14 @@ def replicas():
     )
 
 
+def iterate_unbuilt():
+    """As `fit` does where a `ParameterServerStrategy` leaves this to the workers."""
+    dataset = tf.data.Dataset.range(4).batch(2)
+    distributed = mirrored().experimental_distribute_dataset(dataset)
+    distributed._built = False
+    iter(distributed)
+
+
 def reduce_inside():
     strategy = mirrored()
     strategy.run(lambda: strategy.reduce("SUM", tf.constant(1.0), axis=None))
@@ -181,6 +189,7 @@ ERRORS = {
     "activation function": lambda: Dense(1, activation="no_such"),
     "'PerReplica' object": lambda: replicas().numpy(),
     "not 'PerReplica'": lambda: float(replicas()),
+    "create_per_worker_dataset": iterate_unbuilt,
     "using a PerReplica": lambda: tf.reduce_sum(replicas()),
     "cross-replica context, use": reduce_inside,
     "_distributed_apply": apply_outside,

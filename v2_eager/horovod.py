@@ -1,0 +1,405 @@
+"""Horovod: hooks, a wrapped optimizer → a wrapped tape, or a strategy."""
+
+import os
+import tempfile
+
+import horovod
+import horovod.tensorflow as hvd
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import optimizers, restore
+from v2_eager.parallel import mirrored
+from v2_eager.slim_learning import write_checkpoint
+
+__all__ = [
+    "train",
+    "resume",
+    "evaluate",
+    "train_table",
+    "train_in_halves",
+    "accumulate",
+    "replicate",
+]
+
+# `horovod.run(main, np=2)` is `horovodrun -np 2 python train.py`, where main is all of
+# the script: each rank runs it, and knows by `hvd.rank()` which one it is.
+
+
+class Line(tf.Module):
+    """Kernel and bias, and the squares of what they are off."""
+
+    def __init__(self, start):
+        super().__init__()
+        self.kernel = tf.Variable(start[0], name="kernel")
+        self.bias = tf.Variable(start[1], name="bias")
+        self.weights = [self.kernel, self.bias]
+
+    def loss(self, x, y):
+        outputs = tf.nn.bias_add(x @ self.kernel, self.bias)
+        return tf.reduce_mean(tf.square(outputs - y))
+
+    def numpy(self):
+        return [weight.numpy() for weight in self.weights]
+
+
+def begin():
+    """Before all else: makes the rank known, and gives it one GPU of its machine."""
+    hvd.init()
+    gpus = tf.config.list_physical_devices("GPU")
+    if gpus:
+        tf.config.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+
+
+def make_step(line, optimizer, global_step=None, compression=hvd.Compression.none):
+    """The function that takes a step with the gradients of all ranks."""
+    shapes = [[None, size] for size in line.kernel.shape]
+
+    @tf.function(input_signature=[tf.TensorSpec(s, line.kernel.dtype) for s in shapes])
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = line.loss(x, y)
+        tape = hvd.DistributedGradientTape(tape, compression=compression)
+        gradients = tape.gradient(loss, line.weights)
+        optimizer.apply_gradients(zip(gradients, line.weights), global_step)
+        return loss
+
+    return step
+
+
+def batches_of(x, y, size):
+    """The batches of this rank: of every so many-th row."""
+    x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
+    return [(x[i : i + size], y[i : i + size]) for i in range(0, len(x), size)]
+
+
+def told(results):
+    """The losses and the weights of each rank."""
+    losses, weights = zip(*results)
+    return {"losses": list(losses), "weights": list(weights)}
+
+
+def train(x, y, starts, batch_size, rate=0.0078125):
+    """Fits a line in a monitored session of each rank, every rank with its own rows.
+
+    Args:
+        x: [n, features] float array; rank i has the rows i, i + ranks, ….
+        y: [n, units] array of the same dtype.
+        starts: for each rank [kernel, bias], its initial [features, units] and [units]
+            weights, of which those of rank 0 are taken.
+        batch_size: rows of a batch, of each rank.
+        rate: of Adam for one rank; it is multiplied by the number of ranks.
+
+    Returns:
+        dict with the `losses` of each rank, each before its step, the `weights` that
+        each has in the end, and the `kernel`, `bias` and `global_step` that rank 0
+        `saved`.
+    """
+
+    def main(folder):
+        begin()
+        # --- build
+        line = Line(starts[hvd.rank()])
+        # --- step
+        global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+        optimizer = optimizers.Adam(rate * hvd.size()).create_slots(line.weights)
+        step = make_step(line, optimizer, global_step)
+        # --- broadcast
+        # Before the first step: after it, rank 0 has moved by gradients of all starts.
+        hvd.broadcast_variables([*line.variables, *optimizer.variables], root_rank=0)
+        # --- run
+        batches = batches_of(x, y, batch_size)
+        losses = [step(*batch).numpy() for batch in batches]
+        if hvd.rank() == 0:
+            saved = tf.train.Checkpoint(
+                kernel=line.kernel, bias=line.bias, global_step=global_step
+            )
+            saved.save(os.path.join(folder, "model.ckpt"))
+        return losses, line.numpy()
+
+    # --- ranks
+    with tempfile.TemporaryDirectory() as folder:
+        results = horovod.run(main, args=(folder,), np=len(starts))
+        # --- results
+        reader = tf.train.load_checkpoint(folder)
+        path = "{}/.ATTRIBUTES/VARIABLE_VALUE"
+        names = ["kernel", "bias", "global_step"]
+        saved = {name: reader.get_tensor(path.format(name)) for name in names}
+        return {**told(results), "saved": saved}
+
+
+def resume(x, y, saved, starts, steps, rate=0.0078125):
+    """Goes on from a checkpoint that rank 0 alone restores, in plain sessions.
+
+    Args:
+        x, y, starts: see `train`; all rows of a rank are one batch.
+        saved: what the checkpoint holds: {"kernel": array, "bias": array}, and what
+            momentum has, {"kernel/Momentum": array, "bias/Momentum": array}.
+        steps: how many steps to take.
+        rate: of momentum for one rank; it is multiplied by the number of ranks.
+
+    Returns:
+        dict with the `losses` of each rank, each before its step, and the `weights`
+        that each has in the end.
+    """
+
+    def main(path):
+        begin()
+        # --- build
+        rows = [tf.constant(a[hvd.rank() :: hvd.size()]) for a in (x, y)]
+        line = Line(starts[hvd.rank()])
+        optimizer = optimizers.Momentum(rate * hvd.size(), 0.875)
+        optimizer.create_slots(line.weights)
+        step = make_step(line, optimizer)
+        # --- broadcast
+        variables = restore.named(line, optimizer)  # slots, too
+        if hvd.rank() == 0:
+            restore.by_name(path, variables)
+        hvd.broadcast_variables(list(variables.values()), root_rank=0)
+        # --- run
+        losses = [step(*rows).numpy() for _ in range(steps)]
+        return losses, line.numpy()
+
+    # --- ranks
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_checkpoint(saved, folder)
+        results = horovod.run(main, args=(path,), np=len(starts))
+    # --- results
+    return told(results)
+
+
+def evaluate(logits, labels, ranks):
+    """Evaluates in ranks of different sizes: a mean, sums, and all predictions.
+
+    Args:
+        logits: [n, classes] float array; rank i has the rows i, i + ranks, ….
+        labels: [n] int64 array.
+        ranks: how many there are.
+
+    Returns:
+        For each rank a dict: `loss`, the mean over ranks of their means, `accuracy`,
+        over all rows, and `predictions`, [n] int64, rank after rank.
+    """
+
+    def main():
+        begin()
+
+        @tf.function
+        def reduced(logits, labels):
+            # --- metrics
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
+            predictions = tf.argmax(logits, 1)
+            correct = tf.cast(predictions == labels, logits.dtype)
+            # --- reduce
+            loss = hvd.allreduce(tf.reduce_mean(losses), op=hvd.Average)
+            total = hvd.allreduce(tf.reduce_sum(correct), op=hvd.Sum)
+            count = hvd.allreduce(tf.reduce_sum(tf.ones_like(correct)), op=hvd.Sum)
+            # --- results
+            return {
+                "loss": loss,
+                "accuracy": total / count,
+                "predictions": hvd.allgather(predictions),
+            }
+
+        rows = [tf.constant(a[hvd.rank() :: hvd.size()]) for a in (logits, labels)]
+        return {name: value.numpy() for name, value in reduced(*rows).items()}
+
+    # --- ranks
+    return horovod.run(main, np=ranks)
+
+
+def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
+    """Trains a table by the rows that each rank looks up, which are gathered.
+
+    Args:
+        ids: [steps, n, k] int64 array, rows of the table; rank i has i, i + ranks, …
+            of each n.
+        targets: [steps, n, units] float array, what the sum of the k rows should be.
+        starts: for each rank its initial [words, units] table, as in `train`.
+        sparse_as_dense: whether gradients are made dense before they are reduced.
+        rate: of momentum.
+
+    Returns:
+        For each rank a dict: its `losses`, each before its step, the `rows` that the
+        last gradient names, all of them if it is dense, and the final `table`.
+    """
+
+    def main():
+        begin()
+        # --- build
+        own = [tf.constant(a[:, hvd.rank() :: hvd.size()]) for a in (ids, targets)]
+        table = tf.Variable(starts[hvd.rank()], name="table")
+        # --- step
+        optimizer = optimizers.Momentum(rate, 0.875).create_slots([table])
+
+        @tf.function
+        def step(ids, targets):
+            with tf.GradientTape() as tape:
+                sums = tf.reduce_sum(tf.nn.embedding_lookup(table, ids), 1)
+                loss = tf.reduce_mean(tf.square(sums - targets))
+            tape = hvd.DistributedGradientTape(tape, sparse_as_dense=sparse_as_dense)
+            (gradient,) = tape.gradient(loss, [table])
+            if isinstance(gradient, tf.IndexedSlices):
+                rows = gradient.indices
+            else:
+                rows = tf.range(table.shape[0], dtype=tf.int64)
+            optimizer.apply_gradients([(gradient, table)])
+            return loss, rows
+
+        # --- broadcast
+        hvd.broadcast_variables([table, *optimizer.variables], root_rank=0)
+        # --- run
+        losses = []
+        for batch in zip(*own):
+            loss, rows = step(*batch)
+            losses.append(loss.numpy())
+        return {"losses": losses, "rows": rows.numpy(), "table": table.numpy()}
+
+    # --- ranks
+    return horovod.run(main, np=len(starts))
+
+
+def train_in_halves(x, y, start, steps, ranks, rate=0.0625):
+    """Fits a line by gradients that are sent and added in half precision.
+
+    Args:
+        x, y: see `train`; all rows of a rank are one batch.
+        start: [kernel, bias], the initial weights of all ranks.
+        steps: how many steps to take.
+        ranks: how many there are.
+        rate: of the descent.
+
+    Returns:
+        dict with the `losses` of each rank, each before its step, and the `weights`
+        that each has in the end.
+    """
+
+    def main():
+        begin()
+        # --- build
+        rows = [tf.constant(a[hvd.rank() :: hvd.size()]) for a in (x, y)]
+        line = Line(start)
+        # --- step
+        optimizer = optimizers.GradientDescent(rate)
+        step = make_step(line, optimizer, compression=hvd.Compression.fp16)
+        # --- run
+        losses = [step(*rows).numpy() for _ in range(steps)]
+        return losses, line.numpy()
+
+    # --- ranks
+    results = horovod.run(main, np=ranks)
+    return told(results)
+
+
+def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
+    """Fits a line, the gradients of several passes in one step.
+
+    Args:
+        x: [steps, n, features] float array; rank i has the rows i, i + ranks, ….
+        y: [steps, n, units] array of the same dtype.
+        start: [kernel, bias], the initial weights of all ranks.
+        passes: how many gradients are added up before they are reduced and applied.
+        ranks: how many there are.
+        average: whether the sum is divided by the passes.
+        rate: of the descent.
+
+    Returns:
+        For each rank a dict: its `losses`, each before its pass, the final `weights`,
+        and the `global_step`, which counts passes.
+    """
+
+    def main():
+        begin()
+        # --- build
+        rows = [tf.constant(a[:, hvd.rank() :: hvd.size()]) for a in (x, y)]
+        line = Line(start)
+        sums = [tf.Variable(tf.zeros_like(w), trainable=False) for w in line.weights]
+        # --- step
+        global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+        optimizer = optimizers.GradientDescent(rate)
+
+        @tf.function
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                loss = line.loss(x, y)
+            for total, gradient in zip(sums, tape.gradient(loss, line.weights)):
+                total.assign_add(gradient)
+            global_step.assign_add(1)
+            return loss
+
+        @tf.function
+        def apply():
+            gradients = [hvd.allreduce(total) for total in sums]
+            if average:
+                gradients = [gradient / passes for gradient in gradients]
+            optimizer.apply_gradients(zip(gradients, line.weights))
+            for total in sums:
+                total.assign(tf.zeros_like(total))
+
+        # --- run
+        losses = []
+        for number, batch in enumerate(zip(*rows), 1):
+            losses.append(step(*batch).numpy())
+            if number % passes == 0:
+                apply()
+        return {
+            "losses": losses,
+            "weights": line.numpy(),
+            "global_step": global_step.numpy(),
+        }
+
+    # --- ranks
+    return horovod.run(main, np=ranks)
+
+
+def replicate(x, y, start, batch_size, steps, rate=0.0078125):
+    """Fits a line on two devices, by Horovod, and then without it.
+
+    Args:
+        x, y: see `train`; the rows of a rank come again and again.
+        start: [kernel, bias], the initial weights of all.
+        batch_size: rows of a batch, of each rank.
+        steps: how many steps to take.
+        rate: of Adam for one rank; it is multiplied by the number of ranks.
+
+    Returns:
+        dict with the [2, steps] `losses`, each before its step, and the `weights` in
+        the end.
+    """
+    strategy = mirrored()
+    ranks = strategy.num_replicas_in_sync
+    # --- build
+    data = tf.data.Dataset.from_tensor_slices((x, y))
+
+    def feed(context):
+        # A machine feeds its replicas in turn: all of them here, some where several
+        # machines have a MultiWorkerMirroredStrategy.
+        count = ranks // context.num_input_pipelines
+        first = count * context.input_pipeline_id
+        return tf.data.Dataset.range(first, first + count).interleave(
+            lambda rank: data.shard(ranks, rank).repeat().batch(batch_size), count
+        )
+
+    batches = iter(strategy.distribute_datasets_from_function(feed))
+    with strategy.scope():
+        line = Line(start)
+        # --- step
+        optimizer = optimizers.Adam(rate * ranks).create_slots(line.weights)
+
+    def replica(x, y):
+        with tf.GradientTape() as tape:
+            loss = line.loss(x, y)
+        gradients = tape.gradient(loss, line.weights)
+        context = tf.distribute.get_replica_context()
+        gradients = context.all_reduce("MEAN", gradients)
+        optimizer.apply_gradients(zip(gradients, line.weights))
+        return loss
+
+    @tf.function
+    def step(batch):
+        return strategy.experimental_local_results(strategy.run(replica, batch))
+
+    # --- run
+    losses = [step(next(batches)) for _ in range(steps)]
+    # --- results
+    return {"losses": np.transpose(losses), "weights": line.numpy()}
