@@ -42,13 +42,6 @@ def batch(rows, seed=0):
 CHECKPOINTS = [checkpoint(seed, 1000 * seed) for seed in range(5)]
 X = np.random.RandomState(3).normal(1, 2, [67, 5]).astype("f")
 COSTS = np.random.RandomState(4).normal(2, 1, [3, 2]).astype("f")
-SHAPES = {
-    "embedding": [1000, 16],
-    "rnn/kernel": [48, 128],
-    "rnn/bias": [128],
-    "logits/kernel": [32, 10],
-    "logits/bias": [10],
-}
 START = checkpoint(7, 0)
 del START["global_step"]
 START["head/kernel"] = X[:16].copy()
@@ -97,10 +90,6 @@ def with_the_new_mean(decay=0.9, name="centered"):
             return x - self.moving_mean
 
     return Late(decay, name)
-
-
-def all_variables(shapes, frozen):
-    return v2.count_parameters(shapes)
 
 
 def kept_in_place(x, centers, steps):
@@ -189,18 +178,6 @@ CASES = [
         because="a center that no row is near to becomes 0",
         float32=True,
         skip=CONTRIB,
-    ),
-    Program("count_parameters", "all of them", [SHAPES], skip=NO_FUNCTION),
-    Program("count_parameters", "a part", [SHAPES, ["embedding"]], skip=NO_FUNCTION),
-    FalseFriend(
-        "count_parameters",
-        "all variables",
-        [SHAPES, ["embedding"]],
-        of="program",
-        naive=all_variables,
-        because="what is not trained was not counted",
-        differs="structure",
-        skip=NO_FUNCTION,
     ),
     Raises.alike(
         "average_checkpoints",

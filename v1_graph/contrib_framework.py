@@ -18,7 +18,6 @@ __all__ = [
     "make_centered",
     "write_old_summaries",
     "cluster",
-    "count_parameters",
 ]
 
 # compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
@@ -268,27 +267,3 @@ def cluster(x, centers, steps, cosine=False):
             "assigned": last,
             "centers": sess.run(centers),
         }
-
-
-def count_parameters(shapes, frozen=()):
-    """Counts the parameters that are trained, scope by scope.
-
-    Args:
-        shapes: {name: shape}, of the variables of a model.
-        frozen: list of the names that are not trained.
-
-    Returns:
-        dict with the `total`, and {name of what is at the top: its number} as `scopes`.
-    """
-    with tf.Graph().as_default() as graph:
-        # --- build
-        for name, shape in shapes.items():
-            tf.get_variable(name, shape, trainable=name not in frozen)
-        # --- count
-        tfprof = tensorflow.contrib.tfprof
-        param_stats = tfprof.model_analyzer.print_model_analysis(
-            graph,
-            tfprof_options=tfprof.model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS,
-        )
-        scopes = {node.name: node.total_parameters for node in param_stats.children}
-        return {"total": param_stats.total_parameters, "scopes": scopes}

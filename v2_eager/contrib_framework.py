@@ -1,6 +1,5 @@
 """contrib.framework and its like: checkpoints, k-means → plain loops."""
 
-import collections
 import os
 import tempfile
 
@@ -19,7 +18,6 @@ __all__ = [
     "make_centered",
     "write_old_summaries",
     "cluster",
-    "count_parameters",
 ]
 
 
@@ -247,27 +245,3 @@ def cluster(x, centers, steps, cosine=False):
         "assigned": last.numpy(),
         "centers": centers.numpy(),
     }
-
-
-def count_parameters(shapes, frozen=()):
-    """Counts the parameters that are trained, scope by scope.
-
-    Args:
-        shapes: {name: shape}, of the variables of a model.
-        frozen: list of the names that are not trained.
-
-    Returns:
-        dict with the `total`, and {name of what is at the top: its number} as `scopes`.
-    """
-    # --- build
-    model = tf.Module()
-    model.weights = [
-        tf.Variable(tf.zeros(shape), name not in frozen, name=name)
-        for name, shape in shapes.items()
-    ]
-    # --- count
-    scopes = collections.Counter()
-    for variable in model.trainable_variables:
-        scope = variable.name.partition(":")[0].partition("/")[0]
-        scopes[scope] += variable.shape.num_elements()
-    return {"total": sum(scopes.values()), "scopes": dict(scopes)}
