@@ -143,7 +143,7 @@ def run(func, args=(), kwargs=None, num_proc=1, np=None):
         try:
             raise failures[0]
         finally:
-            # Else what the ranks had, iterators among it, would stay until collected.
+            # Else the frames of the ranks, with all that they had, would stay alive.
             failures.clear()
     return results
 
@@ -161,7 +161,7 @@ def _sessions_with_threads():
             from tensorflow.python.eager import context
 
             own.CopyFrom(context.context().config)
-        # Of a name, they stay: to end them takes as long as tf.data's optimizer sleeps.
+        # Of a name, they stay: runs that ended theirs were seen to stall for seconds.
         name = "rank %d" % HERE.rank
         own.session_inter_op_thread_pool.add(num_threads=4, global_name=name)
         make(self, target, graph, own)
