@@ -138,6 +138,31 @@ def by_the_running_mean(data, start, epochs, batch_size):
         return v2.log_batches(data, start, epochs, batch_size)
 
 
+class ShufflesAtTheEnd(v2.Batches):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.on_epoch_end()
+
+    def on_epoch_begin(self):
+        pass
+
+    def on_epoch_end(self):
+        v2.Batches.on_epoch_begin(self)
+
+
+def by_its_val_loss(data, start, validation, epochs, batch_size, seed):
+    kept = v2.told
+
+    def as_it_is(history):
+        found = kept(history)
+        return {**found, "val_mean_loss": found["val_loss"]}
+
+    with mock.patch.object(v2, "told", as_it_is):
+        return v2.fit_sequence(data, start, validation, epochs, batch_size, seed)
+
+
+at_the_end = mock.patch.object(v2, "Batches", ShufflesAtTheEnd)
+without_frozen = mock.patch.object(v2, "CountsFrozen", keras.Sequential)
 as_it_is = mock.patch.object(v2, "EarlyStopping", keras.callbacks.EarlyStopping)
 CASES = [
     friend(
@@ -154,6 +179,27 @@ CASES = [
         [DATA, START, 3, 16],
         by_its_validation_data,
         "it validates by the first two batches every time, and went on",
+    ),
+    friend(
+        "fit_sequence",
+        "a last batch of six rows",
+        [DATA, START, VALIDATION, 3, 16, 7],
+        at_the_end(v2.fit_sequence),
+        "on_epoch_end is called before the first epoch, too",
+    ),
+    friend(
+        "fit_sequence",
+        "a last batch of eight rows that validates",
+        [DATA, START, VALIDATION, 2, 16, 5],
+        by_its_val_loss,
+        "the loss of a validation is the mean over rows, and was one over batches",
+    ),
+    friend(
+        "fit_frozen",
+        "a penalty of 0.01",
+        [DATA, START, 3, 16],
+        without_frozen(v2.fit_frozen),
+        "the penalty of a frozen weight is in no loss any more",
     ),
     friend(
         "fit_dataset",
