@@ -45,8 +45,6 @@ START = {
     "own": [drawn(4, 5), drawn(5), drawn(5) ** 2, drawn(5, 3), drawn(3)],
     "cudnn": [*GATES[:2], drawn(24), drawn(3, 3), drawn(3)],
 }
-CUDNN_GRU = [drawn(4, 9), drawn(3, 9), drawn(18)]
-FROZEN = "dense", "nested", "recurrent", "images"
 HEAD = [drawn(4, 5), drawn(5), drawn(5, 2), drawn(2)]
 X = {
     "dense": drawn(64, 4),
@@ -58,6 +56,8 @@ X["own"] = X["nested"] = X["subclass"] = X["dense"]
 LABELS = RANDOM.randint(0, 3, 64).astype("i")
 DATA = X["dense"], LABELS
 OWN_DATA = X["own"], drawn(64, 3)
+CUDNN_GRU = [drawn(4, 9), drawn(3, 9), drawn(18)]
+FROZEN = "dense", "nested", "recurrent", "images"
 JUNK = np.full(20, 255, np.uint8)
 OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
 WRITTEN = {
