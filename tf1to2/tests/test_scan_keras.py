@@ -311,9 +311,7 @@ class StandaloneTest(KerasCase):
         )
 
     def test_a_path_of_old(self):
-        text = (
-            "from keras.layers.core import Dense\nDense(3)\nprint(Dense.output_shape)"
-        )
+        text = "from keras.layers.core import Dense\nprint(Dense(3).units)"
         self.assertEqual(list(self.found(text)), ["tf.keras.layers.core"])
         text = "from keras.utils import np_utils\ny = np_utils.to_categorical([1])"
         found = ["tf.keras.utils.np_utils", "tf.keras.utils.to_categorical"]
