@@ -488,6 +488,7 @@ class DistancesTest(unittest.TestCase):
         [
             ("load_whole", "recurrent", "outputs/1", "0.036 0.98"),
             ("load_cudnn", "an LSTM", "outputs/1", "2.1 1.7"),
+            ("load_cudnn_gru", "a GRU", "outputs/1", "2 1"),
         ]
     )
     def test_predictions(self, name, slug, leaf, told):

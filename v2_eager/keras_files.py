@@ -544,7 +544,9 @@ def freeze(start, kind, x):
         weights = model.trainable_variables, model.non_trainable_variables
         arrays = [[weight.numpy() for weight in several] for several in weights]
 
-        @tf.function(input_signature=[tf.TensorSpec([None, *x.shape[1:]], x.dtype, "x")])
+        @tf.function(
+            input_signature=[tf.TensorSpec([None, *x.shape[1:]], x.dtype, "x")]
+        )
         def frozen(x):
             outputs, _ = model.stateless_call(*arrays, x, training=False)
             return tf.identity(outputs, "output")

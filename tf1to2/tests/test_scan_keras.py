@@ -347,3 +347,47 @@ class StandaloneTest(KerasCase):
         ]
         self.assertEqual(shapes, [(2, 2), (6, 6)])
         self.assertFalse(hasattr(tf.keras.callbacks.Callback(), "validation_data"))
+
+
+class AttributesTest(KerasCase):
+    @parameterized.expand(
+        [
+            ("model.layers[0].output_shape", "tf.keras.layers.Layer.output_shape"),
+            ("model.get_layer('a').input_shape", "tf.keras.layers.Layer.input_shape"),
+            ("config.gpu_options.allow_growth = True", ".allow_growth"),
+            (
+                "config.gpu_options.per_process_gpu_memory_fraction = 0.5",
+                ".per_process_gpu_memory_fraction",
+            ),
+            ("optimizers.Adam(epsilon=None)", "tf.keras.optimizers.Adam"),
+            (
+                "class A(callbacks.Callback):\n    def on_epoch_end(self, epoch):\n"
+                "        print(self.validation_data[0])",
+                "tf.keras.callbacks.Callback.validation_data",
+            ),
+            (
+                "class A(optimizers.Optimizer):\n    def get_updates(self, loss, w):\n"
+                "        return self.get_gradients(loss, w)",
+                "tf.keras.optimizers.Optimizer.get_gradients",
+            ),
+        ]
+    )
+    def test_found(self, text, symbol):
+        old = f"{HEAD}\nmodel.fit_generator(g)\n{text}"
+        self.assertIn(symbol, self.found(old))
+
+    @parameterized.expand(
+        [
+            ("print(model.output_shape)",),
+            ("m = Model(x, y)\nprint(m.output_shape, m.input_shape)",),
+            ("optimizers.Adam(epsilon=1e-8)",),
+            (
+                "class A(callbacks.Callback):\n    def __init__(self, data):\n"
+                "        self.validation_data = data\n    def f(self):\n"
+                "        print(self.validation_data)",
+            ),
+            ("class A:\n    def f(self):\n        print(self.validation_data)",),
+        ]
+    )
+    def test_not_found(self, text):
+        self.assertEqual(self.found(f"{HEAD}\n{text}"), {})

@@ -1,5 +1,6 @@
 """`compile`, `fit` and callbacks of Keras 3, called as those of TensorFlow 1 were."""
 
+import importlib
 import subprocess
 import sys
 import tempfile
@@ -154,6 +155,14 @@ ERRORS = {
     "attribute '_make_train_function'": lambda: keras()._make_train_function(),
     "Layer count mismatch": in_folder(load_the_template),
     "cannot import name 'np_utils'": import_np_utils,
+    **{
+        f"No module named '{module}": lambda name=name: importlib.import_module(name)
+        for module, name in (
+            ("keras.engine", "keras.engine.topology"),
+            ("keras.layers", "keras.layers.merge"),
+            ("keras.backend", "keras.backend.tensorflow_backend"),
+        )
+    },
     "No module named 'keras.preprocessing": import_tokenizer,
     "shape of the Lambda's output": call_numpy,
     "Argument `name`": lambda: tf.keras.layers.Dense(1, name="tower/dense"),
