@@ -56,6 +56,8 @@ X["own"] = X["nested"] = X["subclass"] = X["dense"]
 LABELS = RANDOM.randint(0, 3, 64).astype("i")
 DATA = X["dense"], LABELS
 OWN_DATA = X["own"], drawn(64, 3)
+CUDNN_GRU = [drawn(4, 9), drawn(3, 9), drawn(18)]
+FROZEN = "dense", "nested", "recurrent", "images"
 JUNK = np.full(20, 255, np.uint8)
 OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
 WRITTEN = {
@@ -189,6 +191,13 @@ def with_a_fresh_optimizer(files, data, steps):
     model.compile(optimizer, "sparse_categorical_crossentropy")
     losses = v2.fit(model, data, steps)
     return losses, model.get_weights(), optimizer.iterations.numpy()
+
+
+def gru_as_it_is(weights, x):
+    gru = v2.layers.GRU(len(weights[1]))
+    model = keras.Sequential([keras.Input(x.shape[1:]), gru])
+    model.set_weights([*weights[:2], weights[2].reshape(2, -1)])
+    return model.get_weights(), model.predict(x, verbose=0)
 
 
 def by_its_own_hard_sigmoid(files, x):
@@ -371,6 +380,13 @@ CASES = [
         "CuDNN keeps the kernel of each gate transposed, in arrays of the same shape",
     ),
     friend(
+        "load_cudnn_gru",
+        "a GRU",
+        [CUDNN_GRU, X["cudnn"]],
+        gru_as_it_is,
+        "CuDNN keeps the kernel of each gate transposed, in arrays of the same shape",
+    ),
+    friend(
         "load_checkpoint",
         "dense",
         [CHECKPOINT["dense"], "dense", DENSE, DATA, 5],
@@ -383,6 +399,7 @@ CASES = [
         "subclass",
         [CHECKPOINT["subclass"], "subclass", DENSE, DATA, 5],
     ),
+    *[old("freeze", kind, [START[kind], kind, X[kind]]) for kind in FROZEN],
     friend(
         "serve",
         "dense",
@@ -471,6 +488,7 @@ class DistancesTest(unittest.TestCase):
         [
             ("load_whole", "recurrent", "outputs/1", "0.036 0.98"),
             ("load_cudnn", "an LSTM", "outputs/1", "2.1 1.7"),
+            ("load_cudnn_gru", "a GRU", "outputs/1", "2 1"),
         ]
     )
     def test_predictions(self, name, slug, leaf, told):

@@ -1,6 +1,7 @@
 import os
 import tempfile
 import unittest
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -138,6 +139,31 @@ def by_the_running_mean(data, start, epochs, batch_size):
         return v2.log_batches(data, start, epochs, batch_size)
 
 
+class ShufflesAtTheEnd(v2.Batches):
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.on_epoch_end()
+
+    def on_epoch_begin(self):
+        pass
+
+    def on_epoch_end(self):
+        v2.Batches.on_epoch_begin(self)
+
+
+def by_its_val_loss(data, start, validation, epochs, batch_size, seed):
+    kept = v2.told
+
+    def as_it_is(history):
+        found = kept(history)
+        return {**found, "val_mean_loss": found["val_loss"]}
+
+    with mock.patch.object(v2, "told", as_it_is):
+        return v2.fit_sequence(data, start, validation, epochs, batch_size, seed)
+
+
+at_the_end = mock.patch.object(v2, "Batches", ShufflesAtTheEnd)
+without_frozen = mock.patch.object(v2, "CountsFrozen", keras.Sequential)
 as_it_is = mock.patch.object(v2, "EarlyStopping", keras.callbacks.EarlyStopping)
 CASES = [
     friend(
@@ -154,6 +180,27 @@ CASES = [
         [DATA, START, 3, 16],
         by_its_validation_data,
         "it validates by the first two batches every time, and went on",
+    ),
+    friend(
+        "fit_sequence",
+        "a last batch of six rows",
+        [DATA, START, VALIDATION, 3, 16, 7],
+        at_the_end(v2.fit_sequence),
+        "on_epoch_end is called before the first epoch, too",
+    ),
+    friend(
+        "fit_sequence",
+        "a last batch of eight rows that validates",
+        [DATA, START, VALIDATION, 2, 16, 5],
+        by_its_val_loss,
+        "the loss of a validation is the mean over rows, and was one over batches",
+    ),
+    friend(
+        "fit_frozen",
+        "a penalty of 0.01",
+        [DATA, START, 3, 16],
+        without_frozen(v2.fit_frozen),
+        "the penalty of a frozen weight is in no loss any more",
     ),
     friend(
         "fit_dataset",
@@ -309,10 +356,14 @@ class DistancesTest(unittest.TestCase):
             ("log_batches", "outputs/0", 1, "2.8122 2.4480"),
             ("fit_generator", "outputs/0/val_loss", 1, "0.7789 1.0605"),
             ("fit_padded", "outputs/0/loss", 0, "1.6166 2.6392"),
+            ("fit_sequence", "outputs/0/loss", 1, "1.0553 1.0772"),
+            ("fit_sequence", "outputs/0/val_loss", 0, "1.3199 1.3086"),
+            ("fit_frozen", "outputs/0/loss", 0, "2.1716 1.9951"),
         ]
     )
     def test_numbers(self, name, leaf, index, told):
-        (case,) = [c for c in CASES if isinstance(c, FalseFriend) and c.name == name]
+        cases = [c for c in CASES if isinstance(c, FalseFriend) and c.name == name]
+        case = cases["val_loss" in leaf and len(cases) > 1]
         left, naive = (side[leaf] for side in false_friends.both(PROOF, case, {}))
         self.assertEqual(f"{left[index]:.4f} {naive[index]:.4f}", told)
 
@@ -329,6 +380,43 @@ class DistancesTest(unittest.TestCase):
         one, zero = tf.constant([[1.0]]), tf.constant([[0.0]])
         losses = v2.binary_loss(one, zero), keras.losses.binary_crossentropy(one, zero)
         self.assertEqual([f"{x[0]:.3f}" for x in losses], ["15.425", "16.118"])
+
+    def test_the_batches_of_a_flow(self):
+        """1.15.5 trains on these rows, workers=1, shuffle=False, its second epoch too."""
+        told = [[5, 7], [4, 6], [3, 1], [0, 2], [7, 2], [4, 3], [5, 1], [6, 0]]
+        x, y = np.zeros([8, 4, 4, 1], "f"), np.arange(8.0, dtype="f")
+
+        class Images(keras.preprocessing.image.ImageDataGenerator):
+            def apply_transform(self, x, transform_parameters):
+                return x  # which would need SciPy
+
+        def rows(as_a_generator):
+            flow, log = Images().flow(x, y, 2, seed=3), []
+            of_flow = flow._get_batches_of_transformed_samples
+
+            def logged(index):
+                log.append([int(i) for i in index])
+                return of_flow(index)
+
+            def batches():
+                while True:
+                    for i in range(len(flow)):
+                        yield flow[i]
+                    flow.on_epoch_end()
+
+            flow._get_batches_of_transformed_samples = logged
+            layers = keras.layers.Flatten(), keras.layers.Dense(1)
+            model = keras.Sequential([keras.Input([4, 4, 1]), *layers])
+            model.compile("sgd", "mse")
+            fed = batches() if as_a_generator else flow
+            model.fit(fed, steps_per_epoch=4, epochs=2, shuffle=False, verbose=0)
+            return log
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a flow that has no super().__init__
+            of_generator, of_flow = rows(True), rows(False)
+        self.assertEqual(of_generator[:8], told)
+        self.assertEqual(of_flow[:6], [[5, 7], [4, 6], [5, 0], [6, 3], [4, 7], [1, 2]])
 
     def test_names_of_metrics(self):
         model = v2.network(TWO, "binary_crossentropy", ["acc"])

@@ -21,7 +21,9 @@ __all__ = [
     "load_weights",
     "load_by_name",
     "load_cudnn",
+    "load_cudnn_gru",
     "load_checkpoint",
+    "freeze",
     "serve",
     "fine_tune",
     "load_exported",
@@ -484,6 +486,33 @@ def load_cudnn(files, x):
         return model.get_weights(), model.predict(x)
 
 
+def load_cudnn_gru(weights, x):
+    """Loads the weights of a CuDNNGRU into a GRU, which any machine runs.
+
+    Args:
+        weights: [kernel, recurrent kernel, bias], float32 arrays as the CuDNNGRU has
+            them: [features, 3 * units], [units, 3 * units], [6 * units].
+        x: [n, steps, features] float32 array.
+
+    Returns:
+        (list of the GRU's weights, [n, units] outputs).
+    """
+    options = tf.GraphOptions(place_pruned_graph=True)
+    config = tf.ConfigProto(graph_options=options)
+    size = {"units": len(weights[1]), "input_shape": x.shape[1:], "name": "gru"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "weights.h5")
+        with tf.Graph().as_default(), tf.Session(config=config):
+            model = tf.keras.Sequential([layers.CuDNNGRU(**size)])
+            model.set_weights(weights)
+            model.save_weights(path)
+        with tf.Graph().as_default():
+            gru = layers.GRU(reset_after=True, recurrent_activation="sigmoid", **size)
+            model = tf.keras.Sequential([gru])
+            model.load_weights(path)
+            return model.get_weights(), model.predict(x)
+
+
 def load_checkpoint(files, kind, start, data, steps):
     """Loads weights in TensorFlow's format, with Adam's state, and trains on.
 
@@ -501,6 +530,37 @@ def load_checkpoint(files, kind, start, data, steps):
         model.load_weights(os.path.join(unpack(files, folder), "weights"))
         losses = fit(model, data, steps)
         return losses, model.get_weights(), K.get_value(model.optimizer.iterations)
+
+
+def freeze(start, kind, x):
+    """Writes a model whose variables have become constants, reads it, and asks it.
+
+    Args:
+        start, kind: as for `save_weights`.
+        x: what to predict from.
+
+    Returns:
+        ([n, 3] predictions of what was read, how many of its nodes are variables).
+    """
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        K.set_learning_phase(0)
+        model = NETWORKS[kind]()
+        model.set_weights(start)
+        # --- freeze
+        sess = K.get_session()
+        frozen = tf.graph_util.convert_variables_to_constants(
+            sess, sess.graph.as_graph_def(), [model.output.op.name]
+        )
+        # --- write
+        tf.train.write_graph(frozen, folder, "frozen.pb", as_text=False)
+        names = [model.input.name, model.output.name]
+        packed = pack(folder)
+    # --- ask
+    frozen = tf.GraphDef.FromString(packed["frozen.pb"].tobytes())
+    with tf.Graph().as_default(), tf.Session() as sess:
+        inputs, outputs = tf.import_graph_def(frozen, {}, names, name="")
+        variables = sum("Var" in node.op for node in frozen.node)
+        return sess.run(outputs, {inputs: x}), variables
 
 
 def serve(files, x):

@@ -9,6 +9,8 @@ import tensorflow.compat.v1 as tf
 __all__ = [
     "fit_arrays",
     "fit_generator",
+    "fit_sequence",
+    "fit_frozen",
     "fit_dataset",
     "fit_weighted",
     "fit_padded",
@@ -103,6 +105,87 @@ def fit_generator(data, start, epochs, batch_size):
         scores = model.evaluate_generator(batches(), steps=steps, workers=0)
         found = model.predict_generator(batches(), steps=steps, workers=0)
         return told(history), model.get_weights(), np.float32(scores), found
+
+
+class Batches(tf.keras.utils.Sequence):
+    """Batches of rows, which are shuffled before each epoch if there is a seed."""
+
+    def __init__(self, data, batch_size, seed=None):
+        self.data, self.batch_size = data, batch_size
+        self.order = np.arange(len(data[0]))
+        self.random = seed and np.random.RandomState(seed)
+        self.on_epoch_end()
+
+    def __len__(self):
+        return -(-len(self.order) // self.batch_size)
+
+    def __getitem__(self, i):
+        rows = self.order[i * self.batch_size : (i + 1) * self.batch_size]
+        return tuple(array[rows] for array in self.data)
+
+    def on_epoch_end(self):
+        if self.random:
+            self.random.shuffle(self.order)
+
+
+def fit_sequence(data, start, validation, epochs, batch_size, seed):
+    """Fits a Sequence that shuffles its rows, and validates by another one.
+
+    Args:
+        data, start, epochs: as for `fit_arrays`.
+        validation: (x, y), like `data`.
+        batch_size: rows of a batch; the last one may have fewer.
+        seed: of the order of the rows, which the Sequence draws itself.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights, the loss
+        and the accuracy of the last validation). A loss of validation is the mean over
+        batches, whatever their sizes.
+    """
+    with tf.Graph().as_default():
+        model = network(start, metrics=["accuracy"])
+        rest = Batches(validation, batch_size)
+        history = model.fit_generator(
+            Batches(data, batch_size, seed),
+            epochs=epochs,
+            validation_data=rest,
+            shuffle=False,
+            verbose=0,
+        )
+        scores = model.evaluate_generator(rest)
+        return told(history), model.get_weights(), np.float32(scores)
+
+
+def fit_frozen(data, start, epochs, batch_size, weight=0.01):
+    """Fits the last layer alone; the first one has a penalty, and is frozen.
+
+    Args:
+        data, start, epochs, batch_size: as for `fit_arrays`.
+        weight: of the penalty on the frozen kernel, which the losses contain.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights).
+    """
+    (features, hidden), classes = start[0].shape, start[3].shape[0]
+    with tf.Graph().as_default():
+        model = tf.keras.Sequential()
+        penalty = tf.keras.regularizers.l2(weight)
+        options = {"kernel_regularizer": penalty, "input_shape": (features,)}
+        model.add(tf.keras.layers.Dense(hidden, "relu", **options))
+        model.add(tf.keras.layers.Dense(classes, "softmax"))
+        model.layers[0].trainable = False
+        optimizer = tf.keras.optimizers.SGD(lr=0.25)
+        model.compile(optimizer, "sparse_categorical_crossentropy")
+        model.set_weights(start)
+        history = model.fit(
+            *data,
+            batch_size=batch_size,
+            epochs=epochs,
+            validation_data=data,
+            shuffle=False,
+            verbose=0,
+        )
+        return told(history), model.get_weights()
 
 
 def fit_dataset(data, start, epochs, batch_size, steps):

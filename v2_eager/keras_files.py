@@ -11,7 +11,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
 from v2_eager.keras_optimizers import legacy, slots
-from v2_eager.saved_models import pack, unpack
+from v2_eager.saved_models import pack, run_frozen, unpack
 
 __all__ = [
     "save_whole",
@@ -24,7 +24,9 @@ __all__ = [
     "load_weights",
     "load_by_name",
     "load_cudnn",
+    "load_cudnn_gru",
     "load_checkpoint",
+    "freeze",
     "serve",
     "fine_tune",
     "load_exported",
@@ -499,6 +501,23 @@ def load_cudnn(files, x):
         return model.get_weights(), model.predict(x, verbose=0)
 
 
+def load_cudnn_gru(weights, x):
+    """Loads the weights of a CuDNNGRU into a GRU, which any machine runs.
+
+    CuDNN keeps each gate's kernel transposed. Its two biases are those of a GRU that
+    resets after the product, which is the default of Keras 3.
+    """
+    kernels, recurrent_kernels, bias = weights
+    gates = np.split(kernels, 3, axis=1)
+    gates = [gate.T.reshape(gate.shape, order="F") for gate in gates]
+    recurrent_gates = [gate.T for gate in np.split(recurrent_kernels, 3, axis=1)]
+    gru = layers.GRU(len(recurrent_kernels), name="gru")
+    model = keras.Sequential([keras.Input(x.shape[1:]), gru])
+    gates = [np.hstack(gates), np.hstack(recurrent_gates)]
+    model.set_weights([*gates, bias.reshape(2, -1)])
+    return model.get_weights(), model.predict(x, verbose=0)
+
+
 def load_checkpoint(files, kind, start, data, steps):
     """Loads weights in TensorFlow's format, with Adam's state, and trains on.
 
@@ -510,6 +529,37 @@ def load_checkpoint(files, kind, start, data, steps):
         assign(model, values, "training/Adam")
         losses = fit(model, data, steps)
         return losses, model.get_weights(), model.optimizer.iterations.numpy()
+
+
+def freeze(start, kind, x):
+    """Writes a model whose variables have become constants, reads it, and asks it.
+
+    `stateless_call` takes arrays in the place of the variables. A model that is
+    exported keeps these in files of their own, and needs none of this.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        model = NETWORKS[kind]()
+        model.set_weights(start)
+        # --- freeze
+        weights = model.trainable_variables, model.non_trainable_variables
+        arrays = [[weight.numpy() for weight in several] for several in weights]
+
+        @tf.function(
+            input_signature=[tf.TensorSpec([None, *x.shape[1:]], x.dtype, "x")]
+        )
+        def frozen(x):
+            outputs, _ = model.stateless_call(*arrays, x, training=False)
+            return tf.identity(outputs, "output")
+
+        frozen = frozen.get_concrete_function().graph.as_graph_def()
+        # --- write
+        tf.io.write_graph(frozen, folder, "frozen.pb", as_text=False)
+        packed = pack(folder)
+    # --- ask
+    (y,) = run_frozen(packed["frozen.pb"], {"x:0": x}, ["output:0"])
+    functions = [function.node_def for function in frozen.library.function]
+    nodes = [node for several in (frozen.node, *functions) for node in several]
+    return y, sum("Var" in node.op for node in nodes)
 
 
 def serve(files, x):

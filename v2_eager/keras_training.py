@@ -11,6 +11,8 @@ import tensorflow as tf
 __all__ = [
     "fit_arrays",
     "fit_generator",
+    "fit_sequence",
+    "fit_frozen",
     "fit_dataset",
     "fit_weighted",
     "fit_padded",
@@ -147,6 +149,85 @@ class TellsBatches(keras.Sequential):
         self.of_batch.update_state(loss)
         self.of_batches.update_state(loss)
         return loss
+
+
+class Batches(keras.utils.Sequence):
+    """Batches of rows, which are shuffled before each epoch if there is a seed."""
+
+    def __init__(self, data, batch_size, seed=None):
+        super().__init__()
+        self.data, self.batch_size = data, batch_size
+        self.order = np.arange(len(data[0]))
+        self.random = seed and np.random.RandomState(seed)
+
+    def __len__(self):
+        return -(-len(self.order) // self.batch_size)
+
+    def __getitem__(self, i):
+        rows = self.order[i * self.batch_size : (i + 1) * self.batch_size]
+        return tuple(array[rows] for array in self.data)
+
+    def on_epoch_begin(self):
+        if self.random:
+            self.random.shuffle(self.order)
+
+
+def fit_sequence(data, start, validation, epochs, batch_size, seed):
+    """Fits a Sequence that shuffles its rows, and validates by another one.
+
+    Keras 3 looks at two batches and calls `on_epoch_end` before the first epoch, too:
+    what shuffles stands in `on_epoch_begin`. Its `val_loss` is the mean over rows.
+    """
+    model = network(start, metrics=["acc"], model=TellsBatches)
+    rest = Batches(validation, batch_size)
+    history = model.fit(
+        Batches(data, batch_size, seed),
+        epochs=epochs,
+        validation_data=rest,
+        shuffle=False,
+        verbose=0,
+    )
+    found = told(history)
+    found["val_loss"] = found["val_mean_loss"]
+    scores = model.evaluate(rest, verbose=0, return_dict=True)
+    found = {key: found[key] for key in ("loss", "acc", "val_loss", "val_acc")}
+    scores = np.float32([scores["mean_loss"], scores["acc"]])
+    return found, model.get_weights(), scores
+
+
+class CountsFrozen(keras.Sequential):
+    """A model whose losses contain the penalties of what is frozen, too."""
+
+    def compute_loss(self, *args, **kwargs):
+        loss = super().compute_loss(*args, **kwargs)
+        for weight in self.non_trainable_variables:
+            if weight.regularizer:
+                loss += weight.regularizer(weight)
+        return loss
+
+
+def fit_frozen(data, start, epochs, batch_size, weight=0.01):
+    """Fits the last layer alone; the first one has a penalty, and is frozen.
+
+    Keras 3 leaves the penalties of frozen weights out of the losses.
+    """
+    (features, hidden), classes = start[0].shape, start[3].shape[0]
+    penalty = keras.regularizers.L2(weight)
+    first = keras.layers.Dense(hidden, "relu", kernel_regularizer=penalty)
+    last = keras.layers.Dense(classes, "softmax")
+    model = CountsFrozen([keras.Input([features]), first, last])
+    first.trainable = False
+    model.compile(keras.optimizers.SGD(0.25), "sparse_categorical_crossentropy")
+    model.set_weights(start)
+    history = model.fit(
+        *data,
+        batch_size=batch_size,
+        epochs=epochs,
+        validation_data=data,
+        shuffle=False,
+        verbose=0,
+    )
+    return told(history), model.get_weights()
 
 
 def fit_dataset(data, start, epochs, batch_size, steps):

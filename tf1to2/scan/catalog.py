@@ -12,6 +12,7 @@ import functools
 import re
 
 from tf1to2.scan import arguments, facts, links, verdicts
+from tf1to2.scan.names import standalone
 
 VERDICTS = verdicts.VERDICTS
 FINAL = ("rewrite", "removed", "private")  # whatever the arguments are
@@ -485,6 +486,9 @@ def _deep(symbol):
         known = symbol in links.rows() or links.proofs(symbol)  # by this very name
         pair = links.pair(symbol) if known else entry.pair
         return dataclasses.replace(entry, symbol=symbol, pair=pair)
+    if new := standalone.paths().get(symbol.removeprefix("tf.")):
+        what = f"there is no {symbol.removeprefix('tf.')} any more: import from {new}"
+        return _entry(symbol, "func", "rewrite", new, what)
     gone = symbol.startswith(("tf.contrib.", "tf.examples."))
     return _under(symbol, "func") if gone else None
 

@@ -1,10 +1,16 @@
 """Programs that use tf.keras alone: what gives them away, and what is found then."""
 
+import importlib
+import inspect
+import pathlib
+import re
 import textwrap
 
+import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2.scan import findings
+from tf1to2.scan import catalog, findings, walk
+from tf1to2.scan.names import standalone
 from tf1to2.tests.test_scan import ScanCase
 
 HEAD = """
@@ -231,3 +237,157 @@ class FoundTest(KerasCase):
     def test_what_a_function_may_not_return(self, _, body):
         text = f"def build(x=1):\n    {body}\nm = build()\nm.predict_proba(x)\n"
         self.assertEqual(self.told(text), {})
+
+
+GUIDE = pathlib.Path(__file__).parents[2] / "guide" / "keras.md"
+OLD = """
+import tensorflow as tf
+import keras
+from keras import backend as K
+from keras import callbacks, optimizers
+from keras.layers import LSTM, Dense, Embedding, Layer
+from keras.models import Model, Sequential, load_model
+
+model = Sequential([Dense(3, init="uniform"), LSTM(2)])
+model.compile(optimizers.Adam(lr=0.1), "mse", metrics=["accuracy"])
+model.fit_generator(generator, 3)
+K.clear_session()
+K.set_session(session)
+keras.utils.multi_gpu_model(model, 2)
+"""
+
+
+def rows(heading):
+    """The cells of the table of the guide whose first heading this is."""
+    _, _, after = GUIDE.read_text(encoding="utf-8").partition(f"| {heading} |")
+    table = after.partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table]
+
+
+def code(cell):
+    return re.findall(r"`([\w.]+)=?`", cell)
+
+
+PATHS = [(code(a), code(b)[0]) for a, b in rows("path of Keras 1 and 2")]
+ARGUMENTS = [
+    (layer, old, new)
+    for before, now, layers in rows("Keras 1")[:-6]
+    for (old,), (new,) in [(code(before), code(now))]
+    for layer in code(layers)
+]
+NEEDED = {
+    "Dense": {"units": 2},
+    "Conv1D": {"filters": 2, "kernel_size": 2},
+    "Conv2D": {"filters": 2, "kernel_size": 2},
+    "Conv3D": {"filters": 2, "kernel_size": 2},
+    "AveragePooling2D": {"pool_size": 2},
+    "LSTM": {"units": 2},
+    "GRU": {"units": 2},
+    "SimpleRNN": {"units": 2},
+    "Embedding": {"input_dim": 2, "output_dim": 2},
+    "Dropout": {"rate": 0.5},
+    "GaussianNoise": {"stddev": 0.5},
+}
+
+
+class StandaloneTest(KerasCase):
+    """Keras as a package of its own: its names are those of tf.keras."""
+
+    def test_the_same_findings(self):
+        alone = self.found(OLD)
+        of_tf = re.sub(r"from keras\b", "from tensorflow.keras", OLD)
+        of_tf = of_tf.replace("import keras", "from tensorflow import keras")
+        self.assertEqual(alone, self.found(of_tf))
+        self.assertGreater(len(alone), 6)
+        self.assertIn(CHANGED, alone)
+
+    def test_keras_3_is_clean(self):
+        alone = NATIVE.replace("tf.keras", "keras").replace("tensorflow.keras", "keras")
+        alone = f"import keras\n{alone}"
+        self.assertEqual(self.found(alone), {})
+        inside = "from keras.src.layers import Layer\nfrom keras import ops, random\n"
+        self.assertEqual(
+            self.found(f"{inside}{alone}\nops.shape(random.normal([2]))"), {}
+        )
+
+    def test_a_path_of_old(self):
+        text = "from keras.layers.core import Dense\nprint(Dense(3).units)"
+        self.assertEqual(list(self.found(text)), ["tf.keras.layers.core"])
+        text = "from keras.utils import np_utils\ny = np_utils.to_categorical([1])"
+        found = ["tf.keras.utils.np_utils", "tf.keras.utils.to_categorical"]
+        self.assertEqual(sorted(self.found(text)), found)
+
+    def test_the_guide_has_every_path(self):
+        told = {path: new for olds, new in PATHS for path in olds}
+        self.assertEqual(told, standalone.paths())
+
+    @parameterized.expand(PATHS)
+    def test_paths_are_gone(self, olds, new):
+        self.assertIsNotNone(walk.get(tf, new), new)
+        for path in olds:
+            if path.rpartition(".")[0] in standalone.paths():
+                continue  # a name in a module that is gone
+            with self.assertRaises(ImportError, msg=path):
+                importlib.import_module(path)
+
+    @parameterized.expand(ARGUMENTS)
+    def test_arguments_of_keras_1(self, layer, old, new):
+        class_ = getattr(tf.keras.layers, layer)
+        self.assertIn(new, inspect.signature(class_).parameters)
+        with self.assertRaises((ValueError, TypeError)):
+            class_(**NEEDED.get(layer, {}), **{old: None})
+        entry = catalog.lookup(f"tf.keras.layers.{layer}")
+        self.assertIn(f"write {new}= in place of {old}=", entry.message)
+
+    def test_a_convolution_of_keras_1(self):
+        images = tf.zeros([1, 8, 8, 1])
+        shapes = [
+            tf.keras.layers.Conv2D(*sizes)(images).shape[1:3]
+            for sizes in ((32, 3, 3), (32, (3, 3)))
+        ]
+        self.assertEqual(shapes, [(2, 2), (6, 6)])
+        self.assertFalse(hasattr(tf.keras.callbacks.Callback(), "validation_data"))
+
+
+class AttributesTest(KerasCase):
+    @parameterized.expand(
+        [
+            ("model.layers[0].output_shape", "tf.keras.layers.Layer.output_shape"),
+            ("model.get_layer('a').input_shape", "tf.keras.layers.Layer.input_shape"),
+            ("config.gpu_options.allow_growth = True", ".allow_growth"),
+            (
+                "config.gpu_options.per_process_gpu_memory_fraction = 0.5",
+                ".per_process_gpu_memory_fraction",
+            ),
+            ("optimizers.Adam(epsilon=None)", "tf.keras.optimizers.Adam"),
+            (
+                "class A(callbacks.Callback):\n    def on_epoch_end(self, epoch):\n"
+                "        print(self.validation_data[0])",
+                "tf.keras.callbacks.Callback.validation_data",
+            ),
+            (
+                "class A(optimizers.Optimizer):\n    def get_updates(self, loss, w):\n"
+                "        return self.get_gradients(loss, w)",
+                "tf.keras.optimizers.Optimizer.get_gradients",
+            ),
+        ]
+    )
+    def test_found(self, text, symbol):
+        old = f"{HEAD}\nmodel.fit_generator(g)\n{text}"
+        self.assertIn(symbol, self.found(old))
+
+    @parameterized.expand(
+        [
+            ("print(model.output_shape)",),
+            ("m = Model(x, y)\nprint(m.output_shape, m.input_shape)",),
+            ("optimizers.Adam(epsilon=1e-8)",),
+            (
+                "class A(callbacks.Callback):\n    def __init__(self, data):\n"
+                "        self.validation_data = data\n    def f(self):\n"
+                "        print(self.validation_data)",
+            ),
+            ("class A:\n    def f(self):\n        print(self.validation_data)",),
+        ]
+    )
+    def test_not_found(self, text):
+        self.assertEqual(self.found(f"{HEAD}\n{text}"), {})

@@ -23,7 +23,14 @@ UNMISTAKABLE = {
     "evaluate_generator": ROOT + "keras.Model",
     "_make_predict_function": ROOT + "keras.Model",
     "get_output_at": ROOT + "keras.layers.Layer",
+    "allow_growth": ROOT + "GPUOptions",
+    "per_process_gpu_memory_fraction": ROOT + "GPUOptions",
 }
+SHAPES = {"input_shape", "output_shape"}  # a functional model has them, a layer not
+ATTRIBUTES = {
+    "allow_growth",
+    "per_process_gpu_memory_fraction",
+}  # the others are called
 ANYTHING = r"\w*"
 OPTIMIZERS = r"(opt(im)?|optimi[sz]er|trainer|solver)s?\d*"
 DATASETS = r"(ds|data_?set|iterator|it)s?\d*"
@@ -54,6 +61,10 @@ NAMED = {
     "predict_proba": (None, ROOT + "keras.Sequential"),
     "save_weights": (None, ROOT + "keras.Model"),
     "load_weights": (None, ROOT + "keras.Model"),
+    "output_shape": (r"layers?\d*", ROOT + "keras.layers.Layer"),
+    "input_shape": (r"layers?\d*", ROOT + "keras.layers.Layer"),
+    "get_gradients": (OPTIMIZERS, ROOT + "keras.optimizers.Optimizer"),
+    "validation_data": (None, ROOT + "keras.callbacks.Callback"),
     "metrics_names": (None, ROOT + "keras.Model"),
     "total_loss": (None, ROOT + "keras.Model"),
     "add_weight": (None, ROOT + "keras.layers.Layer"),
@@ -137,6 +148,8 @@ def member(origin):
     for link in links[:-1]:
         made = _made(made, link.lstrip("."))
     *between, name = links[-1].lstrip(".").split(".")
+    if name in SHAPES and made.endswith(".Model"):
+        return None
     if between == ["optimizer"] and ".keras." in made:
         return ROOT + "keras.optimizers.Optimizer", name
     return ("" if between else made), name
@@ -171,7 +184,7 @@ def unmistakable(name, call):
         return is_fed(call) or bool(call) and "session" in call.keywords
     if name.startswith("make_"):  # a function of that name takes an argument
         return not (call and (call.positional or call.starred))
-    return name in UNMISTAKABLE and call is not None
+    return name in UNMISTAKABLE and (call is not None or name in ATTRIBUTES)
 
 
 def is_fed(call):

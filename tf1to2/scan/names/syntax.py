@@ -64,6 +64,8 @@ class Source:
                 if _several(value):
                     lists.append(keywords[-1])
                 texts += [(keywords[-1], text) for text in self._ends(value)]
+                if value is not None and value.type == "none":
+                    texts.append((keywords[-1], "None"))
             elif argument.type in ("list_splat", "dictionary_splat"):
                 starred = True
             elif argument.type not in NO_ARGUMENTS:

@@ -6,7 +6,7 @@ import re
 import typing
 
 from tf1to2.scan import names
-from tf1to2.scan.names import guards, methods, scopes
+from tf1to2.scan.names import guards, methods, scopes, standalone
 from tf1to2.scan.names.scopes import Alias, Derived, Import, Made, Scope
 
 SHAPED = rb"(?:\bshape\w*|_shape|get_shape\(\)|\.dims|\.with_rank\w*\([^()]*\))"
@@ -131,6 +131,9 @@ class Walk:
         top, guarded = module.partition(".")[0], self._are_sure(inside)
         if top in ("tensorflow", "tensorflow_core"):
             return Import(f"{module}.{name}" if name else module, guarded)
+        if top == standalone.PACKAGE and not self.is_local(top):
+            origin = standalone.origin(f"{module}.{name}" if name else module)
+            return Import(origin or scopes.FOREIGN, guarded)
         if not top or self.is_local(top):
             return Import(f"@{module}:{name}" if name else f"@{module}", guarded)
         return Import(scopes.FOREIGN, guarded)
@@ -143,6 +146,11 @@ class Walk:
         if dotted.startswith(("tensorflow.", "tensorflow_core.")):
             if names.public(dotted) != "tensorflow":
                 self.mentions.append(Mention(None, (dotted,), node, None, inside))
+        elif dotted.startswith(standalone.PACKAGE + "."):
+            top = standalone.PACKAGE
+            if standalone.origin(dotted) and not self.is_local(top):
+                chain = (f"tensorflow.{dotted}",)  # as it is: the path may be gone
+                self.mentions.append(Mention(None, chain, node, None, inside))
 
     def _on_assignment(self, node, scope, inside):
         """assignment named_expression augmented_assignment"""

@@ -31,6 +31,7 @@ ERRORS = {
     "'tensorflow' has no attribute '…": lambda: tf.set_random_seed(1),
     "module 'tensorflow._api.v2.": lambda: tf.train.Saver,
     "attribute 'Session'": lambda: tf.Session(),
+    "attribute 'get_default_graph'": lambda: tf.get_default_graph(),
     "attribute 'contrib'": lambda: tf.contrib.layers,
     "attribute 'estimator'": lambda: tf.estimator.Estimator,
     "No module named 'tensorflow.": imported("tensorflow.contrib.slim"),

@@ -1,8 +1,10 @@
 """`compile`, `fit` and callbacks of Keras 3, called as those of TensorFlow 1 were."""
 
+import importlib
 import subprocess
 import sys
 import tempfile
+import traceback
 
 import numpy as np
 import tensorflow as tf
@@ -64,8 +66,71 @@ def call_numpy():
     tf.keras.layers.Lambda(lambda x: np.asarray(x) * 2)(tf.keras.Input([2]))
 
 
+def key(name):
+    """Asks a history for a key that there is not; the error as Python prints it."""
+
+    def asked():
+        model = keras()
+        model.compile("sgd", "mse", metrics=["accuracy"])
+        rates = callbacks.LearningRateScheduler(lambda epoch: 0.1)
+        history = model.fit(X, Y, verbose=0, callbacks=[rates])
+        try:
+            return history.history[name]
+        except KeyError:
+            raise RuntimeError(traceback.format_exc()) from None
+
+    return asked
+
+
+def fit_no_loss():
+    model = keras()
+    model.compile("sgd")
+    model.fit(X, Y, verbose=0)
+
+
+def fit_no_epsilon():
+    model = keras()
+    model.compile(tf.keras.optimizers.Adam(epsilon=None), "mse")
+    model.fit(X, Y, verbose=0)
+
+
+def load_a_lambda(path):
+    function = eval("lambda x: K.l2_normalize(x, 1)", {"K": tf.keras.backend})
+    normalize = tf.keras.layers.Lambda(function, output_shape=(2,))
+    keras(normalize).save(path + ".keras")
+    tf.keras.models.load_model(path + ".keras", safe_mode=False)(X)
+
+
+def load_a_gru(path):
+    def model(**options):
+        gru = tf.keras.layers.GRU(3, **options)
+        return tf.keras.Sequential([tf.keras.Input([3, 2]), gru])
+
+    model(reset_after=False).save(path + ".h5")
+    model().load_weights(path + ".h5")
+
+
+def save_what_another_model_spoilt(path):
+    rows, others = tf.keras.Input([2]), tf.keras.Input([2])
+    hidden = tf.keras.layers.Dense(2)
+    both = tf.keras.layers.Concatenate()([hidden(rows), others])
+    model = tf.keras.Model([rows, others], tf.keras.layers.Dense(1)(both))
+    tf.keras.Model([hidden.output, model.inputs[1]], model.output)
+    model.save(path + ".keras")
+
+
 callbacks = tf.keras.callbacks
 ERRORS = {
+    "KeyError: 'acc'": key("acc"),
+    "KeyError: 'val_acc'": key("val_acc"),
+    "KeyError: 'lr'": key("lr"),
+    "No loss to compute": fit_no_loss,
+    "None values not supported.": fit_no_epsilon,
+    "'write_grads'": lambda: callbacks.TensorBoard("a", write_grads=True),
+    "argument 'batch_size'": lambda: callbacks.TensorBoard("a", batch_size=2),
+    "name 'K' is not defined": in_folder(load_a_lambda),
+    "Shape mismatch in layer #": in_folder(load_a_gru),
+    "could not find node key": in_folder(save_what_another_model_spoilt),
     "'workers'": lambda: fit(workers=2),
     "'use_multiprocessing'": lambda: fit(use_multiprocessing=True),
     "'sample_weight_mode'": lambda: keras().compile(
@@ -90,6 +155,14 @@ ERRORS = {
     "attribute '_make_train_function'": lambda: keras()._make_train_function(),
     "Layer count mismatch": in_folder(load_the_template),
     "cannot import name 'np_utils'": import_np_utils,
+    **{
+        f"No module named '{module}": lambda name=name: importlib.import_module(name)
+        for module, name in (
+            ("keras.engine", "keras.engine.topology"),
+            ("keras.layers", "keras.layers.merge"),
+            ("keras.backend", "keras.backend.tensorflow_backend"),
+        )
+    },
     "No module named 'keras.preprocessing": import_tokenizer,
     "shape of the Lambda's output": call_numpy,
     "Argument `name`": lambda: tf.keras.layers.Dense(1, name="tower/dense"),
