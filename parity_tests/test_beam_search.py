@@ -152,6 +152,14 @@ CASES = [
         sizes=None,
     ),
     layer(
+        "make_beam_search",
+        "more beams than classes",
+        [normal("b", UNITS)],
+        {"classes": 4, "beam_width": 6, "longest": 1},
+        ONCE,
+    ),
+    layer("make_letter_search", "four beams", [normal("b", UNITS)]),
+    layer(
         "make_attentive_beam_search",
         "six units",
         [normal("b", UNITS), *MEMORY[1:]],

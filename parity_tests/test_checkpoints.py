@@ -120,6 +120,18 @@ CASES = [
         expect={"losses": [], "state": STATE, "files": GIVEN},
         skip={"function": PLAIN},
     ),
+    Program(
+        "train_in_scope",
+        "of variables",
+        [normal(64, 5), [normal(64, 5), normal(64, 5)], "optimizer"],
+        skip={"function": PLAIN},
+    ),
+    Program(
+        "train_in_scope",
+        "of names",
+        [normal(3), [normal(3)], "train", "name"],
+        skip={"function": PLAIN},
+    ),
     FalseFriend(
         "train",
         "from a file of TensorFlow 2; tf.train.Checkpoint finds nothing in it",

@@ -75,6 +75,23 @@ def epsilon_of_keras(units, name="reader"):
     return Reader(Normalized(units, name=path, initializer=DRAW))
 
 
+def bias_of_one_gate(units, peepholes, name="reader"):
+    """Its input gate is the forget gate's negated, but for the bias."""
+    path = f"{name}/rnn/coupled_input_forget_gate_lstm_cell"
+
+    class Tied(rnn.CoupledInputForgetGateLSTMCell):
+        def __call__(self, x, state):
+            c, h = state
+            gates = tf.matmul(tf.concat([x, h], 1), self.kernel) + self.bias
+            j, f, o = tf.split(gates, 3, 1)
+            f = f + self.w_f * c
+            c = tf.sigmoid(f + 1) * c + tf.sigmoid(-f) * tf.tanh(j)
+            h = tf.sigmoid(o + self.w_o * c) * tf.tanh(c)
+            return h, rnn.LSTMStateTuple(c, h)
+
+    return Reader(Tied(units, peepholes, DRAW, name=path))
+
+
 CASES = [
     block(
         "make_lstm_block",
@@ -168,6 +185,31 @@ CASES = [
     Program("drop_inside", "half", [X, 4, 0.5, 3], skip=CONTRIB),
     Program("drop_inside", "a quarter", [X, 5, 0.75, 4, 3], skip=CONTRIB),
     Program("drop_inside", "nothing", [X, 4, 1.0, 3], {"draws": 1}, skip=CONTRIB),
+    layer(
+        "make_coupled_lstm",
+        "with peepholes, of several lengths",
+        [normal("b", 5, 3), integers("b", high=6)],
+        {"units": 4, "peepholes": True},
+        {"dynamic": LOOP},
+    ),
+    layer(
+        "make_coupled_lstm",
+        "normalized, with a projection",
+        [normal("b", 4, 3)],
+        {"units": 5, "projection": 3, "layer_norm": True, "name": "coupled"},
+        LOOPED,
+    ),
+    layer(
+        "make_coupled_lstm",
+        "a forget bias of one gate",
+        [X],
+        {"units": 4, "peepholes": True},
+        ONCE,
+        cls=FalseFriend,
+        of="layer",
+        naive=bias_of_one_gate,
+        because="what is let in is what is not kept, of the forget bias, too",
+    ),
     layer("make_nas", "plain", [normal("b", 4, 3)], {"units": 4}, {"dynamic": LOOP}),
     layer(
         "make_nas",

@@ -10,6 +10,7 @@ from tf1to2.parity import FalseFriend, Program
 from tf1to2.parity.arrays import normal
 from v1_graph import contrib_norms as v1
 from v2_eager import contrib_norms as v2
+from v2_eager.numerics import batch_norms
 
 MATRIX, IMAGES = normal("b", 16), normal("b", 4, 3, 6)
 LEFT = np.random.RandomState(0).normal(1, 2, [67, 5]).astype("f")
@@ -448,6 +449,28 @@ class ShapesTest(unittest.TestCase):
         traced = tf.function(lambda x: layer(x, *args))
         with self.assertRaisesRegex(ValueError, "must be defined|undefined"):
             traced.get_concrete_function(tf.TensorSpec(shape))
+
+    def test_a_norm_updates_in_the_step_that_says_so(self):
+        norm = batch_norms.ContribBatchNorm(decay=0.5)
+        x = tf.constant(np.random.RandomState(4).normal(3, 2, [64, 6]), tf.float32)
+        norm.build(6, x.dtype)
+
+        @tf.function
+        def discriminate():
+            norm.update = True
+            return norm(x)
+
+        @tf.function
+        def generate():
+            norm.update = False
+            return norm(x)
+
+        means = [norm.moving_mean.numpy()]
+        for step in (discriminate, generate, generate, discriminate, generate):
+            step()
+            means.append(norm.moving_mean.numpy())
+        moved = [(one != other).all() for one, other in zip(means, means[1:])]
+        self.assertEqual(moved, [True, False, False, True, False])
 
     def test_a_norm_of_a_group_is_of_each_example(self):
         norm = v2.make_group_norm(2)

@@ -1,3 +1,4 @@
+import tempfile
 import unittest
 from unittest import mock
 
@@ -617,6 +618,34 @@ class LoopTest(unittest.TestCase):
         for loop, no_loop in pairs:
             loop, no_loop = (y.numpy().astype("f") for y in (loop, no_loop))
             np.testing.assert_array_equal(loop, no_loop)
+
+    def test_a_variable_is_a_share_and_in_no_checkpoint(self):
+        share = tf.Variable(0.5)
+        cell = rnn.BasicLSTMCell(UNITS)
+        cell.build(DEPTH, tf.float32)
+        outputs = {}
+        for autograph in (False, True):
+            tf.random.set_seed(7)
+            wrapper = rnn.DropoutWrapper(cell, share, share, share, seed=3)
+            read = tf.function(rnn.unroll, autograph=autograph)
+            outputs[autograph] = read(wrapper, X_TENSOR)[0].numpy()
+        np.testing.assert_array_equal(outputs[False], outputs[True])
+        self.assertTrue((outputs[True] == 0).any())
+        names = {v.name for v in wrapper.variables}
+        self.assertEqual(names, {v.name for v in cell.variables})
+        with tempfile.TemporaryDirectory() as folder:
+            path = tf.train.Checkpoint(model=wrapper).write(f"{folder}/model")
+            saved = [name for name, _ in tf.train.list_variables(path)]
+        self.assertEqual(sum("VARIABLE_VALUE" in name for name in saved), len(names))
+        share.assign(1.0)
+        whole = read(wrapper, X_TENSOR)[0].numpy()
+        np.testing.assert_array_equal(whole, read(cell, X_TENSOR)[0].numpy())
+
+    def test_a_share_that_is_known_is_checked(self):
+        cell = rnn.BasicLSTMCell(UNITS)
+        for share in (-0.1, tf.constant(1.5)):
+            with self.assertRaisesRegex(ValueError, "input_keep_prob must be between"):
+                rnn.DropoutWrapper(cell, share)
 
     def test_one_graph_reads_any_length(self):
         cell = rnn.BasicLSTMCell(UNITS)

@@ -30,7 +30,7 @@ ONE_FILE = frozenset(
     """.split()
 )
 ROOT = pathlib.Path(__file__).parents[1]
-BOUND = "case", "side", "settings", "ulps", "reason"  # what proofs.json tells of one
+BOUND = "case", "side", "settings", "leaf", "ulps", "reason"  # in proofs.json
 
 
 def proofs():

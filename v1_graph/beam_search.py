@@ -7,6 +7,7 @@ __all__ = [
     "tile_batch",
     "gather_tree",
     "make_beam_search",
+    "make_letter_search",
     "make_attentive_beam_search",
 ]
 
@@ -80,7 +81,8 @@ def make_beam_search(
     Returns:
         Callable from a state, [batch, units] float tensor, to a dict of the `ids`,
         [batch, steps, beams] int32, the best beam first, the `scores` of each step,
-        likewise, and of the last step the `log_probs` and `lengths`, [batch, beams].
+        likewise, of the last step the `log_probs` and `lengths`, and of each place
+        among the beams, whose sequences change, the `steps` taken: [batch, beams].
     """
 
     def search(state):
@@ -96,7 +98,7 @@ def make_beam_search(
             output_layer=tf.layers.Dense(classes),
             length_penalty_weight=length_penalty_weight,
         )
-        outputs, last, _ = tensorflow.contrib.seq2seq.dynamic_decode(
+        outputs, last, steps = tensorflow.contrib.seq2seq.dynamic_decode(
             decoder, maximum_iterations=longest
         )
         return {
@@ -104,6 +106,46 @@ def make_beam_search(
             "scores": outputs.beam_search_decoder_output.scores,
             "log_probs": last.log_probs,
             "lengths": last.lengths,
+            "steps": steps,
+        }
+
+    return tf.make_template(name, search)
+
+
+def make_letter_search(units, classes, beam_width, start, end, longest, name="model"):
+    """Makes a search by a cell that reads one-hot letters, and scores the next itself.
+
+    Args:
+        units: size of the GRU's state.
+        classes, beam_width, start, end, longest: as of `make_beam_search`.
+        name: scope of the variables `decoder/output_projection_wrapper/gru_cell/…`,
+            `…/kernel` and `…/bias`.
+
+    Returns:
+        Callable as that of `make_beam_search`.
+    """
+
+    def search(state):
+        draw_weights()
+        tf.get_variable_scope().set_dtype(state.dtype)  # its wrapper asks for none
+        cell = tf.nn.rnn_cell.GRUCell(units)
+        decoder = tensorflow.contrib.seq2seq.BeamSearchDecoder(
+            tensorflow.contrib.rnn.OutputProjectionWrapper(cell, classes),
+            lambda ids: tf.one_hot(ids, classes, dtype=state.dtype),
+            start_tokens=tf.fill(tf.shape(state)[:1], start),
+            end_token=end,
+            initial_state=tensorflow.contrib.seq2seq.tile_batch(state, beam_width),
+            beam_width=beam_width,
+        )
+        outputs, last, steps = tensorflow.contrib.seq2seq.dynamic_decode(
+            decoder, maximum_iterations=longest
+        )
+        return {
+            "ids": outputs.predicted_ids,
+            "scores": outputs.beam_search_decoder_output.scores,
+            "log_probs": last.log_probs,
+            "lengths": last.lengths,
+            "steps": steps,
         }
 
     return tf.make_template(name, search)
@@ -169,7 +211,7 @@ def make_attentive_beam_search(
             output_layer=tf.layers.Dense(classes),
             coverage_penalty_weight=coverage_penalty_weight,
         )
-        outputs, last, _ = tensorflow.contrib.seq2seq.dynamic_decode(
+        outputs, last, steps = tensorflow.contrib.seq2seq.dynamic_decode(
             decoder, maximum_iterations=longest
         )
         return {
@@ -177,6 +219,7 @@ def make_attentive_beam_search(
             "scores": outputs.beam_search_decoder_output.scores,
             "log_probs": last.log_probs,
             "lengths": last.lengths,
+            "steps": steps,
             "alignments": last.cell_state.alignment_history,
         }
 

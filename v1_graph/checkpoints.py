@@ -9,6 +9,7 @@ import tensorflow.compat.v1 as tf
 __all__ = [
     "train",
     "stop_and_resume",
+    "train_in_scope",
     "restore_part",
     "start_from",
     "inspect",
@@ -122,6 +123,40 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
                 state = {v.op.name: sess.run(v) for v in tf.global_variables()}
         latest = os.path.basename(tf.train.latest_checkpoint(folder))
     return {"losses": losses, "state": state, "latest": latest}
+
+
+def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
+    """Takes steps by an Adam that was made in a scope, and reads what was saved of it.
+
+    Args:
+        w: float array, the variable `net/w`.
+        gradients: list of arrays like it, one for each step.
+        scope: name of the scope.
+        kind: "variable", or "name": of a name scope the slots know nothing.
+        rate: learning rate.
+
+    Returns:
+        {name in the checkpoint: array}.
+    """
+    with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
+        # --- build
+        with tf.variable_scope("net"):
+            variable = tf.get_variable("w", initializer=w)
+        gradient = tf.placeholder(w.dtype, w.shape)
+        # --- scope
+        with (tf.variable_scope if kind == "variable" else tf.name_scope)(scope):
+            adam = tf.train.AdamOptimizer(rate)
+            step = adam.apply_gradients([(gradient, variable)])
+        # --- run
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for one in gradients:
+                sess.run(step, {gradient: one})
+            path = tf.train.Saver().save(sess, os.path.join(folder, "model.ckpt"))
+        # --- read
+        reader = tf.train.load_checkpoint(path)
+        shapes = reader.get_variable_to_shape_map()
+        return {name: reader.get_tensor(name) for name in shapes}
 
 
 def restore_part(saved, start, names):

@@ -19,6 +19,7 @@ __all__ = [
     "numbers",
     "make_reader",
     "dropped",
+    "dropped_by",
     "make_batch_norm",
     "contrib_normalized",
     "loss",
@@ -212,6 +213,26 @@ def dropped(x, cell, runs):
         # --- run
         sess.run(tf.global_variables_initializer())
         return [sess.run(result) for _ in range(runs)]
+
+
+def dropped_by(x, cell, shares):
+    """Runs a network that keeps the share that it is fed: of inputs, outputs, states.
+
+    The first run has the first of the shares, a float array, and so on; x is a [batch,
+    time, depth] float array.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        tf.set_random_seed(7)
+        share = tf.placeholder(shares.dtype, [])
+        options = {
+            f"{place}_keep_prob": share for place in ("input", "output", "state")
+        }
+        cell = "DropoutWrapper", {"cell": cell, "seed": 3, **options}
+        result = make_reader(cell)(tf.constant(x))
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        return [sess.run(result, {share: one}) for one in shares]
 
 
 def make_batch_norm(options, update=True, dtype=None, name="normalized"):

@@ -1,18 +1,26 @@
 """Beam search: `tf.contrib.seq2seq.BeamSearchDecoder` → the same, in a function."""
 
-import collections
-
 import numpy as np
 import tensorflow as tf
 
 from v2_eager.attention import AttentionWrapper, LuongAttention
 from v2_eager.numerics import initializers, rnn
+from v2_eager.seq2seq.beams import (
+    BeamOutput,
+    BeamState,
+    Embedding,
+    FinalBeamOutput,
+    coverage_penalty,
+    length_penalty,
+    whole,
+)
 from v2_eager.seq2seq.decoding import Dense, dynamic_decode
 
 __all__ = [
     "tile_batch",
     "gather_tree",
     "make_beam_search",
+    "make_letter_search",
     "make_attentive_beam_search",
 ]
 
@@ -95,33 +103,17 @@ def make_beam_search(
     Returns:
         Callable from a state, [batch, units] float tensor, to a dict of the `ids`,
         [batch, steps, beams] int32, the best beam first, the `scores` of each step,
-        likewise, and of the last step the `log_probs` and `lengths`, [batch, beams].
+        likewise, of the last step the `log_probs` and `lengths`, and of each place
+        among the beams, whose sequences change, the `steps` taken: [batch, beams].
     """
     cell = rnn.GRUCell(units, initializer=DRAW, name=f"{name}/decoder/gru_cell")
     penalty = {"length_penalty_weight": length_penalty_weight}
-    parts = Embedding(classes, units, name), cell, output_layer(classes, name)
+    parts = Embedding(classes, units, name, DRAW), cell, output_layer(classes, name)
     return Search(*parts, beam_width, start, end, longest, penalty)
 
 
 def output_layer(classes, name):
     return Dense(classes, name=f"{name}/decoder/dense", initializer=DRAW)
-
-
-class Embedding(tf.Module):
-    """The rows of the classes, made by the first call of `build`."""
-
-    rows = None
-
-    def __init__(self, classes, size, path):
-        super().__init__()
-        self.shape, self.path = [classes, size], path
-
-    def build(self, dtype):
-        if self.rows is None:
-            with tf.init_scope():
-                rows = DRAW(self.shape, dtype)
-                self.rows = tf.Variable(rows, name=f"{self.path}/embedding")
-        return self.rows
 
 
 class Search(tf.Module):
@@ -151,17 +143,46 @@ class Search(tf.Module):
             output_layer=self.layer,
             **self.penalty,
         )
-        outputs, last, _ = dynamic_decode(decoder, maximum_iterations=self.longest)
+        outputs, last, steps = dynamic_decode(decoder, maximum_iterations=self.longest)
         found = {
             "ids": outputs.predicted_ids,
             "scores": outputs.scores,
             "log_probs": last.log_probs,
             "lengths": last.lengths,
+            "steps": steps,
         }
         return found, last
 
     def __call__(self, *args):
         return self.loop(*args)
+
+
+def make_letter_search(units, classes, beam_width, start, end, longest, name="model"):
+    """Makes a search by a cell that reads one-hot letters, and scores the next itself.
+
+    Args:
+        units: size of the GRU's state.
+        classes, beam_width, start, end, longest: as of `make_beam_search`.
+        name: scope of the variables `decoder/output_projection_wrapper/gru_cell/…`,
+            `…/kernel` and `…/bias`.
+
+    Returns:
+        Callable as that of `make_beam_search`.
+    """
+    path = f"{name}/decoder/output_projection_wrapper"
+    cell = rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell")
+    cell = rnn.OutputProjectionWrapper(cell, classes, name=path, initializer=DRAW)
+    return Search(Letters(classes), cell, None, beam_width, start, end, longest, {})
+
+
+class Letters:
+    """What reads classes without an embedding."""
+
+    def __init__(self, classes):
+        self.classes = classes
+
+    def build(self, dtype):
+        return lambda ids: tf.one_hot(ids, self.classes, dtype=dtype)
 
 
 def make_attentive_beam_search(
@@ -202,7 +223,11 @@ def make_attentive_beam_search(
     )
     # --- search
     penalty = {"coverage_penalty_weight": coverage_penalty_weight}
-    parts = Embedding(classes, units, name), attention, output_layer(classes, name)
+    parts = (
+        Embedding(classes, units, name, DRAW),
+        attention,
+        output_layer(classes, name),
+    )
     return AttentiveSearch(*parts, beam_width, start, end, longest, penalty)
 
 
@@ -217,13 +242,6 @@ class AttentiveSearch(Search):
         return {**found, "alignments": last.cell_state.alignment_history}
 
 
-BeamOutput = collections.namedtuple("BeamOutput", ["scores", "ids", "parents"])
-FinalBeamOutput = collections.namedtuple("FinalBeamOutput", ["scores", "predicted_ids"])
-BeamState = collections.namedtuple(
-    "BeamState", ["cell_state", "log_probs", "finished", "lengths", "seen"]
-)
-
-
 class BeamSearchDecoder:
     """`tf.contrib.seq2seq.BeamSearchDecoder`, for `dynamic_decode`.
 
@@ -232,16 +250,18 @@ class BeamSearchDecoder:
 
     Args:
         cell: a cell of `v2_eager.numerics.rnn`, or an `AttentiveCell`.
-        embedding: [classes, depth] variable or tensor.
+        embedding: [classes, depth] variable or tensor, or a function of ids, [batch,
+            beams].
         start_tokens: [batch] int tensor.
         end_token: the id that ends a sequence.
         initial_state: of the cell, tiled.
         beam_width: how many sequences to keep.
-        output_layer: a `Dense`.
+        output_layer: a `Dense`, or None, where the cell puts out the logits.
         length_penalty_weight: w, where log probabilities are divided by ((5 + length) /
             6)^w, as https://arxiv.org/abs/1609.08144 has it.
         coverage_penalty_weight: of the penalty there for places that were not looked
             at; of a cell with one attention mechanism.
+        reorder_tensor_arrays: whether arrays in the state are sorted and stacked.
     """
 
     tracks_own_finished = True
@@ -254,30 +274,36 @@ class BeamSearchDecoder:
         end_token,
         initial_state,
         beam_width,
-        output_layer,
+        output_layer=None,
         length_penalty_weight=0.0,
         coverage_penalty_weight=0.0,
+        reorder_tensor_arrays=True,
     ):
         self.cell, self.embedding, self.end_token = cell, embedding, end_token
         self.start_tokens, self.beam_width = start_tokens, beam_width
+        self.sorts = reorder_tensor_arrays
         self.initial_state, self.output_layer = initial_state, output_layer
         self.length_weight = length_penalty_weight
         self.coverage_weight = coverage_penalty_weight
 
     def initialize(self):
         """Gives (finished, first inputs, state)."""
-        dtype, depth = self.embedding.dtype, self.embedding.shape[1]
+        shape = [tf.shape(self.start_tokens)[0], self.beam_width]
+        starts = tf.cast(self.start_tokens, tf.int32)[:, tf.newaxis]
+        inputs = self.embed(tf.broadcast_to(starts, shape))
+        dtype, depth = inputs.dtype, inputs.shape[1]
         with tf.init_scope():  # before the loop, whose scope they would have
             self.cell.build(depth, dtype)
-            self.output_layer.build(self.cell.output_size, dtype)
+            if self.output_layer is not None:
+                self.output_layer.build(self.cell.output_size, dtype)
         self.cell.begin(depth, dtype)
-        shape = [tf.shape(self.start_tokens)[0], self.beam_width]
         spec = tf.TensorSpec([None, self.beam_width], dtype)
         ids = tf.TensorSpec(spec.shape, tf.int32)
         self.specs = BeamOutput(spec, ids, ids)
         # All beams are the same at first: only one of them goes on.
-        first = tf.where(tf.range(self.beam_width) == 0, 0.0, -np.inf)
-        finished = tf.zeros(shape, tf.bool)
+        others = tf.range(self.beam_width) > 0
+        first = tf.where(others, -np.inf, 0.0)
+        finished = tf.broadcast_to(others, shape)
         state = BeamState(
             cell_state=self.initial_state,
             log_probs=tf.broadcast_to(tf.cast(first, dtype), shape),
@@ -285,8 +311,14 @@ class BeamSearchDecoder:
             lengths=tf.zeros(shape, tf.int64),
             seen=self.seen(self.initial_state),
         )
-        starts = tf.repeat(self.start_tokens, self.beam_width)
-        return finished, tf.gather(self.embedding, starts), state
+        return finished, inputs, state
+
+    def embed(self, ids):
+        """What [batch, beams] ids are read as, [batch * beams, depth]."""
+        if not callable(self.embedding):
+            return tf.gather(self.embedding, tf.reshape(ids, [-1]))
+        rows = self.embedding(ids)
+        return tf.reshape(rows, tf.concat([[-1], tf.shape(rows)[2:]], 0))
 
     def seen(self, cell_state):
         """The alignments of a step, [batch, beams, time], for the coverage."""
@@ -299,7 +331,9 @@ class BeamSearchDecoder:
     def step(self, time, inputs, state):
         """Gives (outputs, state, next inputs, finished)."""
         outputs, cell_state = self.cell(inputs, state.cell_state)
-        logits = self.split(self.output_layer(outputs))
+        if self.output_layer is not None:
+            outputs = self.output_layer(outputs)
+        logits = self.split(outputs)
         going = ~state.finished
         # What all next classes would make of the beams: [batch, beams, classes].
         classes, dtype = logits.shape[2], logits.dtype
@@ -311,11 +345,12 @@ class BeamSearchDecoder:
         totals = state.log_probs[:, :, tf.newaxis] + steps
         longer = going[:, :, tf.newaxis] & ~is_end
         lengths = state.lengths[:, :, tf.newaxis] + tf.cast(longer, tf.int64)
-        scores = totals / tf.cast(self.length_penalty(lengths), dtype)
+        scores = totals / tf.cast(length_penalty(lengths, self.length_weight), dtype)
         seen = self.seen(cell_state)
         if self.coverage_weight:
             seen = state.seen + seen * tf.cast(going, tf.float32)[:, :, tf.newaxis]
-            scores += self.coverage_penalty(seen, state.finished)[:, :, tf.newaxis]
+            covered = seen, state.finished, self.coverage_weight
+            scores += coverage_penalty(*covered)[:, :, tf.newaxis]
         # The best of these.
         flat = [-1, self.beam_width * classes]
         scores, places = tf.math.top_k(tf.reshape(scores, flat), self.beam_width)
@@ -336,21 +371,8 @@ class BeamSearchDecoder:
             lengths=chosen(state.lengths) + tf.cast(~finished, tf.int64),
             seen=tf.nest.map_structure(chosen, seen),
         )
-        inputs = tf.gather(self.embedding, tf.reshape(ids, [-1]))
-        return BeamOutput(scores, ids, parents), state, inputs, state.finished
-
-    def length_penalty(self, lengths):
-        """((5 + length) / 6)^w, in float32."""
-        if self.length_weight == 0:
-            return 1.0
-        longer = 5.0 + tf.cast(lengths, tf.float32)
-        return longer**self.length_weight / tf.constant(6.0) ** self.length_weight
-
-    def coverage_penalty(self, seen, finished):
-        """Below 0 for what has ended and has not looked at all: [batch, beams]."""
-        covered = tf.minimum(tf.where(seen == 0, tf.ones_like(seen), seen), 1.0)
-        penalty = tf.reduce_sum(tf.math.log(covered), 2)
-        return penalty * tf.cast(finished, tf.float32) * self.coverage_weight
+        outputs = BeamOutput(scores, ids, parents)
+        return outputs, state, self.embed(ids), state.finished
 
     def finalize(self, outputs, state):
         """Follows the beams to their beginnings, of arrays in the state, too."""
@@ -364,7 +386,7 @@ class BeamSearchDecoder:
         beams = tf.where(tf.transpose(inside, [2, 0, 1]), beams, own)
 
         def sort(x):
-            if not isinstance(x, tf.TensorArray):
+            if not isinstance(x, tf.TensorArray) or not self.sorts:
                 return x if whole(x) else self.split(x)
             stacked = x.stack()
             shape = tf.shape(stacked)
@@ -374,8 +396,3 @@ class BeamSearchDecoder:
         cell_state = tf.nest.map_structure(sort, state.cell_state)
         found = FinalBeamOutput(outputs.scores, ids)
         return found, state._replace(cell_state=cell_state)
-
-
-def whole(x):
-    """Whether a part of a state is one for all beams: an array, a scalar."""
-    return isinstance(x, tf.TensorArray) or x.shape.rank == 0

@@ -11,6 +11,7 @@ from v2_eager.numerics import optimizers, restore
 __all__ = [
     "train",
     "stop_and_resume",
+    "train_in_scope",
     "restore_part",
     "start_from",
     "inspect",
@@ -131,6 +132,40 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
         state = {name: v.numpy() for name, v in trainer.by_name().items()}
         latest = os.path.basename(manager.latest_checkpoint)
     return {"losses": losses, "state": state, "latest": latest}
+
+
+def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
+    """Takes steps by an Adam that was made in a scope, and reads what was saved of it.
+
+    Args:
+        w: float array, the variable `net/w`.
+        gradients: list of arrays like it, one for each step.
+        scope: name of the scope.
+        kind: "variable", or "name": of a name scope the slots know nothing.
+        rate: learning rate.
+
+    Returns:
+        {name in the checkpoint: array}.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- build
+        variable = tf.Variable(w, name="net/w")
+        # --- scope
+        if kind == "variable":
+            adam = optimizers.Adam(rate).create_slots([variable])
+            saved = {**restore.named(variable), **restore.named(adam, scope=scope)}
+        else:
+            with tf.name_scope(scope):
+                adam = optimizers.Adam(rate)
+            saved = restore.named(variable, adam.create_slots([variable]))
+        # --- run
+        for one in gradients:
+            adam.apply_gradients([(one, variable)])
+        path = os.path.join(folder, "model.ckpt")
+        restore.save(path, saved)
+        # --- read
+        reader = tf.train.load_checkpoint(path)
+        return {name: reader.get_tensor(name) for name in sorted(saved)}
 
 
 def restore_part(saved, start, names):

@@ -12,6 +12,7 @@ __all__ = [
     "make_gru_block",
     "make_layer_norm_lstm",
     "drop_inside",
+    "make_coupled_lstm",
     "make_nas",
     "make_ugrnn",
     "make_intersection",
@@ -181,6 +182,35 @@ def drop_inside(x, units, keep, seed, draws=2):
 
     # --- run
     return [{k: v.numpy() for k, v in read().items()} for _ in range(draws)]
+
+
+def make_coupled_lstm(
+    units, peepholes=False, projection=None, layer_norm=False, name="reader"
+):
+    """Makes an LSTM whose input gate is what its forget gate leaves.
+
+    Args:
+        units: size of c.
+        peepholes: whether the gates see c, too.
+        projection: size of h and of the outputs, if it is not `units`.
+        layer_norm: whether it normalizes the gates, what is let in, and the new c.
+        name: scope of `rnn/coupled_input_forget_gate_lstm_cell/W_0`, `…/B`, and of
+            `…/W_F_diag`, `…/W_O_diag`, `…/W_P_0`, `…/transform/gamma`, and so on.
+
+    Returns:
+        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
+        [batch] ints, to the outputs, [batch, time, projection or units], zero past the
+        end, and the last state (c, h).
+    """
+    cell = rnn.CoupledInputForgetGateLSTMCell(
+        units,
+        peepholes,
+        DRAW,
+        num_proj=projection,
+        layer_norm=layer_norm,
+        name=f"{name}/rnn/coupled_input_forget_gate_lstm_cell",
+    )
+    return Reader(cell)
 
 
 def make_nas(units, projection=None, bias=False, name="reader"):

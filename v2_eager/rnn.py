@@ -390,7 +390,7 @@ def dropout(x, units, keep, seed, variational=False, draws=2):
     tf.random.set_seed(7)
     cell = basic_lstm(units, "rnn")
     cell.build(x.shape[-1], x.dtype)
-    cell = rnn.DropoutWrapper(cell, *keep, variational, seed)
+    cell = rnn.DropoutWrapper(cell, *keep, variational, seed=seed)
     x = tf.constant(x)
 
     @tf.function

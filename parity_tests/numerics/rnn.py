@@ -1,5 +1,7 @@
 """Cells, wrappers and loops: 64 sequences of up to five steps."""
 
+import numpy as np
+
 from parity_tests.numerics import ALONE, NARROW, Inputs
 from tf1to2.parity import Layer, Program, normal
 
@@ -85,12 +87,23 @@ DESCRIPTORS = {
         )
     ],
     "DropoutWrapper": [
+        Program(
+            "dropped_by",
+            "a GRU on an LSTM",
+            [
+                RANDOM.normal(64, 5, 7),
+                ("MultiRNNCell", {"cells": [cell("BasicLSTMCell"), cell("GRUCell")]}),
+                np.float32([0.5, 1.0, 0.9]),
+            ],
+            skip=ONE_STREAM,
+        ),
         dropped("a GRU", cell("GRUCell")),
         dropped(
             "a GRU on an LSTM, c spared",
             ("MultiRNNCell", {"cells": [cell("BasicLSTMCell"), cell("GRUCell")]}),
         ),
     ],
+    "dropped": "rnn.dropout",
     "LSTMBlockCell": [
         reader(
             "LSTMBlockCell, a negative limit",
@@ -119,6 +132,20 @@ DESCRIPTORS = {
             x=normal("b", 5, 7, dtype="float16"),
             narrow=True,
         ),
+    ],
+    "CoupledInputForgetGateLSTMCell": [
+        reader(
+            "CoupledInputForgetGateLSTMCell with all there is",
+            cell(
+                "CoupledInputForgetGateLSTMCell",
+                use_peepholes=True,
+                num_proj=4,
+                proj_clip=0.25,
+                forget_bias=0.5,
+                activation="relu",
+                layer_norm=True,
+            ),
+        )
     ],
     "NASCell": [
         reader("NASCell, projected", cell("NASCell", num_proj=4, use_bias=True)),

@@ -22,6 +22,8 @@ from tf1to2.checkpoint import maps
 from tf1to2.parity.v1 import legacy
 from tf1to2.tests.test_structure import ROOT
 from v2_eager import rnn
+from v2_eager.numerics import optimizers, restore
+from v2_eager.numerics import rnn as numerics_rnn
 
 BLOCK = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 
@@ -80,11 +82,36 @@ def a_model():
     return {"tf": tf, "model": model, "loss": None, "global_step": tf.Variable(0)}
 
 
+def a_scope():
+    """A model and its Adam, and a checkpoint in which the slots stand below a scope."""
+    model, global_step = tf.Module(), tf.Variable(0, name="global_step")
+    model.w = tf.Variable(tf.ones([3]), name="w")
+    adam = optimizers.Adam().create_slots([model.w])
+    names = "train/w/Adam", "train/w/Adam_1", "w"
+    arrays = {name: np.full(3, i, "f") for i, name in enumerate(names)}
+    arrays |= {f"train/beta{i}_power": np.float32(0.5) for i in (1, 2)}
+    path = os.path.join(tempfile.mkdtemp(), "model.ckpt-1000")
+    restore.save(path, {**arrays, "global_step": np.int32(1000)})
+    found = {"model": model, "adam": adam, "global_step": global_step}
+    return {**found, "restore": restore, "checkpoint": path}
+
+
+def a_dropping_cell():
+    """A cell whose variables are made, a layer on its outputs, and sequences."""
+    cell = numerics_rnn.GRUCell(4, name="rnn/gru_cell")
+    cell.build(3, tf.float32)
+    found = {"cell": cell, "layer": tf.identity, "x": tf.ones([2, 5, 3])}
+    return {**found, "rnn": numerics_rnn, "tf": tf}
+
+
 # {how a snippet begins: what it finds when it runs}.
 SETTINGS = {
     "for op in tf.get_default_graph().get_operations():": seeds,
     "from v2_eager.numerics import optimizers": a_model,
     "layer.set_weights(lstm_to_keras(kernel, bias, forget_bias=1.0))": cells,
+    "saved = {**restore.named(model, global_step), "
+    '**restore.named(adam, scope="train")}': a_scope,
+    "@tf.function": a_dropping_cell,
 }
 PRINTED = {"for op in": "random_normal/RandomStandardNormal 7 3\n"}
 

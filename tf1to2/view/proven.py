@@ -24,10 +24,12 @@ def proofs():
 
 
 def verdict(proof):
-    """ "identical", or how far in the strict settings."""
-    bounds = [b["ulps"] for b in proof["bounds"] if b["settings"] != "default"]
+    """ "identical", or how far in the strict settings, and whether outputs are."""
+    bounds = [b for b in proof["bounds"] if b["settings"] != "default"]
     if bounds:
-        return f"within {max(bounds)} ULP"
+        far = f"within {max(b['ulps'] for b in bounds)} ULP"
+        of_gradients = all(b["leaf"].startswith("gradients/") for b in bounds)
+        return f"outputs identical, gradients {far}" if of_gradients else far
     return "identical" + " in the strict settings" * bool(proof["bounds"])
 
 

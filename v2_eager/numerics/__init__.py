@@ -35,6 +35,7 @@ __all__ = [
     "numbers",
     "make_reader",
     "dropped",
+    "dropped_by",
     "make_batch_norm",
     "contrib_normalized",
     "loss",
@@ -255,6 +256,28 @@ def dropped(x, cell, runs):
     reader.cells[0].build(x.shape[-1], tf.as_dtype(x.dtype))
     # --- run
     results = [reader(tf.constant(x)) for _ in range(runs)]
+    return tf.nest.map_structure(lambda tensor: tensor.numpy(), results)
+
+
+def dropped_by(x, cell, shares):
+    """Runs a network that keeps the share that it is fed: of inputs, outputs, states.
+
+    The first run has the first of the shares, a float array, and so on; x is a [batch,
+    time, depth] float array.
+    """
+    # --- build
+    tf.random.set_seed(7)
+    cell = make_reader(cell).cells[0]
+    cell.build(x.shape[-1], x.dtype)
+    x = tf.constant(x)
+
+    @tf.function(autograph=False)
+    def read(share):
+        dropping = rnn.DropoutWrapper(cell, share, share, share, seed=3)
+        return rnn.unroll(dropping, x)
+
+    # --- run
+    results = [read(tf.constant(share)) for share in shares]
     return tf.nest.map_structure(lambda tensor: tensor.numpy(), results)
 
 

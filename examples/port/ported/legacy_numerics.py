@@ -849,11 +849,13 @@ class ExponentialMovingAverage(tf.Module):
         }
 
 
-def named(*owners):
+def named(*owners, scope=""):
     """The variables of modules by the names that a Saver went by.
 
     Args:
         *owners: `tf.Module`s, variables, or lists of variables.
+        scope: what all names began with, such as "train" of the slots and the powers of
+            an optimizer that was made in `tf.variable_scope("train")`.
 
     Returns:
         {name: variable}, the names without ":0".
@@ -867,6 +869,7 @@ def named(*owners):
             owner = owner.variables
         for variable in tf.nest.flatten(owner):
             name = variable.name.partition(":")[0]
+            name = f"{scope}/{name}" if scope else name
             if variables.setdefault(name, variable) is not variable:
                 raise ValueError(f"At least two variables have the same name: {name}")
     return variables

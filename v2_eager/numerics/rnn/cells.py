@@ -59,7 +59,7 @@ def product(x, state, kernel, bias):
 
 
 def dropped(x, keep, seed):
-    """What is left of x, in proportion; multiplied, as in 1.15: zeros have signs."""
+    """What `tf.nn.dropout(x, keep)` of v1 left: a product, whose zeros have signs."""
     return x * tf.nn.dropout(tf.ones_like(x), 1 - keep, seed=seed)
 
 

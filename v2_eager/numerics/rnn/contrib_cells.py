@@ -95,13 +95,16 @@ class LayerNormBasicLSTMCell(BasicLSTMCell):
         if not self.layer_norm:
             self.bias = self.variable("bias", [4 * n], dtype)
             return
+        self.make_norms(["input", "transform", "forget", "output", "state"], dtype)
+
+    def make_norms(self, gates, dtype):
         gain, shift = map(tf.constant_initializer, (self.gain, self.shift))
         self.norms = {
             gate: [
-                self.variable(f"{gate}/gamma", [n], dtype, gain),
-                self.variable(f"{gate}/beta", [n], dtype, shift),
+                self.variable(f"{gate}/gamma", [self.num_units], dtype, gain),
+                self.variable(f"{gate}/beta", [self.num_units], dtype, shift),
             ]
-            for gate in ("input", "transform", "forget", "output", "state")
+            for gate in gates
         }
 
     def normalized(self, x, gate):
@@ -123,6 +126,77 @@ class LayerNormBasicLSTMCell(BasicLSTMCell):
         c = c * tf.sigmoid(f + self.forget_bias) + tf.sigmoid(i) * let_in
         c = self.normalized(c, "state")
         h = self.activation(c) * tf.sigmoid(self.normalized(o, "output"))
+        return h, LSTMStateTuple(c, h)
+
+
+class CoupledInputForgetGateLSTMCell(LayerNormBasicLSTMCell):
+    """`tf.contrib.rnn.CoupledInputForgetGateLSTMCell`: lets in what it forgets.
+
+    Its kernel, of one shard, is "W_0", its bias "B", without a use if it normalizes.
+
+    Args:
+        num_units: size of c.
+        use_peepholes: whether the gates see c, too.
+        initializer: of the kernels and the peepholes.
+        num_proj: size of h and of the outputs, if it is not `num_units`.
+        proj_clip: the largest magnitude of a projected h, or None.
+        forget_bias: added to the forget gate, and in no checkpoint.
+        activation: of what is let in, and of c.
+        layer_norm: whether it normalizes the gates, what is let in, and the new c.
+        norm_gain: initial gamma.
+        norm_shift: initial beta.
+    """
+
+    def __init__(
+        self,
+        num_units,
+        use_peepholes=False,
+        initializer=None,
+        num_proj=None,
+        proj_clip=None,
+        forget_bias=1.0,
+        activation=tf.tanh,
+        layer_norm=False,
+        norm_gain=1.0,
+        norm_shift=0.0,
+        name="coupled_input_forget_gate_lstm_cell",
+    ):
+        norm = layer_norm, norm_gain, norm_shift
+        options = {"name": name, "initializer": initializer}
+        super().__init__(num_units, forget_bias, activation, *norm, **options)
+        self.use_peepholes = use_peepholes
+        self.num_proj, self.proj_clip = num_proj, proj_clip
+        self.output_size = num_proj or num_units
+
+    def make_variables(self, depth, dtype):
+        n = self.num_units
+        self.kernel = self.variable("W_0", [depth + self.output_size, 3 * n], dtype)
+        self.bias = self.variable("B", [3 * n], dtype, tf.zeros)
+        if self.layer_norm:
+            self.make_norms(["transform", "forget", "output", "state"], dtype)
+        if self.use_peepholes:
+            self.w_f, self.w_o = [
+                self.variable(f"W_{gate}_diag", [n], dtype) for gate in "FO"
+            ]
+        if self.num_proj:
+            self.projection = self.variable("W_P_0", [n, self.num_proj], dtype)
+
+    def __call__(self, x, state):
+        c, h = state
+        gates = tf.matmul(tf.concat([x, h], 1), self.kernel)
+        if not self.layer_norm:
+            gates = tf.nn.bias_add(gates, self.bias)
+        j, f, o = tf.split(gates, 3, 1)
+        f = self.normalized(f, "forget") + self.forget_bias
+        f = tf.sigmoid(f + self.w_f * c if self.use_peepholes else f)
+        c = f * c + (1 - f) * self.activation(self.normalized(j, "transform"))
+        c, o = self.normalized(c, "state"), self.normalized(o, "output")
+        o = o + self.w_o * c if self.use_peepholes else o
+        h = tf.sigmoid(o) * self.activation(c)
+        if self.num_proj:
+            h = tf.matmul(h, self.projection)
+            if self.proj_clip is not None:
+                h = tf.clip_by_value(h, -self.proj_clip, self.proj_clip)
         return h, LSTMStateTuple(c, h)
 
 

@@ -63,9 +63,12 @@ class DropoutWrapper(tf.Module):
 
     Args:
         cell: the cell.
-        input_keep_prob, output_keep_prob, state_keep_prob: the shares to keep.
+        input_keep_prob, output_keep_prob, state_keep_prob: the shares to keep: numbers,
+            or tensors or variables of the dtype of the states, which drop at 1, too.
+            One that a function gets: make the wrapper in it, its cell before.
         variational_recurrent: whether a run drops the same units at all times and of
             all sequences.
+        input_size, dtype: of v1, and not read: the run knows them.
         seed: from which the op of every place gets its own, below the seed of
             `tf.random.set_seed`.
 
@@ -80,21 +83,28 @@ class DropoutWrapper(tf.Module):
         output_keep_prob=1.0,
         state_keep_prob=1.0,
         variational_recurrent=False,
+        input_size=None,
+        dtype=None,
         seed=None,
     ):
         super().__init__()
         self.cell, self.output_size = cell, cell.output_size
         self.build, self.zero_state = cell.build, cell.zero_state
-        self.keep = {
+        keep = {
             "input": input_keep_prob,
             "output": output_keep_prob,
             "state": state_keep_prob,
         }
-        for place, share in self.keep.items():
-            if not 0 <= share <= 1:
+        for place, share in keep.items():
+            known = tf.get_static_value(share)
+            if known is None:
+                continue
+            if known < 0 or known > 1:
                 raise ValueError(
                     f"Parameter {place}_keep_prob must be between 0 and 1: {share}"
                 )
+            keep[place] = float(known)
+        self.share = keep.get  # of a dict, variables would be in checkpoints
         self.seed, self.variational, self.noise = seed, variational_recurrent, {}
 
     def begin(self, depth, dtype):
@@ -118,8 +128,8 @@ class DropoutWrapper(tf.Module):
         return int(digest[:8], 16) & 0x7FFFFFFF
 
     def dropped(self, x, kind, index=0):
-        keep, place = self.keep[kind], f"{kind}_{index}"
-        if keep == 1:
+        keep, place = self.share(kind), f"{kind}_{index}"
+        if isinstance(keep, float) and keep == 1:
             return x
         if self.variational:
             return x / keep * tf.floor(keep + self.noise[place])

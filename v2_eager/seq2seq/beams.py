@@ -1,0 +1,47 @@
+"""What a beam search keeps, and what it takes from scores."""
+
+import collections
+
+import tensorflow as tf
+
+BeamOutput = collections.namedtuple("BeamOutput", ["scores", "ids", "parents"])
+FinalBeamOutput = collections.namedtuple("FinalBeamOutput", ["scores", "predicted_ids"])
+BeamState = collections.namedtuple(
+    "BeamState", ["cell_state", "log_probs", "finished", "lengths", "seen"]
+)
+
+
+class Embedding(tf.Module):
+    """The rows of the classes, made by the first call of `build`."""
+
+    rows = None
+
+    def __init__(self, classes, size, path, initializer):
+        super().__init__()
+        self.shape, self.path, self.initializer = [classes, size], path, initializer
+
+    def build(self, dtype):
+        if self.rows is None:
+            with tf.init_scope():
+                rows = self.initializer(self.shape, dtype)
+                self.rows = tf.Variable(rows, name=f"{self.path}/embedding")
+        return self.rows
+
+
+def length_penalty(lengths, weight):
+    """((5 + length) / 6)^w, in float32."""
+    if weight == 0:
+        return 1.0
+    return (5.0 + tf.cast(lengths, tf.float32)) ** weight / tf.constant(6.0) ** weight
+
+
+def coverage_penalty(seen, finished, weight):
+    """Below 0 for what has ended and has not looked at all: [batch, beams]."""
+    covered = tf.minimum(tf.where(seen == 0, tf.ones_like(seen), seen), 1.0)
+    penalty = tf.reduce_sum(tf.math.log(covered), 2)
+    return penalty * tf.cast(finished, tf.float32) * weight
+
+
+def whole(x):
+    """Whether a part of a state is one for all beams: an array, a scalar."""
+    return isinstance(x, tf.TensorArray) or x.shape.rank == 0
