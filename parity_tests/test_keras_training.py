@@ -382,7 +382,7 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual([f"{x[0]:.3f}" for x in losses], ["15.425", "16.118"])
 
     def test_the_batches_of_a_flow(self):
-        """1.15.5 trains on these rows, workers=1, shuffle=False, its second epoch too."""
+        """Rows of 1.15.5, workers=1, shuffle=False; its second epoch has them, too."""
         told = [[5, 7], [4, 6], [3, 1], [0, 2], [7, 2], [4, 3], [5, 1], [6, 0]]
         x, y = np.zeros([8, 4, 4, 1], "f"), np.arange(8.0, dtype="f")
 
