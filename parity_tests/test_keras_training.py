@@ -1,3 +1,4 @@
+import importlib
 import os
 import tempfile
 import unittest
@@ -345,6 +346,41 @@ class EarlyStoppingTest(unittest.TestCase):
         best, last = best_and_last(6.0, 20)
         self.assertLess(callback.stopped_epoch, 19)
         self.assertLess(abs(best - last), 1e-5)
+
+
+class FrozenTest(unittest.TestCase):
+    """A layer that is frozen between `compile` and the first step."""
+
+    @parameterized.expand([("keras", 0.0), ("tf_keras", 1.0)])
+    def test_keras_3_does_not_train_it(self, library, moved):
+        keras = importlib.import_module(library)
+        layer = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        model = keras.Sequential([keras.layers.Input([1]), layer])
+        model.compile(keras.optimizers.SGD(0.5), "mse")
+        layer.trainable = False
+        with warnings.catch_warnings():  # tf_keras tells that they do not agree
+            warnings.simplefilter("ignore")
+            model.train_on_batch(np.ones([1, 1], "f"), np.zeros([1, 1], "f"))
+        self.assertEqual(1 - np.asarray(layer.get_weights()[0]).item(), moved)
+
+    def test_the_flag_before_each_step_trains_a_gan(self):
+        keras = importlib.import_module("keras")
+        dense = {"use_bias": False, "kernel_initializer": "ones"}
+        generator = keras.Sequential([keras.Input([1]), keras.layers.Dense(1, **dense)])
+        critic = keras.Sequential([keras.Input([1]), keras.layers.Dense(1, **dense)])
+        critic.compile(keras.optimizers.SGD(0.125), "mse")
+        critic.trainable = False
+        both = keras.Sequential([generator, critic])
+        both.compile(keras.optimizers.SGD(0.125), "mse")
+        x, y = np.ones([1, 1], "f"), np.zeros([1, 1], "f")
+        moved = []
+        for model, flag in [(critic, True), (both, False)] * 2:
+            critic.trainable = flag
+            before = [m.get_weights()[0].item() for m in (generator, critic)]
+            model.train_on_batch(x, y)
+            after = [m.get_weights()[0].item() for m in (generator, critic)]
+            moved.append([a != b for a, b in zip(after, before, strict=True)])
+        self.assertEqual(moved, [[False, True], [True, False]] * 2)
 
 
 class DistancesTest(unittest.TestCase):

@@ -104,8 +104,20 @@ def a_dropping_cell():
     return {**found, "rnn": numerics_rnn, "tf": tf}
 
 
+def a_frozen_graph():
+    import tensorflow as tf
+
+    with tf.Graph().as_default() as graph:
+        tf.multiply(tf.compat.v1.placeholder(tf.float32, [2], "x"), 3.0, name="y")
+    path = os.path.join(tempfile.mkdtemp(), "saved")
+    return {"tf": tf, "graph_def": graph.as_graph_def(), "path": path}
+
+
 # {how a snippet begins: what it finds when it runs}.
 SETTINGS = {
+    "with tf.Graph().as_default() as graph, tf.compat.v1.Session() as sess:": (
+        a_frozen_graph
+    ),
     "for op in tf.get_default_graph().get_operations():": seeds,
     "from v2_eager.numerics import optimizers": a_model,
     "layer.set_weights(lstm_to_keras(kernel, bias, forget_bias=1.0))": cells,
