@@ -474,11 +474,15 @@ BOUNDS: list[Bound] = [
                 (
                     f"keras_files.{name}",
                     "images",
-                    "outputs/1",
+                    f"outputs/{leaf}",
                     780,
                     ("eager", "function"),
                 )
-                for name in ("load_whole", "load_weights")
+                for name, leaf in [
+                    ("load_whole", 1),
+                    ("load_weights", 1),
+                    ("freeze", 0),
+                ]
             ),
         ]
         for way in ways

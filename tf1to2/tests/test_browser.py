@@ -328,6 +328,8 @@ class SearchTest(Site):
             if not symbols:
                 known = known or pasted.likely(text)
             if not (symbols or known):
+                if text not in PASTED:  # `explain` searches the guide by the words
+                    continue
                 symbols = pasted.mentioned(text)
             wanted = [symbols[:1], [one.message for one in known]]
             self.assertEqual(self.page.evaluate(read, text), wanted, text)

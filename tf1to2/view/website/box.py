@@ -18,6 +18,7 @@ from tf1to2.scan import (
     pasted,
     suggest,
 )
+from tf1to2.scan.names import standalone
 from tf1to2.view import proven
 
 FEW = 3  # pairs beside the best one
@@ -88,8 +89,10 @@ class _Told:
 
 
 def _names():
-    """Every name and module, those of several names each."""
-    return sorted({*facts.names(), *catalog.symbols(), pasted.EXAMPLES} - {"tf"})
+    """Every name and module, those of several names each, and old paths of Keras."""
+    paths = {f"tf.{path}" for path in standalone.paths()}
+    known = {*facts.names(), *catalog.symbols(), *paths, pasted.EXAMPLES}
+    return sorted(known - {"tf"})
 
 
 def _pairs():
