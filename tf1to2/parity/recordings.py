@@ -414,8 +414,9 @@ ENGINE = (
     "tf1to2/__init__.py",
     *(
         f"tf1to2/parity/{name}.py"
-        for name in ("__init__", "structure", "v1", "races", "formulas", "widening")
+        for name in "__init__ structure v1 races formulas widening".split()
     ),
+    *("tf1to2/parity/stand_ins.py", "tf1to2/parity/ranks.py"),
 )
 
 
