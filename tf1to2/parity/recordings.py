@@ -410,13 +410,11 @@ def ask(python, page, requests, settings="default"):
 
 
 # What Python 3.7 takes of this package; what is installed beside it is not for 3.7.
+PARITY = "__init__", "structure", "v1", "races", "formulas", "widening"
+STAND_INS = "stand_ins", "ranks"
 ENGINE = (
     "tf1to2/__init__.py",
-    *(
-        f"tf1to2/parity/{name}.py"
-        for name in "__init__ structure v1 races formulas widening".split()
-    ),
-    *("tf1to2/parity/stand_ins.py", "tf1to2/parity/ranks.py"),
+    *(f"tf1to2/parity/{name}.py" for name in PARITY + STAND_INS),
 )
 
 

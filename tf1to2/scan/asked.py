@@ -12,7 +12,7 @@ import re
 from typing import NamedTuple
 
 from tf1to2 import topics
-from tf1to2.scan import links
+from tf1to2.scan import chapter, links
 
 SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25
 ENOUGH = 0.25  # of the question's weight, that a passage must have
@@ -20,7 +20,6 @@ UNKNOWN = 0.3  # of its rarity, that a word weighs which the guide has not
 LISTS = {"official", "releases", "switches", "timings"}  # found otherwise
 FENCE = re.compile(r"(?ms)^ *```.*?^ *```$|<details>.*?</details>|<!--.*?-->")
 SKIPPED = re.compile(r"\|[ :-]+\||\| TensorFlow 1 \||The pair: |Also: ")
-LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
 ENDINGS = re.compile(
     r"(?<=\w{3})(?:at(?:ions?|ing|ed?|es|ors?)|ions?|ings?|ers?|ors?|ed|es|s|e)$"
 )
@@ -84,9 +83,8 @@ def _index():
     known, lengths, having = [], [], {}
     for passage, words in [*_of_guide(), *_of_pairs()]:
         stems = _stems(words)
-        for stem in stems:
-            rows = having.setdefault(stem, collections.Counter())
-            rows[len(known)] += 1
+        for stem, times in collections.Counter(stems).items():
+            having.setdefault(stem, {})[len(known)] = times
         known.append(passage)
         lengths.append(len(stems))
     return known, lengths, having
@@ -118,37 +116,32 @@ def _of_pairs():
     for name, pairs in links.calls().items():
         for pair in pairs:
             called[pair].append(name)
-    for topic in topics.topics().values():
-        for name in topic.pairs:
-            place = f"{topic.name}.{name}"
-            page = f"guide/{topic.name}.md"
-            passage = Passage(page, place, topic.summaries[name], [place])
-            yield passage, f"{place} {topic.summaries[name]} {' '.join(called[place])}"
+    for place, summary in _pairs().items():
+        page = f"guide/{place.partition('.')[0]}.md"
+        passage = Passage(page, place, summary, [place])
+        yield passage, f"{place} {summary} {' '.join(called[place])}"
 
 
 def _places(topic, heading, line):
     """The pairs that a line links to, or that it stands below."""
-    words = [heading, *(word.strip("`") for word, _ in LINK.findall(line))]
+    words = [heading, *(word.strip("`") for word in chapter.LINK.findall(line))]
     words = [word if "." in word else f"{topic}.{word}" for word in words]
     return list(dict.fromkeys(word for word in words if word in _pairs()))
 
 
 @functools.cache
 def _pairs():
+    """{pair: what it does}."""
     return {
-        f"{topic.name}.{name}"
+        f"{topic.name}.{name}": topic.summaries[name]
         for topic in topics.topics().values()
         for name in topic.pairs
     }
 
 
 def _plain(line):
-    cells = (
-        LINK.sub(r"\1", re.sub(r"<[^>]*>", "", line))
-        .strip("|-* \n")
-        .replace(" | ", " → ")
-    )
-    return " ".join(re.sub(r"\*\*|`", "", cells).split())
+    text = chapter.LINK.sub(r"\1", re.sub(r"<[^>]*>|\*\*|`", "", line))
+    return " ".join(text.strip("|-* \n").replace(" | ", " → ").split())
 
 
 def _stems(text):

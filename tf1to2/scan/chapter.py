@@ -7,6 +7,7 @@ from typing import NamedTuple
 from tf1to2 import topics
 
 GAP = "…"
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 SPAN = re.compile(r"(?<!`)(`+)(?!`) ?(.+?) ?(?<!`)\1(?!`)")
 
 
@@ -53,7 +54,7 @@ def _section(text):
             others += _spans(wordings)
         else:
             because.append(paragraph.strip())
-    told = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(filter(None, because)))
+    told = LINK.sub(r"\1", " ".join(filter(None, because)))
     places = re.findall(r"\[(\w+\.\w+)\]", links)
     return Section(raised, others, told.replace("`", ""), code, places)
 

@@ -30,7 +30,7 @@ def render(text, width=terminal.WIDTH, colour=False):
     text = (sys.stdin.read() if text == "-" else text).strip()
     if pasted.is_message(text):
         return _of_error(text, width, colour)
-    text = text.partition("(")[0]  # of a call, the name
+    text = text.partition("(")[0] or text  # of a call, the name
     symbol = spelled.symbol(text)
     if text.removeprefix("v2_eager.").startswith("numerics."):
         symbol = ""
@@ -47,8 +47,8 @@ def render(text, width=terminal.WIDTH, colour=False):
         return _of_advice(known, width)
     if meant := spelled.likely(text):
         return _several(meant, width, colour)
-    word = text.rpartition(".")[2]
-    if found := [p for p in asked.passages(text) if re.search(rf"\b{word}\b", p.text)]:
+    word = re.compile(rf"\b{re.escape(text.rpartition('.')[2])}\b")
+    if found := [p for p in asked.passages(text) if word.search(p.text)]:
         return "\n".join(_of_passages(found, width))
     near = suggest.near(text if "." in text else symbol)
     near = [*near, *library.near(text)]

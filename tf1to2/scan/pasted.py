@@ -254,9 +254,6 @@ def mentioned(text):
 
 
 def _meant(word):
-    whole = re.sub(r"^(tensorflow|tf)(\.compat\.v[12])*\.", "tf.", word)
-    if whole.startswith("tf."):
-        return [whole] if suggest.exists(whole) else []
     owner, dot, name = word.rpartition(".")
     if not dot:
         named = COMPOUND.fullmatch(word)
@@ -265,6 +262,8 @@ def _meant(word):
         return [symbol]
     if owner == "self":
         return spelled.by_itself(name) if "_" in name else []
+    if owner.partition(".")[0] in ("tf", "tensorflow"):
+        return []  # a name that there is not, and no method of an object
     return suggest.of_class(owner.rpartition(".")[2], name)
 
 

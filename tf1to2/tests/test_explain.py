@@ -221,6 +221,12 @@ class RefusalTest(unittest.TestCase):
     def test_a_name_that_is_none_leads_where_the_guide_has_it(self, _, text, place):
         self.assertIn(f"tf1to2 diff {place}", head(text))
 
+    @parameterized.expand(["feed_dict[", "a*", "("])
+    def test_it_takes_no_pattern_for_one(self, text):
+        status, out, err = run_it(text)
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn(f"TensorFlow 1.15 has no {text}; ", err)
+
     @parameterized.expand(
         [
             ("a typo", "tf.plceholder", "tf.placeholder"),

@@ -27,10 +27,8 @@ UNMISTAKABLE = {
     "per_process_gpu_memory_fraction": ROOT + "GPUOptions",
 }
 SHAPES = {"input_shape", "output_shape"}  # a functional model has them, a layer not
-ATTRIBUTES = {
-    "allow_growth",
-    "per_process_gpu_memory_fraction",
-}  # the others are called
+# The others are called.
+ATTRIBUTES = {"allow_growth", "per_process_gpu_memory_fraction"}
 ANYTHING = r"\w*"
 OPTIMIZERS = r"(opt(im)?|optimi[sz]er|trainer|solver)s?\d*"
 DATASETS = r"(ds|data_?set|iterator|it)s?\d*"
