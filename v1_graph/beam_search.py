@@ -98,18 +98,24 @@ def make_beam_search(
             output_layer=tf.layers.Dense(classes),
             length_penalty_weight=length_penalty_weight,
         )
-        outputs, last, steps = tensorflow.contrib.seq2seq.dynamic_decode(
-            decoder, maximum_iterations=longest
-        )
-        return {
-            "ids": outputs.predicted_ids,
-            "scores": outputs.beam_search_decoder_output.scores,
-            "log_probs": last.log_probs,
-            "lengths": last.lengths,
-            "steps": steps,
-        }
+        return decode(decoder, longest)[0]
 
     return tf.make_template(name, search)
+
+
+def decode(decoder, longest):
+    """What a search has found, as a dict, and the last state of its beams."""
+    outputs, last, steps = tensorflow.contrib.seq2seq.dynamic_decode(
+        decoder, maximum_iterations=longest
+    )
+    found = {
+        "ids": outputs.predicted_ids,
+        "scores": outputs.beam_search_decoder_output.scores,
+        "log_probs": last.log_probs,
+        "lengths": last.lengths,
+        "steps": steps,
+    }
+    return found, last
 
 
 def make_letter_search(units, classes, beam_width, start, end, longest, name="model"):
@@ -137,16 +143,7 @@ def make_letter_search(units, classes, beam_width, start, end, longest, name="mo
             initial_state=tensorflow.contrib.seq2seq.tile_batch(state, beam_width),
             beam_width=beam_width,
         )
-        outputs, last, steps = tensorflow.contrib.seq2seq.dynamic_decode(
-            decoder, maximum_iterations=longest
-        )
-        return {
-            "ids": outputs.predicted_ids,
-            "scores": outputs.beam_search_decoder_output.scores,
-            "log_probs": last.log_probs,
-            "lengths": last.lengths,
-            "steps": steps,
-        }
+        return decode(decoder, longest)[0]
 
     return tf.make_template(name, search)
 
@@ -211,16 +208,7 @@ def make_attentive_beam_search(
             output_layer=tf.layers.Dense(classes),
             coverage_penalty_weight=coverage_penalty_weight,
         )
-        outputs, last, steps = tensorflow.contrib.seq2seq.dynamic_decode(
-            decoder, maximum_iterations=longest
-        )
-        return {
-            "ids": outputs.predicted_ids,
-            "scores": outputs.beam_search_decoder_output.scores,
-            "log_probs": last.log_probs,
-            "lengths": last.lengths,
-            "steps": steps,
-            "alignments": last.cell_state.alignment_history,
-        }
+        found, last = decode(decoder, longest)
+        return {**found, "alignments": last.cell_state.alignment_history}
 
     return tf.make_template(name, search)
