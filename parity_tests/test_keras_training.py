@@ -1,3 +1,4 @@
+import functools
 import importlib
 import os
 import tempfile
@@ -55,6 +56,11 @@ PADDED = (
     drawn(70, 5, 4) * (np.arange(5) < LENGTHS[:, np.newaxis])[..., np.newaxis],
     RANDOM.randint(0, 3, [70, 5]).astype("i"),
 )
+GAN = (
+    drawn(6, 64, 4) @ drawn(4, 4) + 1,
+    drawn(6, 64, 3),
+    ([drawn(3, 4), drawn(4)], [drawn(4, 5), drawn(5), drawn(5, 1), drawn(1)]),
+)
 keras = tf.keras
 TRACES = 2  # the last batch has fewer rows
 OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
@@ -96,6 +102,18 @@ def by_its_validation_data(data, start, epochs, batch_size):
 
     with mock.patch.object(keras.Sequential, "fit", validated):
         return v2.fit_generator(data, start, epochs, batch_size)
+
+
+def frozen_for_good(data, noise, starts):
+    """As on the left: the discriminator's flag is set once, before `gan` compiles."""
+
+    class Frozen(keras.Sequential):
+        trainable = property(lambda self: False, lambda self, value: None)
+
+    network = functools.partial(v2.network, model=Frozen)
+    with mock.patch.object(v2, "network", network), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The model does not have any trainable")
+        return v2.train_gan(data, noise, starts)
 
 
 def the_loss_as_it_is(data, start, epochs, batch_size, steps):
@@ -237,6 +255,13 @@ CASES = [
     old("fit_shuffled", "rows that validate", [DATA, START, 3, 16, 7, 0.25]),
     old("plain_loop", "three epochs", [DATA, START, 3, 16]),
     old("train_on_batches", "four batches", [DATA, START, 16, 4]),
+    friend(
+        "train_gan",
+        "six steps",
+        [*GAN],
+        frozen_for_good,
+        "the discriminator's first step finds the flag that is set after its compile",
+    ),
     old(
         "evaluate",
         "functions and classes",

@@ -17,6 +17,7 @@ __all__ = [
     "fit_shuffled",
     "plain_loop",
     "train_on_batches",
+    "train_gan",
     "evaluate",
     "predict_classes",
     "binary_loss",
@@ -321,6 +322,45 @@ def train_on_batches(data, start, batch_size, steps):
             if i % 2:
                 tested.append(model.test_on_batch(*data))
         return np.float32(trained), np.float32(tested), model.get_weights()
+
+
+def train_gan(data, noise, starts, rate=0.25):
+    """Trains a generator against a discriminator, which is frozen in a model of both.
+
+    Args:
+        data: [steps, n, features] float32 array, the real rows of each step.
+        noise: [steps, n, size] float32 array, what the generator begins with.
+        starts: the generator's [kernel, bias], and the discriminator's weights as
+            `start` of `fit_arrays`, of one unit.
+        rate: of gradient descent.
+
+    Returns:
+        ([steps, 3] float32 losses of the discriminator for real and for made rows, and
+        of the generator; list of the generator's weights; the discriminator's).
+    """
+    (size, features), ones = starts[0][0].shape, np.ones([data.shape[1], 1], "f")
+    with tf.Graph().as_default():
+        generator = tf.keras.Sequential()
+        generator.add(tf.keras.layers.Dense(features, "tanh", input_shape=(size,)))
+        discriminator = network(starts[1], "binary_crossentropy", rate=rate)
+        # What is frozen is read by `compile`: here, and not above.
+        discriminator.trainable = False
+        z = tf.keras.layers.Input((size,))
+        gan = tf.keras.Model(z, discriminator(generator(z)))
+        gan.compile(tf.keras.optimizers.SGD(lr=rate), "binary_crossentropy")
+        generator.set_weights(starts[0])
+        losses = []
+        for real, z in zip(data, noise):
+            made = generator.predict(z)
+            losses.append(
+                [
+                    discriminator.train_on_batch(real, ones),
+                    discriminator.train_on_batch(made, 0 * ones),
+                    gan.train_on_batch(z, ones),
+                ]
+            )
+        weights = generator.get_weights(), discriminator.get_weights()
+        return (np.float32(losses), *weights)
 
 
 def evaluate(data, start, batch_size, metrics):

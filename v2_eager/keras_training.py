@@ -19,6 +19,7 @@ __all__ = [
     "fit_shuffled",
     "plain_loop",
     "train_on_batches",
+    "train_gan",
     "evaluate",
     "predict_classes",
     "binary_loss",
@@ -365,6 +366,39 @@ def train_on_batches(data, start, batch_size, steps):
             model.reset_metrics()
             tested.append(model.test_on_batch(*data))
     return np.float32(trained), np.float32(tested), model.get_weights()
+
+
+def train_gan(data, noise, starts, rate=0.25):
+    """Trains a generator against a discriminator, which is frozen in a model of both.
+
+    Keras 3 reads `trainable` when it traces the first step: it is set before each one.
+    """
+    (size, features), ones = starts[0][0].shape, np.ones([data.shape[1], 1], "f")
+    generator = keras.Sequential(
+        [keras.Input([size]), keras.layers.Dense(features, "tanh")]
+    )
+    discriminator = network(starts[1], "binary_crossentropy", rate=rate)
+    gan = keras.Sequential([generator, discriminator])
+    gan.compile(keras.optimizers.SGD(rate), "binary_crossentropy")
+    generator.set_weights(starts[0])
+
+    def step(model, x, y):
+        discriminator.trainable = model is discriminator
+        model.reset_metrics()
+        return model.train_on_batch(x, y)
+
+    losses = []
+    for real, z in zip(data, noise):
+        made = generator.predict(z, verbose=0)
+        losses.append(
+            [
+                step(discriminator, real, ones),
+                step(discriminator, made, 0 * ones),
+                step(gan, z, ones),
+            ]
+        )
+    weights = generator.get_weights(), discriminator.get_weights()
+    return (np.float32(losses), *weights)
 
 
 NAMES = {

@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -22,6 +24,15 @@ from tf1to2.tests.test_scan import hears
 
 def timing(*rounds, first=1.0):
     return clock.Timing(first, list(rounds))
+
+
+def lines_of(screen):
+    """Yields what is shown on a terminal, until its program ends."""
+    while True:
+        try:
+            yield os.read(screen, 4096).decode()
+        except OSError:  # nobody writes to it any more
+            return
 
 
 class ClockTest(unittest.TestCase):
@@ -257,17 +268,23 @@ class CommandTest(unittest.TestCase):
     @parameterized.expand([("one", ["operators"]), ("two", ["operators", "scopes"])])
     @pytest.mark.slow
     def test_ctrl_c_prints_what_there_is(self, _, topics):
+        screen, terminal = pty.openpty()  # progress is shown on a terminal alone
         with subprocess.Popen(
             [sys.executable, "-m", "tf1to2", "bench", *topics],
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=terminal,
             text=True,
             env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
             preexec_fn=hears,
         ) as bench:
-            time.sleep(15)
+            os.close(terminal)
+            shown = lines_of(screen)
+            second = re.compile(r"operators\.(?!sums)")
+            err = next(filter(second.search, shown))
             bench.send_signal(signal.SIGINT)
-            out, err = bench.communicate(timeout=60)
+            out, _ = bench.communicate(timeout=60)
+            err += "".join(shown)
+        os.close(screen)
         self.assertEqual(bench.returncode, 130)
         self.assertIn("what was timed until now", err)
         self.assertIn("operators.sums", out)
