@@ -232,7 +232,7 @@ class RanksTest(unittest.TestCase):
         for mean, slices in self.run_ranks(reduce):
             self.assertEqual(mean, np.float32(15) * np.float32(1 / 3))
             self.assertEqual(slices.indices.numpy().tolist(), [0, 1, 2])
-            np.testing.assert_array_equal(slices.values, [np.float32(5) / 3] * 3)
+            np.testing.assert_array_equal(slices.values, [np.float32(5 / 3)] * 3)
 
     def test_what_is_gathered_and_broadcast(self):
         def exchange():

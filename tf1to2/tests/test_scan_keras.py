@@ -370,6 +370,11 @@ class AttributesTest(KerasCase):
                 "        return self.get_gradients(loss, w)",
                 "tf.keras.optimizers.Optimizer.get_gradients",
             ),
+            (
+                "class A(optimizers.Optimizer):\n    @legacy\n"
+                "    def get_updates(self, loss, w):\n        return []",
+                "tf.keras.optimizers.Optimizer.get_updates",
+            ),
         ]
     )
     def test_found(self, text, symbol):

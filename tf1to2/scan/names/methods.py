@@ -29,6 +29,7 @@ UNMISTAKABLE = {
 SHAPES = {"input_shape", "output_shape"}  # a functional model has them, a layer not
 # The others are called.
 ATTRIBUTES = {"allow_growth", "per_process_gpu_memory_fraction"}
+OVERRIDDEN = {"get_updates"}  # a class that defines one relies on being called
 ANYTHING = r"\w*"
 OPTIMIZERS = r"(opt(im)?|optimi[sz]er|trainer|solver)s?\d*"
 DATASETS = r"(ds|data_?set|iterator|it)s?\d*"

@@ -375,7 +375,21 @@ class Walk:
             scope.bind(self.source.text(name), Derived(scope, bases))
         self._push(scope, inside, above)
         inner = Scope(scope, "class", bases)
-        self._push(inner, inside, node.child_by_field_name("body"))
+        body = node.child_by_field_name("body")
+        self._mention_overridden(scope, bases, body, inside)
+        self._push(inner, inside, body)
+
+    def _mention_overridden(self, scope, bases, body, inside):
+        """What a base class called, and calls no more: a use where it is defined."""
+        for function in body.named_children if bases else ():
+            function = function.child_by_field_name("definition") or function
+            if function.type != "function_definition":
+                continue
+            name = function.child_by_field_name("name")
+            if (text := self.source.text(name)) in methods.OVERRIDDEN:
+                for *path, base in bases:
+                    chain = (*path, base + "()", text)
+                    self.mentions.append(Mention(scope, chain, name, None, inside))
 
     def _on_comprehension(self, node, scope, inside):
         """list_comprehension set_comprehension dictionary_comprehension

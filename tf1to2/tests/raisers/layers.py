@@ -65,6 +65,7 @@ def fit_generator(rows, **options):
 ROW, LABEL = tf.ones([1, 2]), tf.ones([1, 1])
 # Where a wording began; what was said before it is among its section's earlier ones.
 SINCE = {"`name` must be passed": "keras>=3.14"}
+WORDLESS = {"could not find node key": "keras<3.14"}  # a bare AssertionError there
 ERRORS = {
     "`output_signature` must": fit_generator(([ROW, ROW], LABEL)),
     "the generator must": fit_generator([ROW, LABEL]),
