@@ -1,7 +1,9 @@
-"""guide/names/ tells of every name, each once, in files that a code host shows."""
+"""guide/names/ tells of every name, each once."""
 
 import re
 import unittest
+
+import pytest
 
 from tf1to2 import names_index
 from tf1to2.scan import catalog
@@ -11,6 +13,7 @@ FOLDER = ROOT / "guide" / "names"
 
 
 class NamesTest(unittest.TestCase):
+    @pytest.mark.tables
     def test_the_folder_has_what_is_made_and_nothing_else(self):
         there = {path.name: path.read_text("utf-8") for path in FOLDER.iterdir()}
         self.assertEqual(there, names_index.files())
@@ -25,10 +28,6 @@ class NamesTest(unittest.TestCase):
                     text = line.partition("`: ")[0] + "`"
                     listed += re.findall(r"`([^`]*)`", text)
         self.assertEqual(sorted(listed), catalog.symbols())
-
-    def test_no_file_is_large(self):
-        for path in FOLDER.iterdir():
-            self.assertLessEqual(path.stat().st_size, 60_000, path.name)
 
     def test_the_entry_leads_to_headings(self):
         entry = (FOLDER / "README.md").read_text("utf-8")

@@ -21,7 +21,6 @@ from tf1to2.view import library, page
 from tf1to2.view.definitions import needed
 from tf1to2.view.website import pairs, texts
 
-LARGEST = 400_000  # bytes of a page
 pytestmark = pytest.mark.slow  # Sphinx makes the site: 45 s
 
 
@@ -120,10 +119,6 @@ class SiteTest(unittest.TestCase):
         for found, wanted in page.MISSED.items():
             self.assertIn(wanted, text)
             self.assertNotIn(found, text.replace(wanted, ""))
-
-    def test_pages_are_small(self):
-        sizes = {name: len(text.encode()) for name, (text, _) in read().items()}
-        self.assertEqual({n: s for n, s in sizes.items() if s >= LARGEST}, {})
 
     def test_no_document_is_left_without_a_way_to_it(self):
         entry = read()["index.html"][1].links
