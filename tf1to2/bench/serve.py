@@ -56,7 +56,9 @@ def _work(way, program, batch, grown):
 
 def _left(page, path):
     from tf1to2.bench import left
+    from tf1to2.parity import stand_ins
 
+    stand_ins.inherit()
     return left.forms(importlib.import_module(page), left.read(path))
 
 

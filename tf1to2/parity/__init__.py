@@ -7,8 +7,6 @@ The names load on first use: TensorFlow 1.15's Python 3.7 imports this package, 
 
 import importlib
 
-from tf1to2.parity import stand_ins
-
 _HOMES = {
     "cases": ("FalseFriend", "Layer", "Op", "Program", "Raises"),
     "pair": ("Pair",),
@@ -26,6 +24,3 @@ def __getattr__(name):
         if name in names:
             return getattr(importlib.import_module("tf1to2.parity." + module), name)
     raise AttributeError("module %r has no attribute %r" % (__name__, name))
-
-
-stand_ins.install()  # what a page finds by `import horovod` where it is not installed

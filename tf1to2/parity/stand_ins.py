@@ -3,19 +3,22 @@
     from tf1to2.parity import stand_ins
     stand_ins.install()
 
-The package itself comes first. Nothing is imported before somebody asks for it. This
-module also runs on Python 3.7, beside TensorFlow 1.
+An installed Horovod takes precedence. The stand-in is imported when a program imports
+Horovod, not before. This module also runs on Python 3.7, beside TensorFlow 1.
 """
 
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 
 NAMES = ("horovod", "horovod.tensorflow")
+INSTALLED = "TF1TO2_STAND_INS"
+"""The variable of the environment by which `install` reaches other processes."""
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds what nobody else has found."""
+    """Import finder: provides `horovod` where it is not installed."""
 
     def find_spec(self, name, path=None, target=None):
         if name not in NAMES:
@@ -37,6 +40,17 @@ FINDER = Finder()
 
 
 def install():
-    """Has it looked for here, after all other places."""
+    """Adds the finder as the last of `sys.meta_path`.
+
+    The processes that run left pages for this one, those of TensorFlow 1.15.5 among
+    them, then have the finder, too: they call `inherit`.
+    """
+    os.environ[INSTALLED] = "1"
     if FINDER not in sys.meta_path:
         sys.meta_path.append(FINDER)
+
+
+def inherit():
+    """Installs the stand-in if the process that started this one has installed it."""
+    if os.environ.get(INSTALLED):
+        install()

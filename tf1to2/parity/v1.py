@@ -19,7 +19,7 @@ try:
 except ImportError:  # before 1.13
     import tensorflow as tf
 
-from tf1to2.parity import races, structure, widening
+from tf1to2.parity import races, stand_ins, structure, widening
 
 SEED = 20260101
 """The graph seed in force around every page, on both sides."""
@@ -309,6 +309,7 @@ def main(requests_path, answers_path, settings):
         answers_path: where it looks for the answers.
         settings: as `recordings.ask` takes them.
     """
+    stand_ins.inherit()
     if settings != "default":
         rewrite_no_graphs()
     tf.logging.set_verbosity(tf.logging.ERROR)

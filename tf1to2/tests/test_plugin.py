@@ -7,8 +7,9 @@ import sys
 import unittest
 
 import pytest
+from parameterized import parameterized
 
-from tf1to2.parity import settings
+from tf1to2.parity import settings, stand_ins
 from tf1to2.tests import ported
 from tf1to2.tests.ported import Folder
 from tf1to2.tests.test_structure import ROOT
@@ -43,9 +44,35 @@ class PluginTest(unittest.TestCase):
         points = config["options.entry_points"]["pytest11"].strip()
         self.assertEqual(points, f"{PLUGIN} = {PLUGIN}")
 
+    def test_importing_it_changes_no_import(self):
+        program = (
+            "import sys; before = list(sys.meta_path)\n"
+            f"import tf1to2.parity, {PLUGIN}\n"
+            "assert sys.meta_path == before, sys.meta_path"
+        )
+        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT)
+        self.assertEqual(done.returncode, 0)
+
+    @parameterized.expand([("installed", {stand_ins.INSTALLED: "1"}), ("not", {})])
+    def test_left_pages_elsewhere_have_the_stand_in_that_was_installed(self, _, more):
+        program = (
+            "import importlib.util\nfrom tf1to2.parity import stand_ins\n"
+            "stand_ins.inherit()\nprint(bool(importlib.util.find_spec('horovod')))"
+        )
+        env = {k: v for k, v in os.environ.items() if k != stand_ins.INSTALLED}
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=ROOT,
+            env={**env, **more},
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(done.stdout, f"{bool(more)}\n", done.stderr)
+
     def test_a_project_without_pairs_is_left_alone(self):
         text = (
-            "import os, sys\n\ndef test_it():\n"
+            "import importlib.util, os, sys\n\ndef test_it():\n"
+            "    assert importlib.util.find_spec('horovod') is None\n"
             "    assert 'TF_NUM_INTRAOP_THREADS' not in os.environ\n"
             "    assert not {'numpy', 'tensorflow', 'tf1to2.parity.pair'} & "
             "set(sys.modules)\n"
