@@ -86,9 +86,19 @@ def attend(queries, keys, values):
         ValueError: sizes that go by one letter differ; InvalidArgumentError, if that is
             not known before the graph runs.
     """
+
     # --- check
-    shapes = [(queries, "BND"), (keys, "BMD"), (values, "BMU")]
-    tf.debugging.assert_shapes(shapes, message="attend")
+    def checked():
+        shapes = [(queries, "BND"), (keys, "BMD"), (values, "BMU")]
+        tf.debugging.assert_shapes(shapes, message="attend")
+        return queries, keys, values
+
+    # In a graph a product does not wait for an assertion on the line above it, and may
+    # raise first; it waits for what a function returns, which has its assertions run
+    # before. Control dependencies need an op, but `assert_shapes` returns None now.
+    if tf.inside_function():
+        checked = tf.function(checked)
+    queries, keys, values = checked()
     # --- compute
     weights = tf.nn.softmax(tf.matmul(queries, keys, transpose_b=True))
     return tf.matmul(weights, values)

@@ -1,4 +1,8 @@
-"""Proves how each side takes bad input: what it raises, or what it answers."""
+"""Proves how each side takes bad input: what it raises, or what it answers.
+
+In the default settings several threads run operations, and of two that fail either may
+be first: there the class of the exception is compared, and its message is not.
+"""
 
 import re
 
@@ -72,7 +76,7 @@ def _compare_error(proof, case, side, wanted, answer):
                 message[-400:],
             )
         )
-    if raised and not re.search(case.match, message):
+    if raised and proof.strict and not re.search(case.match, message):
         raise Mismatch(
             f"{proof.name}.{case}: the message in {side} does not match "
             f"{case.match!r}: {message[-400:]}"
