@@ -2,12 +2,13 @@
 
     make test-versions                            all of it, one after the other
     nox -s "tests(python='3.10', tensorflow='2.16')"            one pair
+    nox -s newest                                 the newest that setup.cfg allows
     nox -s scanner                                the scanner, on Pythons and parsers
     nox -l                                        what there is
 
-A pair has an environment of its own, made by pip from the extras: what they allow is
-what is tried. Python 3.10 to 3.13 are looked for on the path; one that is missing is an
-error.
+A pair has an environment of its own, made by pip from the extras, without
+constraints.txt: what they allow is what is tried. Python 3.10 to 3.13 are looked for on
+the path; one that is missing is an error.
 """
 
 import nox
@@ -38,10 +39,21 @@ PARSERS = {
 def tests(session, tensorflow):
     """`make test`: all topics and tools; `-- JOBS=4 ONLY=parity_tests/test_rnn.py`."""
     session.install("-e", ".[test,lint]", f"tensorflow=={tensorflow}.*")
-    session.run(
-        *("make", "test", "READY=", f"BIN={session.bin}", *session.posargs),
-        external=True,
-    )
+    make_test(session)
+
+
+def make_test(session):
+    """Runs `make test` in the environment of a session, as it is installed."""
+    command = "make", "test", "READY=", f"BIN={session.bin}", *session.posargs
+    session.run(*command, external=True)
+
+
+@nox.session(python="3.11")
+def newest(session):
+    """`make test` on the newest of everything that setup.cfg allows."""
+    upgrade = "--upgrade", "--upgrade-strategy", "eager"
+    session.install(*upgrade, "-e", ".[test,lint]")
+    make_test(session)
 
 
 @nox.session
