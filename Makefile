@@ -8,12 +8,26 @@ READY := $(VENV)/ready
 # Processes that share the tests; the tests of a file stay together.
 JOBS ?= 2
 SPREAD := -n $(JOBS) --dist loadfile
-QUICK := not slow and not browser and not distributed and not install
+OWN := not browser and not distributed and not install and not tables
+QUICK := not slow and $(OWN)
+SLOW := slow and $(OWN)
+# Of all proofs, what is asked again in TensorFlow's default settings.
+IN_DEFAULT := test_parity and not (generated or dynamic)
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
+# What the change since the commit SINCE touches: topics, and whether tools; all without
+# SINCE. "broadcasting" is added to any topic, since it has tests of every kind: if pytest
+# finds none, the selection is wrong. No topic is called "failed", so its tests fail.
+CHANGED = $(BIN)/python .ci/changed.py $(SINCE)
+TOPICS = $(sort $(patsubst %,% broadcasting,$(shell $(CHANGED) || echo failed)))
+STEMS = $(if $(SINCE),$(TOPICS))
+PROOFS = $(if $(SINCE),$(TOPICS:%=parity_tests/test_%.py),parity_tests)
+TOOLS = $(if $(SINCE),$(filter tools,$(shell $(CHANGED) --parts)),tools)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-distributed test-page test-install test-wheel test-versions \
-  record check-recordings exceptions distances stages witness timings mutate names check-names \
-  switches docs pictures bench site page lint clean
+.PHONY: help demo lint test check-tables test-slow check-recordings check-names \
+  test-distributed test-page test-wheel test-install test-versions test-all \
+  record exceptions distances stages witness timings mutate names switches tables docs \
+  pictures bench site page constraints clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -31,19 +45,31 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 	  learning_rates.exponential_decay variables.seen_by losses.sparse_softmax_cross_entropy
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
-	@$(BIN)/ruff check .
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
+	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
 
-test-slow: $(READY) ## the rest: unknown and generated sizes, halves, default settings
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m 'slow and not browser'
-	@TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) parity_tests \
-	  -m 'not distributed' -k 'test_parity and not (generated or dynamic)'
+check-tables: $(READY) ## compare the tables that are made with what makes them
+	@status=0; $(BIN)/python -m tf1to2.docs --check || status=1; \
+	  $(BIN)/python -m pytest -q -m tables \
+	    $$(grep -l mark.tables tf1to2/tests/test_*.py) || status=1; \
+	  [ $$status = 0 ] || echo 'A table is not what its sources say. To mend it: make tables'; \
+	  exit $$status
+
+test-slow: $(READY) ## all sizes, halves, default settings; SINCE=HEAD~3: of what differs since
+	@proofs='$(PROOFS)' tools='$(TOOLS:%=tf1to2/tests)' status=0; \
+	  [ -n "$$proofs$$tools" ] || { echo 'nothing is touched'; exit 0; }; \
+	  $(BIN)/python -m pytest -q $(SPREAD) -m '$(SLOW)' $$proofs $$tools || status=1; \
+	  [ -z "$$proofs" ] || TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) \
+	    -m 'not distributed' -k '$(IN_DEFAULT)' $$proofs || status=1; \
+	  exit $$status
 
 test-distributed: $(READY) ## clusters of processes on this machine, killed and restarted
 	@$(BIN)/python -m pytest -q -m distributed
 
 test-page: $(VENV)/with-browser ## the site in a browser: needs Chromium; EVERY=1 opens all pages
 	@$(BIN)/python -m pytest -q -m 'browser$(if $(EVERY),, and not slow)' tf1to2/tests $(ONLY)
+
+test-install test-wheel: export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
+test-install test-wheel: export PIP_BUILD_CONSTRAINT = $(CURDIR)/constraints.txt
 
 test-install: $(VENV)/with-packaging ## what users install: a wheel in fresh environments, the hook
 	@$(BIN)/python -m pytest -q -m install tf1to2/tests/test_install.py $(ONLY)
@@ -55,15 +81,24 @@ test-wheel: $(VENV)/with-packaging ## of test-install what installs no TensorFlo
 test-versions: $(VENV)/with-versions ## make test on Python 3.10 to 3.13 and TensorFlow 2.16 to 2.21
 	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} $(BIN)/nox $(NOX)
 
+test-all: ## every target that tests or compares, on this Python; goes on after a failure
+	@$(MAKE) -k --no-print-directory -j1 EVERY=1 SINCE= lint test check-tables test-slow \
+	  check-recordings check-names test-distributed test-page test-install
+
 record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
 	$(BIN)/python -m tf1to2.parity.record parity_tests
 	$(BIN)/python -m tf1to2.parity.record tf1to2.parity.kernels.proof
 	$(BIN)/python -m tf1to2.probes --record
 
-check-recordings: $(READY) ## the same, compared with the recordings
-	$(BIN)/python -m tf1to2.parity.record parity_tests --check
-	$(BIN)/python -m tf1to2.parity.record tf1to2.parity.kernels.proof --check
-	$(BIN)/python -m tf1to2.probes --check
+check-recordings: $(READY) ## the same, compared with the recordings; SINCE=HEAD~3 as above
+	@proofs='$(PROOFS)' tools='$(TOOLS)' status=0; \
+	  [ -n "$$proofs$$tools" ] || { echo 'nothing is touched'; exit 0; }; \
+	  [ -z "$$proofs" ] || $(BIN)/python -m tf1to2.parity.record parity_tests $(STEMS) --check \
+	    || status=1; \
+	  [ -z "$$tools" ] || { \
+	    $(BIN)/python -m tf1to2.parity.record tf1to2.parity.kernels.proof --check || status=1; \
+	    $(BIN)/python -m tf1to2.probes --check || status=1; }; \
+	  exit $$status
 
 exceptions: $(READY) ## measure anew what differs from 1.15.5 in float32, by kernel
 	$(BIN)/python -m tf1to2.parity.float32 tf1to2.parity.kernels.proof
@@ -79,7 +114,7 @@ witness: $(READY) ## ask tf_keras all that 1.15.5 was asked of tf.keras (needs t
 	$(BIN)/python -m tf1to2.keras_witness
 
 timings: $(READY) ## measure anew which tests take long, and leave them to test-slow
-	@TF1TO2_RECIPE=0 $(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' --timings
+	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' --timings
 
 mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
 	$(BIN)/python -m tf1to2.parity.mutate parity_tests --results parity_tests/mutations.json
@@ -97,8 +132,10 @@ switches: $(READY) ## what each enable_… and disable_… changes (needs a Pyth
 pictures: $(READY) ## draw the pictures of the guide anew
 	$(BIN)/python -m tf1to2.pictures
 
-docs: $(READY) ## the tables of the guides and proofs.json, made anew
+tables: $(READY) ## the tables of the guides, proofs.json and calls.tsv, made again
 	$(BIN)/python -m tf1to2.docs
+
+docs: tables
 
 bench: $(READY) ## both sides on the clock, then BENCHMARKS.md (needs a Python 3.7)
 	$(BIN)/tf1to2 bench work --against 1.15.5 --memory --format json \
@@ -112,21 +149,33 @@ site: $(READY) ## the guide and all pairs as a site that needs no server, in sit
 
 page: site
 
-lint: $(READY) ## style
+lint: $(READY) ## style: ruff check, ruff format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+constraints: ## the versions that make and CI install, from the ranges of setup.cfg
+	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} $(PYTHON) .ci/constraints.py \
+	  python3.10 python3.11 python3.12 python3.13
 
 clean: ## remove the virtual environments
 	rm -rf $(VENV) .venv-tf1 .nox
 
-$(READY): setup.cfg setup.py pyproject.toml
+# The build of the package, which is in isolation, is constrained by the environment.
+$(READY) $(VENV)/with-%: export PIP_CONSTRAINT = constraints.txt
+$(READY) $(VENV)/with-%: export PIP_BUILD_CONSTRAINT = constraints.txt
+
+$(READY): setup.cfg setup.py pyproject.toml constraints.txt
 	@test -n '$(PYTHON)' || \
 	  { echo 'Python 3.10 to 3.13 is needed: make PYTHON=/path/to/python3'; exit 1; }
 	@echo 'Setting up $(VENV) (TensorFlow takes a minute)'
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test,lint]'
+	@$(PIP) -e '.[test,lint]'
 	@touch $@
 
 $(VENV)/with-%: $(READY)
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[$*]'
+	@$(PIP) -e '.[$*]'
+	@touch $@
+
+# What CI runs needs no other environment.
+$(VENV)/with-all: $(VENV)/with-browser $(VENV)/with-packaging
 	@touch $@

@@ -1,4 +1,4 @@
-"""Makes what is table and not prose: `make docs`, and `make test-slow` fails if stale.
+"""Makes what is table and not prose: `make tables`; `make check-tables` fails if stale.
 
 python -m tf1to2.docs            writes proofs.json and the tables of the guides
 python -m tf1to2.docs --check    compares, writes nothing
@@ -330,7 +330,7 @@ def main(argv=None):
     ]
     for path, text in stale:
         if check:
-            print(f"{path.name} is stale: make docs", file=sys.stderr)
+            print(f"{path.name} is stale: make tables", file=sys.stderr)
         else:
             output.save(path, text)
             print(f"wrote {path.name}")

@@ -2,7 +2,7 @@
 
 A pair proves a name only if its left page calls it. So the left pages are scanned as
 any legacy code is: of each pair its function, and whatever it uses of its module and of
-other left pages. `make docs` writes the table; links.py reads it.
+other left pages. `make tables` writes the table; links.py reads it.
 """
 
 import ast

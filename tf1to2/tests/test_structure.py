@@ -9,7 +9,6 @@ import subprocess
 import sys
 import unittest
 
-import pytest
 from parameterized import parameterized
 
 import parity_tests
@@ -90,11 +89,6 @@ class DocsTest(unittest.TestCase):
                     re.sub(r"[^\w -]", "", t.lower()).replace(" ", "-") for t in titles
                 } | set(re.findall(r'<a id="([\w-]+)">', there))
                 self.assertIn(anchor, slugs, link)
-
-    @pytest.mark.slow
-    def test_what_is_made_is_up_to_date(self):
-        for path, text in docs.written(docs.proofs()).items():
-            self.assertEqual(path.read_text("utf-8"), text, f"{path.name}: make docs")
 
 
 class ClassicExamplesTest(unittest.TestCase):

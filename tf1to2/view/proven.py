@@ -18,7 +18,7 @@ SIDES = (("1.15.5", "1.15.5"), ("eager", "eager"), ("function", "tf.function"))
 
 @functools.cache
 def proofs():
-    """{topic: {pair: what is proven of it}}, as `make docs` has written it."""
+    """{topic: {pair: what is proven of it}}, as `make tables` has written it."""
     path = topics.folder("parity_tests") / "proofs.json"
     return json.loads(path.read_text("utf-8"))
 

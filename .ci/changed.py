@@ -1,0 +1,154 @@
+"""Says what a change touches, read off git and the sources; imports none of them.
+
+    .ci/changed.py [BASE]           the stems of the topics, one a line
+    .ci/changed.py [BASE] --parts   which of tools, wheel, page, clusters, names
+
+The change is what differs between the commit BASE and the files as they are, committed
+or not. Without BASE, the environment's SINCE is taken; "landed" is the newest first
+parent that is three hours older than HEAD, for work lands within three hours. If BASE
+is unknown, everything is touched.
+"""
+
+import ast
+import functools
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+HOURS = 3
+PACKAGES = "v1_graph", "v2_eager", "v2_keras", "parity_tests"
+# Beginnings of paths, as regular expressions. The engine proves every topic.
+VERSIONS = r"setup\.cfg$|constraints\.txt$"
+ENGINE = rf"{VERSIONS}|tf1to2/parity/|parity_tests/(__init__|conftest|timings)\.py$"
+RUN = rf"{VERSIONS}|Makefile$|\.ci/"
+TOOLS = r"tf1to2/(?!scan/calls\.tsv$)"  # every new pair has a row there
+PARTS = {
+    # v2_eager.numerics: the tests of `tf1to2 take` copy all of it.
+    "tools": rf"{RUN}|{TOOLS}|examples/|README\.md$|v2_eager/numerics/",
+    "wheel": rf"{RUN}|{TOOLS}|setup\.py$|MANIFEST\.in$|p.*\.toml$|README|\.pre-commit",
+    "page": rf"{RUN}|tf1to2/view/|tf1to2/tests/(test_browser|site)|guide/|[A-Z]+\.md$",
+    "clusters": RUN,  # and what touches the topic "distributed"
+    "names": rf"{RUN}|(?=tf1to2/scan/){TOOLS}",
+}
+TOPIC_OF_ROW = r"([a-z]\w*)\.\w+\t|[\d.]+\ttest_(\w+)\.py::"
+TABLES = {f"parity_tests/{name}.tsv" for name in ("float32", "keras", "slow")}
+BOUNDS = "parity_tests/exceptions.py"
+
+
+def git(*words):
+    """What a git command prints; raises CalledProcessError or OSError."""
+    command = ["git", "-C", str(ROOT), *words]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def landed():
+    """The newest first parent of HEAD that is `HOURS` older; "" if there is none."""
+    newest = int(git("show", "-s", "--format=%ct", "HEAD")) - HOURS * 3600
+    return git(
+        "rev-list", "--first-parent", "-1", f"--min-age={newest}", "HEAD"
+    ).strip()
+
+
+def changed(base):
+    """Paths of the files that differ from a commit, new and deleted ones, as a set."""
+    paths = git("diff", "--name-only", "--no-renames", "-z", base, "--")
+    paths += git("ls-files", "--others", "--exclude-standard", "-z")
+    return set(filter(None, paths.split("\0")))
+
+
+def stems():
+    """The stems of all topics, sorted."""
+    return sorted(path.stem for path in (ROOT / "v1_graph").glob("[a-z]*.py"))
+
+
+def topics(base, paths):
+    """Stems of the topics that `paths`, which differ from `base`, touch; sorted."""
+    named = set()
+    for table in TABLES & paths:
+        rows = re.findall(
+            r"(?m)^[+-](?![+-])(.*)", git("diff", "-U0", base, "--", table)
+        )
+        found = [re.match(TOPIC_OF_ROW, row) for row in rows]
+        named |= {row and (row[1] or row[2]) for row in found}  # None: a header
+    if BOUNDS in paths:
+        named |= bounded(git("show", f"{base}:{BOUNDS}"), (ROOT / BOUNDS).read_text())
+    if None in named or any(re.match(ENGINE, path) for path in paths):
+        return stems()
+    return [stem for stem in stems() if stem in named or paths & files(stem, paths)]
+
+
+def bounded(old, new):
+    """Topics whose bounds differ between two texts of exceptions.py, or the constants
+    that these use; None for a difference that is about no topic."""
+    texts = []
+    for text in (old, new):
+        *constants, bounds = ast.parse(text).body
+        texts.append(set(map(ast.unparse, [*constants, *bounds.value.elts])))
+    found = set()
+    for piece in texts[0] ^ texts[1]:
+        constant = re.match(r"(\w+) = ", piece)
+        users = {p for p in texts[0] | texts[1] if (constant or [0, piece])[1] in p}
+        found |= set(re.findall(r"""['"](\w+)\.""", "\n".join(users))) or {None}
+    return found
+
+
+def files(stem, deleted=()):
+    """Paths of a topic's pages, proofs, cases and recording, and of all modules that
+    these import from this repository, but for the engine and the bounds."""
+    own = rf"({'|'.join(PACKAGES)})/(test_)?{stem}(\.py$|/)|.*/golden/{stem}\.npz$"
+    found = {path for path in {*modules().values(), *deleted} if re.match(own, path)}
+    waiting = list(found & set(modules().values()))
+    while waiting:
+        for path in imported(waiting.pop()) - found:
+            if path != BOUNDS and not re.match(ENGINE, path):
+                found.add(path)
+                waiting.append(path)
+    return found
+
+
+@functools.cache
+def modules():
+    """{dotted name: path} of the modules of this repository."""
+    paths = [
+        path for top in (*PACKAGES, "tf1to2") for path in ROOT.glob(f"{top}/**/*.py")
+    ]
+    paths = [path.relative_to(ROOT).as_posix() for path in paths]
+    return {re.sub(r"(/__init__)?\.py$", "", p).replace("/", "."): p for p in paths}
+
+
+@functools.cache
+def imported(path):
+    """Paths of the modules of this repository that a file imports, wherever in it."""
+    names = set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:  # a module, or what a module defines
+                inner = f"{node.module}.{alias.name}"
+                names.add(inner if inner in modules() else node.module)
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return {modules()[name] for name in names & modules().keys()}
+
+
+def touched(base):
+    """(stems of topics, parts) that differ from a commit; all if it is unknown."""
+    try:
+        base = landed() if base == "landed" else base
+        paths = changed(git("rev-parse", "--verify", base + "^{commit}").strip())
+        found = topics(base, paths)
+    except (OSError, subprocess.CalledProcessError) as error:
+        why = getattr(error, "stderr", "").strip() or error
+        print(f"the base {base!r} is unknown, all is touched: {why}", file=sys.stderr)
+        return stems(), list(PARTS)
+    parts = {part for part in PARTS if any(re.match(PARTS[part], p) for p in paths)}
+    return found, sorted(parts | {"clusters"} & {"distributed" in found and "clusters"})
+
+
+if __name__ == "__main__":
+    given = [word for word in sys.argv[1:] if word != "--parts"]
+    (base,) = given or [os.environ.get("SINCE") or "landed"]
+    for line in touched(base)["--parts" in sys.argv]:
+        print(line)
