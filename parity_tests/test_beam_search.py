@@ -237,13 +237,13 @@ class TiesTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            ("still", "a state that stands still", "float32", 8, 3.8e-7),
-            ("still_float64", "a state that stands still", "float64", 1, 0),
-            ("attentive", "six units", "float32", 2, 2.3e-7),
-            ("attentive_float64", "six units", "float64", 0, 0),
+            ("still", "a state that stands still", "float32"),
+            ("still_float64", "a state that stands still", "float64"),
+            ("attentive", "six units", "float32"),
+            ("attentive_float64", "six units", "float64"),
         ]
     )
-    def test_other_beams_are_ties(self, _, slug, dtype, others, apart):
+    def test_other_beams_are_ties(self, _, slug, dtype):
         (case,) = (case for case in CASES if case.slug == slug)
         sizes = case.bindings()[-1]
         if dtype == "float32":
@@ -252,14 +252,11 @@ class TiesTest(unittest.TestCase):
             request = PROOF.widened(case, case.request(sizes))
             old = PROOF.recorded_answer(case, sizes)
         (new,) = map(structure.narrow, PROOF.ask("eager", [request]))
-        differ = (old["outputs/ids"] != new["outputs/ids"]).any((1, 2)).sum()
         far = max(
             np.abs(old[leaf].astype("d") - new[leaf]).max() / np.abs(old[leaf]).max()
             for leaf in ("outputs/scores", "outputs/log_probs")
         )
         self.assertLessEqual(far, 2**-20)
-        if PROOF.float32.here() == PROOF.float32.measured:
-            self.assertEqual((differ, f"{far:.1e}"), (others, f"{apart:.1e}"))
 
 
 class TracesTest(unittest.TestCase):

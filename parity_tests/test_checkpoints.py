@@ -16,7 +16,7 @@ from tf1to2.checkpoint.maps import read_map
 from tf1to2.checkpoint.reading import Checkpoint
 from tf1to2.checkpoint.writing import write
 from tf1to2.parity import FalseFriend, Naive, Program, Raises, dyadic, normal
-from tf1to2.parity.compare import same_bits
+from tf1to2.parity.distance import same_bits
 from tf1to2.parity.v1 import legacy
 from v1_graph import checkpoints as v1
 from v2_eager import checkpoints as v2

@@ -17,7 +17,7 @@ from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
 from tf1to2.parity import Program, Raises
-from tf1to2.parity.compare import same_bits
+from tf1to2.parity.distance import same_bits
 from v1_graph import distributed as v1
 from v2_eager import distributed as v2
 

@@ -16,7 +16,7 @@ from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
 from tf1to2.parity import FalseFriend, Naive, Program, Raises, integers, normal
-from tf1to2.parity.compare import same_bits
+from tf1to2.parity.distance import same_bits
 from tf1to2.parity.v1 import legacy
 from v1_graph import parallel as v1
 from v2_eager import parallel as v2

@@ -13,7 +13,7 @@ from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
 from tf1to2.parity import FalseFriend, Op, Program, Raises
-from tf1to2.parity.compare import same_bits
+from tf1to2.parity.distance import same_bits
 from tf1to2.parity.v1 import legacy
 from v1_graph import randomness as v1
 from v2_eager import randomness as v2

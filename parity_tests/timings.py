@@ -2,7 +2,7 @@
 
 A test is slow when it took longer than `LIMIT` where all were measured. Each pair keeps
 the case that took least, and its Keras page another, so that `make test` asks all.
-Sizes made up or unknown and half precision are always slow.
+Generated and unknown sizes, float16, and float32 by its rows are always slow.
 """
 
 import collections
@@ -35,7 +35,7 @@ def slow():
 
 def is_slow(name, rows):
     """Whether `make test` leaves out the test with this key; `rows` are `slow()`."""
-    if name.endswith(("_generated", "_dynamic")) or "float16" in name:
+    if name.endswith(("_generated", "_dynamic", "_float32")) or "float16" in name:
         return True
     if name.startswith("test_numerics.py") and name.endswith("_graph"):
         return True  # left pages of the topics that import the library are asked

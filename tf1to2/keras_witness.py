@@ -29,7 +29,7 @@ HEADER = """\
 """
 SAME, TOO = "identical", "an error, too"
 SLACK = 4
-"""How far a distance may lie from one that was measured elsewhere, as a factor."""
+"""How much larger than measured a distance may be, as a factor."""
 
 KERNELS = "kernels have other last bits in float32"
 VANISHED = (
@@ -142,7 +142,7 @@ def _compared(answer):
 
 def _apart(left, right):
     """([what differs that is no float], the distance of the floats)."""
-    from tf1to2.parity import float32
+    from tf1to2.parity.distance import distance as apart
 
     notes, far = [], (0, 0.0)
     if set(left) != set(right):  # which their structure tells once more
@@ -157,7 +157,7 @@ def _apart(left, right):
         elif (a.shape, a.dtype.kind) != (b.shape, b.dtype.kind):
             notes.append("other files" if a.dtype == np.uint8 else "other shapes")
         elif a.dtype.kind == "f" and a.dtype == b.dtype:
-            far = tuple(map(max, far, float32.distance(a, b)))
+            far = tuple(map(max, far, apart(a, b)))
         elif not np.array_equal(a, b):
             notes.append("other files" if a.dtype == np.uint8 else "other values")
     return notes, far
@@ -173,7 +173,7 @@ def text(rows):
 
 
 def here():
-    """What decides on the last bits."""
+    """Where the table is measured, for people."""
     import importlib.metadata
 
     from tf1to2.parity import float32
@@ -190,32 +190,31 @@ def rows():
         return list(csv.DictReader(lines, delimiter="\t"))
 
 
-def differences(new, old, at_home):
+def differences(new, old):
     """[line] of the rows that are not as they were.
+
+    Kinds of errors and notes must be the same. A distance may be rounding, `SLACK`
+    times as large as it was, or smaller.
 
     Args:
         new, old: rows of the same cases.
-        at_home: whether both were measured on one machine. Elsewhere kernels have other
-            last bits: what is rounding stays so, and the rest is near.
     """
     then = {(row["pair"], row["case"]): row for row in old}
     told = []
     for row in new:
         before = then.pop((row["pair"], row["case"]), None)
-        if not before or not all(
-            row[c] == before[c] or (not at_home and _near(row[c], before[c]))
-            for c in FIELDS
-        ):
+        columns = FIELDS[2:]
+        if not before or not all(_holds(row[c], before[c]) for c in columns):
             told.append("\t".join(row.values()))
     return told + ["not any more: " + "\t".join(row.values()) for row in then.values()]
 
 
-def _near(*told):
-    distances = [distance(t) for t in told]
-    others = {re.sub(r"[^;]* ULP, [^;]*(; )?|identical", "", t) for t in told}
-    least, most = min(distances), max(distances)
-    near = most <= keras_stages.SAME or most <= SLACK * least
-    return len(others) == 1 and near and not any("rror" in t for t in told)
+def _holds(now, before):
+    if "Error" in now + before:
+        return keras_stages.kind(now) == keras_stages.kind(before)
+    far = re.compile(r"[^;]* ULP, [^;]*(; )?|identical")
+    most = max(keras_stages.SAME, SLACK * distance(before))
+    return far.sub("", now) == far.sub("", before) and distance(now) <= most
 
 
 def distance(told):
@@ -318,7 +317,7 @@ def main(argv=None):
     asked_for = {row["pair"].partition(".")[0] for row in new}
     if options.check:
         old = [row for row in old if row["pair"].partition(".")[0] in asked_for]
-        found = differences(new, old, here() in TABLE.read_text("utf-8"))
+        found = differences(new, old)
         print("\n".join(found) or f"{TABLE.name} is as measured")
         return int(bool(found))
     kept = [row for row in old if row["pair"].partition(".")[0] not in asked_for]

@@ -167,6 +167,7 @@ class _Case:
             "unproven": self.unproven or None,
             "first": first(wrong) if wrong else None,
             "races": self._races(),
+            "loose": self._loose(),
             "matched": self.pair.matched.get(self.case, {}),
             "leaves": self._rows(),
             "failures": self.failures,
@@ -179,6 +180,10 @@ class _Case:
         races = self.pair.recording.about.get("races", {})
         keys = [key for key in races if key.partition("/")[0] == str(self.case)]
         return sorted({text for key in keys for text in races[key]})
+
+    def _loose(self):
+        """What bounds of a proven case are wider than needed: see `Pair.loose`."""
+        return [] if self.unproven or self.failures else self.pair.loose(self.case)
 
     def _rows(self):
         """A dict for each leaf, the farthest first."""
@@ -254,6 +259,7 @@ def _text(report):
             pairs = ", ".join(f"{old} → {new}" for old, new in case["matched"].items())
             notes.append(f"{name} has variables matched by their names: {pairs}")
         notes += [f"{name} races with itself on the left: {r}" for r in case["races"]]
+        notes += [f"{name} has a bound to lower or remove: {x}" for x in case["loose"]]
         messages = {}
         for failure in case["failures"]:
             messages.setdefault(failure["message"], []).append(failure["way"])

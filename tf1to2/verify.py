@@ -10,6 +10,7 @@ from tf1to2.view.tables import table
 
 FLOAT32 = "1.15.5 float32"
 WAYS = {
+    "float32": FLOAT32,
     "graph": "compat.v1",
     "eager": "eager",
     "function": "tf.function",
@@ -82,10 +83,8 @@ def _pairs(results):
     pairs = {}
     for result in results:
         columns = pairs.setdefault(result.pair, {})
-        raw = result.tallies.get(FLOAT32)
         cells = {
-            WAYS[result.way]: [t for t in result.tallies.values() if t is not raw],
-            FLOAT32: [raw] if raw else [],
+            WAYS[result.way]: list(result.tallies.values()),
             "1.15.5": [t for s, t in result.tallies.items() if s == "1.15.5"],
         }
         for column, tallies in cells.items():
@@ -144,7 +143,7 @@ def _text(report):
         f"recordings: {environment['recorded on']}",
         "",
     ]
-    columns = ["1.15.5", FLOAT32, *WAYS.values()]
+    columns = ["1.15.5", *WAYS.values()]
     if not any(WAYS["keras"] in cells for cells in report["pairs"].values()):
         columns.remove(WAYS["keras"])
     rows = [

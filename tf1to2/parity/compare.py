@@ -4,14 +4,24 @@ import dataclasses
 
 import numpy as np
 
+from tf1to2.parity.distance import (
+    LAST_BITS,
+    NOISE_SLACK,
+    NOT_NUMBERS,
+    distance,
+    magnitude,
+    same_bits,
+    ulps,
+)
+
 
 class Mismatch(AssertionError):
-    """Two answers differ where they must not, or agree where a bound is claimed."""
+    """Two answers differ where they must not."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Bound:
-    """A difference that is known, measured and understood.
+    """A difference that is known, measured and understood. It holds from above.
 
     Attributes:
         pair: "topic.name".
@@ -19,12 +29,14 @@ class Bound:
         way: the way it is seen in: "graph", "eager", "function", "dynamic", "xla".
         side: what it is compared with: "compat.v1" or "1.15.5".
         leaf: path of the leaf, as a failure prints it.
-        ulps: the most units in the last place that any element may differ by; 0 where
-            zeros alone differ, in their sign.
+        ulps: the most units in the last place that any element may differ by, if it
+            differs by more than `LAST_BITS`; 0 where zeros alone differ, in their sign.
         measured: the largest distance that was measured.
         reason: why the bits differ, in a sentence.
         where: the releases that differ, as "tensorflow<2.17"; all, unless given.
         settings: "strict" or "default", where it is seen in these alone.
+        noise: of a leaf that is 0 but for rounding, its largest magnitude as measured;
+            both sides may have `NOISE_SLACK` times as much, at any distance.
     """
 
     pair: str
@@ -37,6 +49,15 @@ class Bound:
     reason: str
     where: str = ""
     settings: str = ""
+    noise: float = 0.0
+
+    def allows(self, expected, actual, worst):
+        """Whether two arrays, `worst` units apart, differ by no more than this says."""
+        if self.noise:
+            return magnitude(expected, actual) <= NOISE_SLACK * self.noise
+        if worst <= self.ulps:
+            return True
+        return self.ulps > 0 and distance(expected, actual)[1] <= LAST_BITS
 
 
 @dataclasses.dataclass
@@ -110,8 +131,8 @@ def compare(expected, actual, sides, bounds=None):
             raise Mismatch(f"{path}: shape {a.shape} in {left}, {b.shape} in {right}")
     tally = Tally()
     for path, a in expected.items():
-        distance = _compare_leaf(path, a, actual[path], sides, bounds.get(path))
-        tally += Tally(1, a.size, distance)
+        worst = _compare_leaf(path, a, actual[path], sides, bounds.get(path))
+        tally += Tally(1, a.size, worst)
     if not tally.elements:
         raise Mismatch("nothing was compared: %s" % (list(expected) or "no leaves"))
     return tally
@@ -155,14 +176,11 @@ def same_numbers(x, y):
 
 def _compare_leaf(path, a, b, sides, bound):
     same = same_bits(a, b)
-    if bound is None:
-        if same.all():
-            return 0
-    elif a.dtype.kind == "f":
-        worst = int(ulps(a, b).max()) if a.size else 0
-        if worst == 0 and same.all():
-            raise Mismatch(f"{path}: identical now: remove its bound")
-        if worst <= bound.ulps:
+    if same.all():
+        return 0
+    if bound and a.dtype.kind == "f":
+        worst = int(ulps(a, b).max())
+        if worst <= NOT_NUMBERS and bound.allows(a, b, worst):
             return worst
     index = tuple(int(i) for i in np.argwhere(~same)[0])
     left, right = sides
@@ -181,46 +199,12 @@ def _compare_leaf(path, a, b, sides, bound):
             a.size,
             ulps(a, b).max(),
         )
-        text += ", bound %d)" % bound.ulps if bound else ")"
+        if bound:
+            noise = bound.noise and f"noise of {bound.noise:.1g}"
+            text += f", bound {noise or bound.ulps}"
+        text += ")"
     raise Mismatch(text)
 
 
 def _kind(array):
     return "text" if array.dtype.kind == "U" else array.dtype
-
-
-def same_bits(a, b):
-    """Where two arrays of one dtype and shape hold the same bits, any NaN being NaN."""
-    if a.dtype.kind not in "fc":
-        return a == b
-    if a.dtype.kind == "c":
-        return same_bits(a.real, b.real) & same_bits(a.imag, b.imag)
-    return (np.isnan(a) & np.isnan(b)) | ((a == b) & (np.signbit(a) == np.signbit(b)))
-
-
-def ulps(a, b):
-    """Distance in units in the last place; 2**63 - 1 where just one side is NaN.
-
-    Args:
-        a: float16, float32 or float64 array.
-        b: array of the same dtype and shape.
-
-    Returns:
-        uint64 array: how many representable numbers lie between the two, +0 and -0
-        being one number.
-    """
-    whole = {2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
-
-    def ordered(x):
-        bits = np.ascontiguousarray(x).view(whole).reshape(x.shape)
-        mirrored = np.where(bits < 0, np.iinfo(whole).min - bits, bits)
-        return mirrored.astype(np.int64)
-
-    x, y = ordered(a), ordered(b)
-    distance = np.atleast_1d(np.maximum(x, y)).view(np.uint64)  # arrays wrap silently
-    distance = (distance - np.atleast_1d(np.minimum(x, y)).view(np.uint64)).reshape(
-        a.shape
-    )
-    nan = np.isnan(a), np.isnan(b)
-    distance = np.where(nan[0] ^ nan[1], np.uint64(2**63 - 1), distance)
-    return np.where(nan[0] & nan[1], np.uint64(0), distance)

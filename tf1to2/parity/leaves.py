@@ -4,8 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from tf1to2.parity.compare import same_bits
-from tf1to2.parity.float32 import NOT_NUMBERS, distance
+from tf1to2.parity.distance import NOT_NUMBERS, distance, same_bits
 
 RUNGS = ("shape", "variables", "forward", "step", "gradient", "state")
 """What may differ, in the order in which a port is mended."""
@@ -33,6 +32,7 @@ class Leaf:
             leaf; infinite where no number says how far.
         told: what differs, in words; empty where the bits are the same.
         way: the way that the right page was run in.
+        floating: whether the array is of floats, which have last bits.
     """
 
     path: str
@@ -42,6 +42,7 @@ class Leaf:
     relative: float = 0.0
     told: str = ""
     way: str = ""
+    floating: bool = False
 
     @property
     def order(self):
@@ -131,7 +132,7 @@ def _leaf(path, a, b, sides, kind, way):
         b[index].item(),
         right,
     )
-    return Leaf(path, rung, step, units, relative, told, way)
+    return Leaf(path, rung, step, units, relative, told, way, a.dtype.kind in "fc")
 
 
 def _kind(array):

@@ -5,7 +5,7 @@ import functools
 
 from tf1to2.parity import false_friends, refused, releases, structure
 from tf1to2.parity.cases import Case, Raises
-from tf1to2.parity.compare import Bound, Mismatch, Tally, compare, same_bits
+from tf1to2.parity.compare import Bound, Mismatch, Tally, compare
 from tf1to2.parity.distances import WAY as KERAS
 from tf1to2.parity.distances import Distances, Naive
 from tf1to2.parity.expected import compare_expected
@@ -15,6 +15,9 @@ from tf1to2.parity.recordings import Entry, Recording
 
 SIDES = ("compat.v1", "1.15.5")
 """What the right page is compared with."""
+
+FLOAT32 = "float32"
+"""The way of a case that meets 1.15.5 in float32 as given, by the table of rows."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,8 +47,6 @@ class Proof:
         golden: path of the recording of the left page on the genuine TensorFlow 1.15.
         bounds: list of `Bound`, the known differences of this proof.
         strict: whether float32 answers of the two sides are compared.
-        recipe: whether the right page is compared with the recording by the float64
-            recipe: a second run of everything, which another process may do.
         float32: path of the table of what differs from 1.15 in float32; beside the
             recording unless given.
         name: what it is called; the last part of the right page's name unless given.
@@ -75,7 +76,6 @@ class Proof:
         golden,
         bounds=(),
         strict=True,
-        recipe=True,
         *,
         float32=None,
         name=None,
@@ -93,7 +93,7 @@ class Proof:
         self.by_keras = by_keras
         self.recording = Recording(golden, self.left)
         self.bounds: list[Bound] = list(bounds)
-        self.strict, self.recipe = strict, recipe
+        self.strict = strict
         named = [str(case) for case in self.cases]
         twice = {name for name in named if named.count(name) > 1}
         if twice:
@@ -150,12 +150,13 @@ class Proof:
 
     def checks(self):
         """[(slug, Check)]: the rows for `parameterized.expand`."""
-        checks = [
-            Check(self, case, way)
-            for case in self.cases
-            for way in case.ways
-            if self.recipe or way != "xla"  # whose float32 is nobody else's
-        ]
+        checks = [Check(self, case, way) for case in self.cases for way in case.ways]
+        if self.strict:
+            checks += [
+                Check(self, case, FLOAT32)
+                for case in self.cases
+                if self.float32_way(case) and not isinstance(case, Raises)
+            ]
         if self.distances and self.strict:
             checks += [Check(self, case, KERAS) for case in self.distances.cases]
             checks += [Check(self, case, "naive") for case in self.distances.naive]
@@ -179,13 +180,15 @@ class Proof:
 
         Returns:
             {"1.15.5": Tally, "1.15.5 float32": Tally, "compat.v1": Tally}, what was
-            compared with which, of these.
+            compared with which, of these; the second one alone in the way `FLOAT32`.
 
         Raises:
             Mismatch: the first difference; `Retraced`, `StaleRecording` likewise.
         """
         if way == KERAS or isinstance(case, Naive):
             return self.distances.prove(case)
+        if way == FLOAT32:
+            return {"1.15.5 float32": self.prove_float32(case)}
         if isinstance(case, Raises):
             return refused.prove(self, case, way)
         if way == "naive":
@@ -209,14 +212,9 @@ class Proof:
                 tallies["compat.v1"] = self._agree(
                     case, way, "compat.v1", bindings, expected, answers
                 )
-            if way == self.float32_way(case):
-                answers = answers or self.ask(way, given)
-                tallies["1.15.5 float32"] = self._agree_float32(case, way, answers)
         if way == "graph":
             answers = [self._legacy(case, i, "recipe") for i in range(len(given))]
         elif answers is None or any(w is not g for w, g in zip(widened, given)):
-            if not self.recipe and "compat.v1" in tallies:
-                return tallies
             answers = self.ask(way, widened)
         if not case.exact:
             answers = [structure.narrow(answer) for answer in answers]
@@ -265,18 +263,16 @@ class Proof:
         return self.ask(way, requests)
 
     def prove_float32(self, case):
-        """Compares a case with 1.15 in float32 alone; see `prove`."""
-        way, answers = self.float32_way(case), self.answers_float32(case)
-        return self._agree_float32(case, way, answers)
+        """Compares a case with 1.15 in float32 as given, by the table of rows.
 
-    def _agree_float32(self, case, way, answers):
-        expected = self.recorded_float32(case)
+        Raises:
+            Mismatch: a leaf is farther away than its row allows.
+        """
+        sides = "1.15.5", self.float32_way(case)
+        answers = self.recorded_float32(case), self.answers_float32(case)
         pair = f"{self.name}.{case.name}"
         try:
-            return self.float32.compare(
-                *(pair, case.slug, expected, answers, ("1.15.5", way)),
-                at_home=self.recording.at_home,
-            )
+            return self.float32.compare(pair, case.slug, *answers, sides)
         except Mismatch as mismatch:
             message = f"{self.name}.{case}, float32 as given: {mismatch}"
             raise Mismatch(message) from None
@@ -314,24 +310,19 @@ class Proof:
 
     def _agree(self, case, way, side, bindings, expected, answers):
         """The tally of all sizes; see `compare`."""
-        total, bounds, met = Tally(), self._bounds_of(case, way, side), set()
+        total = Tally()
         for sizes, left, right in zip(bindings, expected, answers, strict=True):
-            apart = {p: b for p, b in bounds.items() if not _alike(left, right, p)}
-            total += self.compare(case, way, sizes, side, left, right, apart)
-            met.update(apart)
-        if met != set(bounds):  # each is seen at one size, at least
-            unmet = ", ".join(sorted(set(bounds) - met))
-            raise Mismatch(f"{self.name}.{case}: {unmet}: identical: remove its bound")
+            total += self.compare(case, way, sizes, side, left, right)
         return total
 
     def _agree_by_table(self, case, way, side, bindings, expected, answers):
-        """As `_agree`, by the table of float32 as on another machine; bounds hold."""
+        """As `_agree`, by the table of float32; bounds hold."""
         bounds = self._bounds_of(case, way, side)
         apart = [[_without(bounds, x) for x in all_] for all_ in (expected, answers)]
         pair = f"{self.name}.{case.name}"
         try:
             total = self.float32.compare(
-                pair, case.slug, *apart, (side, way), elsewhere=True
+                pair, case.slug, *apart, (side, way), partial=True
             )
         except Mismatch as mismatch:
             raise Mismatch(f"{self.name}.{case}: {mismatch}") from None
@@ -351,22 +342,14 @@ class Proof:
             and releases.here(bound.where)
         }
 
-    def compare(self, case, way, sizes, side, expected, actual, bounds=None):
+    def compare(self, case, way, sizes, side, expected, actual):
         """The tally of one answer; see `tf1to2.parity.compare.compare`."""
-        if bounds is None:
-            bounds = self._bounds_of(case, way, side)
+        bounds = self._bounds_of(case, way, side)
         try:
             return compare(expected, actual, (side, way), bounds)
         except Mismatch as mismatch:
             at = f", at {sizes}" if sizes else ""
             raise Mismatch(f"{self.name}.{case}{at}: {mismatch}") from None
-
-
-def _alike(left, right, path):
-    """Whether two answers have the leaf `path`, and the same bits in it."""
-    leaves = [side[path] for side in (left, right) if path in side]
-    same = len(leaves) == 2 and leaves[0].shape == leaves[1].shape
-    return same and bool(same_bits(*leaves).all())
 
 
 def _only(paths, answer):

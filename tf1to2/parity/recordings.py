@@ -64,26 +64,6 @@ class Recording:
         return json.loads(self._store["about.json"])
 
     @functools.cached_property
-    def at_home(self):
-        """Whether it was made on a processor that computes as this one does."""
-        about = self.about
-        made_on = about["platform"], about["features"]
-        return made_on == (system(), cpu_features())
-
-    def refuse_elsewhere(self):
-        """Refuses to measure last bits against those of another processor.
-
-        Raises:
-            StaleRecording: it was made on a processor that computes otherwise.
-        """
-        if not self.at_home:
-            then, now = map(" ".join, (self.about["features"], cpu_features()))
-            raise StaleRecording(
-                f"{self.path.name} was recorded on a processor with {then}; this one "
-                f"has {now}: run {self.how} first"
-            )
-
-    @functools.cached_property
     def _answers(self):
         answers = {}
         for name, leaf in self._store.items():
@@ -235,15 +215,17 @@ def cpu():
 
 
 def cpu_features():
-    """What changes bits, of what the processor has.
+    """What changes last bits, of what the processor has: for people, and for no test.
 
-    These are vector instructions, and the size of a core's first cache of data. Eigen
-    cuts the sums of a product of matrices by it: float32 every 376 terms where it has
-    32 KiB, every 560 where it has 48.
+    These are its maker, vector instructions, and the size of a core's first data cache.
+    Makers have their own bits in the approximations `rcpps` and `rsqrtps`, from which
+    kernels compute 1 / x and 1 / sqrt(x). Eigen cuts the sums of a product of matrices
+    by the cache: float32 every 376 terms with 32 KiB, every 560 with 48.
     """
     flags = _of_the_processor("flags").split()
     found = [f for f in ("avx", "avx2", "fma", "avx512f") if f in flags]
-    return found + [f"L1d={size}" for size in _first_caches()]
+    makers = _of_the_processor("vendor_id").split()
+    return makers + found + [f"L1d={size}" for size in _first_caches()]
 
 
 def _first_caches():

@@ -37,9 +37,8 @@ class Probe:
         exact: whether bits are compared as given, for arithmetic that never rounds;
             else inputs are widened to float64 and answers rounded to float32.
         why: what differs between both sides and why, where anything does.
-        within: how far answers are apart then, as measured, relative to the largest
-            value: a number, or the least and the greatest where releases or the rows of
-            a group differ. 0 where answers are others altogether.
+        within: how far answers are apart then at most, as measured, relative to the
+            largest value; 0 where answers are others altogether.
         eager: why the new call does not run in a `tf.function`, if it does not.
         where: the releases on which that differs, as "keras<3.14"; all, unless given.
             On others nothing does.
@@ -53,7 +52,7 @@ class Probe:
     inputs: tuple = ("",)
     exact: bool = False
     why: str = ""
-    within: "float | tuple" = 0.0  # quoted: Python 3.7 reads it
+    within: float = 0.0
     eager: str = ""
     where: str = ""
     raises: str = ""

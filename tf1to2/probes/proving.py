@@ -7,12 +7,15 @@ import re
 import numpy as np
 
 from tf1to2.parity import arrays, releases, structure
-from tf1to2.parity.compare import Mismatch, compare, same_bits
+from tf1to2.parity.compare import Mismatch, compare
+from tf1to2.parity.distance import LAST_BITS, same_bits
 from tf1to2.parity.recordings import Recording
 from tf1to2.probes import RECORDING, SIGN_OF_ZERO
 
 OTHER = 1e-3
 """How far apart, relative to the largest, are numbers that are others altogether."""
+SLACK = 4
+"""How much farther apart than measured answers may be, as a factor."""
 NAN, INF = float("nan"), float("inf")
 WIDER = {
     np.dtype(np.float32): np.dtype(np.float64),
@@ -90,12 +93,8 @@ def prove(row, function=False):
     distances = [_distance(row, row.new, *case, function) for case in cases(row)]
     if not row.why:
         return
-    if row.within:
-        least, most = bounds(row)
-        if not least <= max(distances) <= most:
-            raise Mismatch(
-                f"{row}: {max(distances):.2g} apart, not {least:.2g} to {most:.2g}"
-            )
+    if row.within and max(distances) > most(row):
+        raise Mismatch(f"{row}: {max(distances):.2g} apart, more than {most(row):.2g}")
     if not row.within and min(distances) < OTHER:
         raise Mismatch(f"{row}: the same now; remove {row.why!r}")
 
@@ -114,10 +113,9 @@ def _prove_raises(row, function):
             raise Mismatch(f"{row}: raises nothing now; remove {row.why!r}")
 
 
-def bounds(row):
-    """(least, most) that answers may be apart: measured / 4, and 4 * measured."""
-    low, high = row.within if isinstance(row.within, tuple) else (row.within,) * 2
-    return max(low / 4, SIGN_OF_ZERO) if low else 0.0, 4 * high
+def most(row):
+    """How far answers may be apart: 4 times what was measured, and last bits."""
+    return row.within and SLACK * row.within + LAST_BITS * (row.within > SIGN_OF_ZERO)
 
 
 def prove_naive(row):
@@ -127,10 +125,9 @@ def prove_naive(row):
     Raises:
         Mismatch: it answers the same in every case.
     """
-    rounding = bounds(row)[1] if row.within else 0
     for key, request in cases(row):
         try:
-            if _distance(row, row.old, key, request, False) > rounding:
+            if _distance(row, row.old, key, request, False) > most(row):
                 return
         except Exception:  # whatever it raises, it does not work
             return

@@ -30,6 +30,7 @@ class TableTest(unittest.TestCase):
         cases = [(f"{p.name}.{c.name}", c.slug) for p in proofs for c in p.cases]
         self.assertEqual(told, cases)
 
+    @pytest.mark.tables
     def test_the_guide_has_the_summary(self):
         guide = (ROOT / "guide" / "keras.md").read_text("utf-8")
         made = keras_witness.summary().replace("](guide/", "](")
@@ -56,9 +57,8 @@ class TableTest(unittest.TestCase):
     @pytest.mark.slow
     @unittest.skipUnless(importlib.util.find_spec("tf_keras"), "it needs tf_keras")
     def test_it_is_as_measured(self, topic):
-        at_home = keras_witness.here() in keras_witness.TABLE.read_text("utf-8")
         new = keras_witness.measured([topic])
-        self.assertEqual(keras_witness.differences(new, rows_of(topic), at_home), [])
+        self.assertEqual(keras_witness.differences(new, rows_of(topic)), [])
 
 
 ONE = {"outputs": np.float32([1, 2])}
@@ -107,26 +107,27 @@ class VerdictTest(unittest.TestCase):
 class DifferencesTest(unittest.TestCase):
     @parameterized.expand(
         [
-            ("the same", "2 ULP, 1.0e-07", "2 ULP, 1.0e-07", True, True),
-            ("rounding", "2 ULP, 1.0e-07", "3 ULP, 2.0e-07", False, True),
-            ("none of it", "identical", "3 ULP, 2.0e-07", False, True),
-            ("near", "9 ULP, 1.0e-01", "9 ULP, 3.0e-01", False, True),
-            ("far", "9 ULP, 1.0e-01", "9 ULP, 5.0e-01", False, False),
-            ("no more", "9 ULP, 1.0e-01", "identical", False, False),
-            ("a note more", "1 ULP, 1.0e-07", "1 ULP, 1.0e-07; x", False, False),
-            ("an error", "identical", "ValueError: no", False, False),
+            ("the same", "2 ULP, 1.0e-07", "2 ULP, 1.0e-07", True),
+            ("rounding", "2 ULP, 1.0e-07", "3 ULP, 2.0e-07", True),
+            ("none of it", "identical", "3 ULP, 2.0e-07", True),
+            ("near", "9 ULP, 1.0e-01", "9 ULP, 3.0e-01", True),
+            ("far", "9 ULP, 1.0e-01", "9 ULP, 5.0e-01", False),
+            ("better", "9 ULP, 1.0e-01", "identical", True),
+            ("a note more", "1 ULP, 1.0e-07", "1 ULP, 1.0e-07; x", False),
+            ("an error", "identical", "ValueError: no", False),
+            ("another error", "ValueError: no", "TypeError: no", False),
+            ("another message", "ValueError: no", "ValueError: never", True),
         ]
     )
-    def test_differences(self, _, before, after, home, elsewhere):
+    def test_differences(self, _, before, after, same):
         def row(told):
             return {"pair": "p", "case": "c", "float32": told, "float64": ""}
 
-        for at_home, same in ((True, home), (False, elsewhere)):
-            found = keras_witness.differences([row(after)], [row(before)], at_home)
-            self.assertEqual(not found, same, found)
+        found = keras_witness.differences([row(after)], [row(before)])
+        self.assertEqual(not found, same, found)
 
     def test_what_is_not_asked_any_more(self):
-        (line,) = keras_witness.differences([], keras_witness.rows()[:1], True)
+        (line,) = keras_witness.differences([], keras_witness.rows()[:1])
         self.assertRegex(line, r"^not any more: keras_files\.save_whole\t")
 
     def test_an_unknown_topic(self):

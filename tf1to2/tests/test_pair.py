@@ -1,5 +1,6 @@
 """A user's port: what a pair takes, what it finds, what it refuses."""
 
+import dataclasses
 import sys
 import unittest
 import unittest.mock
@@ -221,15 +222,19 @@ class WithinTest(unittest.TestCase):
         (found,) = self.found(within={"*": 2e-3}, why="a rate")
         self.assertNotIn("float32 ", found)
 
-    def test_a_bound_that_is_far_above(self):
+    def test_a_bound_that_is_far_above_holds_and_is_told(self):
         bounds = {"within": {"*": 2e-3}, "within64": {"*": 0.5}}
-        (found,) = self.found(**bounds, why="a rate")
-        self.assertIn("0.5 is no longer needed: 0.", found)
+        pair = self.pair(**bounds, why="a rate")
+        self.assertEqual(failures(pair, ("eager", "within")), [])
+        (told,) = pair.loose(pair.cases[0])
+        self.assertRegex(told, r"^within '\*': 0.5, and 0.00\d+ is measured$")
 
-    def test_a_bound_on_what_is_identical(self):
+    def test_a_bound_on_what_is_identical_holds_and_is_told(self):
         bounds = {"within": {"*": 2e-3}, "within64": {"*": 2e-3, "0/loss": 1}}
-        (found,) = self.found(**bounds, why="a rate")
-        self.assertIn("'0/loss': 1 is no longer needed: identical now", found)
+        pair = self.pair(**bounds, why="a rate")
+        self.assertEqual(failures(pair, ("eager", "within")), [])
+        told = ["within '0/loss': 1, and identical here"]
+        self.assertEqual(pair.loose(pair.cases[0]), told)
 
     def test_a_bound_on_no_leaf(self):
         bounds = {"within": {"*": 2e-3}, "within64": {"*": 2e-3, "lose": 1}}
@@ -321,7 +326,15 @@ class KindsTest(unittest.TestCase):
         self.assertEqual(self.proven(pair), [])
         forms = {form for form, _ in pair.measured(pair.cases[0], "eager")}
         self.assertEqual(forms, {"float32"})
-        self.assertEqual(pair.free(pair.cases[0]), 0)
+        ((_, leaf), *_) = pair.measured(pair.cases[0], "eager")
+        far = dataclasses.replace(leaf, floating=True, told="so", relative=2.0**-20)
+        for leaf, holds in [
+            (far, True),
+            (dataclasses.replace(far, relative=2.0**-19), False),
+            (dataclasses.replace(far, floating=False), False),
+        ]:
+            verdict = pair.verdict(pair.cases[0], "float32", leaf)
+            self.assertEqual(verdict, (holds, "last bits" if holds else "differs"))
 
 
 MORE = """

@@ -43,6 +43,9 @@ def _breaks(row):
     return True
 
 
+SIGN = {"why": "so", "within": 5e-324}
+
+
 class NegativeControlsTest(unittest.TestCase):
     X = ("x = normal(4, 5)",)
 
@@ -52,10 +55,8 @@ class NegativeControlsTest(unittest.TestCase):
             ("another dtype", "tf.cast(tf.math.log(x), tf.float16)", {}),
             ("another shape", "tf.math.log(x)[0]", {}),
             ("a difference that is none", "tf.math.log(x)", {"why": "it is said to"}),
-            ("a sign that is none", "tf.math.log(x)", {"why": "so", "within": 5e-324}),
             ("too far", "tf.math.log(x) * 1.1", {"why": "so", "within": 1e-6}),
-            ("too near", "tf.math.log(x) * 1.01", {"why": "so", "within": 0.5}),
-            ("far of two", "tf.math.log(x) * 1.1", {"why": "so", "within": (0, 1e-6)}),
+            ("more than a sign", "tf.math.log(x) * 1.0000001", SIGN),
             (
                 *("elsewhere", "tf.math.log(x) * 2.0"),
                 {"why": "so", "where": "tensorflow<2"},
@@ -69,6 +70,14 @@ class NegativeControlsTest(unittest.TestCase):
         for function in (False, True):
             with self.assertRaises(Mismatch):
                 proving.prove(row, function)
+
+    @parameterized.expand(
+        [("nearer", "tf.math.log(x) * 1.01", 0.5), ("the same", "tf.math.log(x)", 1e-9)]
+    )
+    def test_what_got_better_holds(self, _, new, within):
+        row = next(row for row in probes() if row.old == "tf.log(x)")
+        row = Probe(row.name, row.old, new, row.inputs[:1], why="so", within=within)
+        proving.prove(row)
 
     def test_errors_and_where(self):
         row = next(row for row in probes() if row.old == "tf.log(x)")

@@ -50,35 +50,35 @@ class Python37Test(unittest.TestCase):
 class AnotherProcessorTest(unittest.TestCase):
     """A recorded number is 3 units away now, of a leaf that has a row or has none."""
 
-    def check(self, at_home, row=(), units=3):
+    def check(self, row=(), units=3):
         one = np.float32(1)
         recorded = {"outputs": np.float32([1])}
         answer = {"outputs": np.float32([1 + units * np.spacing(one)])}
         case = types.SimpleNamespace(name="f", slug="a case")
         entry = recordings.Entry(case, "f, a case", {}, None, answer)
-        recording = types.SimpleNamespace(
-            at_home=at_home, answer=lambda key, request: dict(recorded)
-        )
+        recording = types.SimpleNamespace(answer=lambda key, request: dict(recorded))
         with tempfile.TemporaryDirectory() as folder:
             table = float32.Table(pathlib.Path(folder, "float32.tsv"))
             table.replace("p", row)
             proof = types.SimpleNamespace(name="p", recording=recording, float32=table)
             record._check(proof, [entry])
 
-    def test_at_home_it_is_another_number(self):
-        with self.assertRaisesRegex(Mismatch, "the recording of f, a case"):
-            self.check(at_home=True)
-
-    def test_elsewhere_it_is_the_last_bits(self):
-        self.check(at_home=False)
+    def test_it_is_the_last_bits(self):
+        self.check()
         with self.assertRaisesRegex(Mismatch, "1.2e-05 of the largest value"):
-            self.check(at_home=False, units=100)
+            self.check(units=100)
 
-    def test_elsewhere_a_row_says_how_far_it_may_be(self):
+    def test_a_row_says_how_far_it_may_be(self):
         row = float32.Row("p.f", "a case", "outputs", 60, 7e-6)
-        self.check(at_home=False, row=[row], units=100)
+        self.check(row=[row], units=100)
         with self.assertRaisesRegex(Mismatch, "more than 2 times"):
-            self.check(at_home=False, row=[row], units=200)
+            self.check(row=[row], units=200)
+
+    def test_other_noise_is_no_difference(self):
+        row = float32.Row("p.f", "a case", "outputs", 60, 0.8, noise=1.0)
+        self.check(row=[row], units=2**23)
+        with self.assertRaisesRegex(Mismatch, "says noise of 1"):
+            self.check(row=[row], units=2**26)
 
 
 class EnvironmentTest(unittest.TestCase):

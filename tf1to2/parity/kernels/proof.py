@@ -87,4 +87,4 @@ CASES = [
     for name in KERNELS
 ]
 PAGE = Page("tf1to2.parity.kernels.page", HERE.parents[2])
-PROOF = Proof(PAGE, PAGE, CASES, HERE / "kernels.npz", recipe=False, name="kernels")
+PROOF = Proof(PAGE, PAGE, CASES, HERE / "kernels.npz", name="kernels")

@@ -364,7 +364,7 @@ PROBES = [
                 if "gradient" in name
                 else {
                     "why": "the step of the grid is rounded elsewhere",
-                    "within": (2.8e-8, 8.1e-8),
+                    "within": 8.1e-8,
                 }
             ),
         )

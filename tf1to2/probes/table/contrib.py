@@ -275,7 +275,7 @@ PROBES = [
         exact=True,
         eager="code of several lines",
         why=FLOAT,
-        within=(1.6e-7, 2.2e-7),
+        within=2.2e-7,
     ),
     probe(
         f"{C}.rnn.GRUBlockCellV2",
@@ -556,6 +556,6 @@ PROBES = [
         exact=True,
         eager="a loop over what was decided",
         why="distances of float32 in another form",
-        within=(0, 3.1e-7),
+        within=3.1e-7,
     ),
 ]

@@ -47,7 +47,7 @@ PROBES = [
                 XY,
                 exact=True,
                 why="a mean of the means of rows",
-                within=(6.7e-8, 8.6e-8),
+                within=8.6e-8,
             ),
             probe(
                 f"tf.losses.{name}",
