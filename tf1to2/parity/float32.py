@@ -10,8 +10,9 @@ differ by `LAST_BITS`. A leaf that is 0 but for rounding (a bias before a batch 
 has a row of `noise`: its magnitude, which bounds both sides in the place of a distance.
 
 How tight the rows are, and which are not needed any more, is what the command prints. A
-person reads it; no test asks. What is farther away on some releases has a row for
-these, `where`:
+person reads it; no test asks. A row that is farther than what is measured stays, since
+another processor needed it, unless `--tighten` is given. What is farther away on some
+releases has a row for these, `where`:
 
 python -m tf1to2.parity.float32 PROVIDER [NAME ...] --where "tensorflow<2.17"
 """
@@ -200,6 +201,20 @@ class Table:
                 if not before <= self.slack * now <= self.slack**2 * before:
                     lines.append(f"{told}: {now:.2g} away, its row said {before:.2g}")
         return lines
+
+    def farthest(self, rows):
+        """Measured `rows`, or those of the table where these are farther.
+
+        Another processor measured them, and its distances hold here, too.
+        """
+
+        def far(row):
+            old = self.rows.get((row.pair, row.case, row.leaf), row)
+            if bool(old.noise) != bool(row.noise):
+                return row
+            return max(old, row, key=lambda row: (row.noise, row.relative))
+
+        return list(map(far, rows))
 
     def compare(
         self,
@@ -410,6 +425,11 @@ def write_tables(argv, doc, table_of):
     parser.add_argument(
         "--where", default="", help='rows for some releases: "tensorflow<2.17"'
     )
+    parser.add_argument(
+        "--tighten",
+        action="store_true",
+        help="write what is measured, also where the row is farther",
+    )
     options = parser.parse_args(argv)
     from tf1to2.parity import providers
 
@@ -435,7 +455,9 @@ def write_tables(argv, doc, table_of):
             rows = table.not_allowed(rows)
             rows = [dataclasses.replace(row, where=options.where) for row in rows]
         else:
-            print("\n".join(table.changes(proof.name, rows)), flush=True)
+            for line in table.changes(proof.name, rows):
+                print(line, flush=True)
+            rows = rows if options.tighten else table.farthest(rows)
         table.replace(proof.name, rows, options.where)
         print(f"{proof.name}: {len(rows)} leaves differ", flush=True)
     return int(failed)

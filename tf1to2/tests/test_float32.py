@@ -175,6 +175,18 @@ class TableTest(unittest.TestCase):
         lines = [f"p.f, case: outputs: {line}" for line in lines]
         self.assertEqual(Table(self.path).changes("p", rows), lines)
 
+    @parameterized.expand(
+        [
+            ("nearer", Row(*CASE, "outputs", 1, 1e-7), "exp"),
+            ("farther", Row(*CASE, "outputs", 9, 1e-6, "log"), "log"),
+            ("noise_now", Row(*CASE, "outputs", 1, 1e-7, "log", noise=1.0), "log"),
+            ("another_leaf", Row(*CASE, "more", 1, 1e-7, "log"), "log"),
+        ]
+    )
+    def test_a_row_of_another_processor_stays_if_it_is_farther(self, _, row, kernels):
+        (kept,) = Table(self.path).farthest([row])
+        self.assertEqual(kept.kernels, kernels)
+
     def test_and_of_a_leaf_that_had_none(self):
         rows = [*Table(self.path).rows.values(), Row(*CASE, "more", 1, 1e-7)]
         told = ["p.f, case: more: 1e-07 away, had no row"]
