@@ -11,15 +11,16 @@ SPREAD := -n $(JOBS) --dist loadfile
 OWN := not browser and not distributed and not install and not tables
 QUICK := not slow and $(OWN)
 SLOW := slow and $(OWN)
-# Of all proofs, what is asked again in TensorFlow's default settings.
-IN_DEFAULT := test_parity and not (generated or dynamic)
+# Of all proofs, what is asked again in TensorFlow's default settings: what users run.
+IN_DEFAULT := test_parity and (_eager or _function) and not (generated or dynamic)
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 # What the change since the commit SINCE touches: topics, and whether tools; all without
 # SINCE. "broadcasting" is added to any topic, since it has tests of every kind: if pytest
 # finds none, the selection is wrong. No topic is called "failed", so its tests fail.
 CHANGED = $(BIN)/python .ci/changed.py $(SINCE)
 TOPICS = $(sort $(patsubst %,% broadcasting,$(shell $(CHANGED) || echo failed)))
-STEMS = $(if $(SINCE),$(TOPICS))
+LIVE = $(if $(SINCE),$(shell $(CHANGED) --live || echo failed))
+PROBES = $(if $(SINCE),$(filter probes,$(shell $(CHANGED) --parts)),probes)
 PROOFS = $(if $(SINCE),$(TOPICS:%=parity_tests/test_%.py),parity_tests)
 TOOLS = $(if $(SINCE),$(filter tools,$(shell $(CHANGED) --parts)),tools)
 
@@ -91,11 +92,11 @@ record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Pyth
 	$(BIN)/python -m tf1to2.probes --record
 
 check-recordings: $(READY) ## the same, compared with the recordings; SINCE=HEAD~3 as above
-	@proofs='$(PROOFS)' tools='$(TOOLS)' status=0; \
-	  [ -n "$$proofs$$tools" ] || { echo 'nothing is touched'; exit 0; }; \
-	  [ -z "$$proofs" ] || $(BIN)/python -m tf1to2.parity.record parity_tests $(STEMS) --check \
-	    || status=1; \
-	  [ -z "$$tools" ] || { \
+	@live='$(LIVE)' probes='$(PROBES)' status=0; \
+	  [ -z '$(SINCE)' ] || [ -n "$$live$$probes" ] || { echo 'nothing is touched'; exit 0; }; \
+	  [ -n '$(SINCE)' ] && [ -z "$$live" ] || \
+	    $(BIN)/python -m tf1to2.parity.record parity_tests $$live --check || status=1; \
+	  [ -z "$$probes" ] || { \
 	    $(BIN)/python -m tf1to2.parity.record tf1to2.parity.kernels.proof --check || status=1; \
 	    $(BIN)/python -m tf1to2.probes --check || status=1; }; \
 	  exit $$status

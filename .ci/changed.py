@@ -1,7 +1,8 @@
 """Says what a change touches, read off git and the sources; imports none of them.
 
     .ci/changed.py [BASE]           the stems of the topics, one a line
-    .ci/changed.py [BASE] --parts   which of tools, wheel, page, clusters, names
+    .ci/changed.py [BASE] --parts   which of tools, wheel, page, clusters, names, probes
+    .ci/changed.py [BASE] --live    the topics to ask TensorFlow 1.15.5 again
 
 The change is what differs between the commit BASE and the files as they are, committed
 or not. Without BASE, the environment's SINCE is taken; "landed" is the newest first
@@ -24,6 +25,8 @@ PACKAGES = "v1_graph", "v2_eager", "v2_keras", "parity_tests"
 VERSIONS = r"setup\.cfg$|constraints\.txt$"
 ENGINE = rf"{VERSIONS}|tf1to2/parity/|parity_tests/(__init__|conftest|timings)\.py$"
 RUN = rf"{VERSIONS}|Makefile$|\.ci/"
+ASKED = r"__init__|formulas|races|ranks|stand_ins|structure|v1|widening"  # on 1.15.5
+ASKED = rf"tf1to2/parity/({ASKED})\.py$"
 TOOLS = r"tf1to2/(?!scan/calls\.tsv$)"  # every new pair has a row there
 PARTS = {
     # v2_eager.numerics: the tests of `tf1to2 take` copy all of it.
@@ -32,6 +35,7 @@ PARTS = {
     "page": rf"{RUN}|tf1to2/view/|tf1to2/tests/(test_browser|site)|guide/|[A-Z]+\.md$",
     "clusters": RUN,  # and what touches the topic "distributed"
     "names": rf"{RUN}|(?=tf1to2/scan/){TOOLS}",
+    "probes": rf"{ASKED}|tf1to2/(parity/kernels|probes)/",  # live, kernels too
 }
 TOPIC_OF_ROW = r"([a-z]\w*)\.\w+\t|[\d.]+\ttest_(\w+)\.py::"
 TABLES = {f"parity_tests/{name}.tsv" for name in ("float32", "keras", "slow")}
@@ -134,7 +138,7 @@ def imported(path):
 
 
 def touched(base):
-    """(stems of topics, parts) that differ from a commit; all if it is unknown."""
+    """(topics, parts, topics to ask live) that differ from a commit; all if unknown."""
     try:
         base = landed() if base == "landed" else base
         paths = changed(git("rev-parse", "--verify", base + "^{commit}").strip())
@@ -142,13 +146,17 @@ def touched(base):
     except (OSError, subprocess.CalledProcessError) as error:
         why = getattr(error, "stderr", "").strip() or error
         print(f"the base {base!r} is unknown, all is touched: {why}", file=sys.stderr)
-        return stems(), list(PARTS)
+        return stems(), list(PARTS), stems()
     parts = {part for part in PARTS if any(re.match(PARTS[part], p) for p in paths)}
-    return found, sorted(parts | {"clusters"} & {"distributed" in found and "clusters"})
+    parts |= {"clusters"} if "distributed" in found else set()
+    live = {stem for stem in found if f"parity_tests/golden/{stem}.npz" in paths}
+    live = stems() if any(re.match(ASKED, path) for path in paths) else sorted(live)
+    return found, sorted(parts), live
 
 
 if __name__ == "__main__":
-    given = [word for word in sys.argv[1:] if word != "--parts"]
+    given = [word for word in sys.argv[1:] if not word.startswith("--")]
     (base,) = given or [os.environ.get("SINCE") or "landed"]
-    for line in touched(base)["--parts" in sys.argv]:
-        print(line)
+    found, parts, live = touched(base)
+    lines = parts if "--parts" in sys.argv else live if "--live" in sys.argv else found
+    print("".join(line + "\n" for line in lines), end="")

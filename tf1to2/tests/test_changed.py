@@ -162,8 +162,8 @@ class ChangedTest(unittest.TestCase):
     def test_after_a_commit(self):
         self.repository.write("v2_keras/layers.py", "a = 1\n")
         self.repository.commit(hours=1)
-        self.assertEqual(self.changed.touched("HEAD~1"), (["layers"], []))
-        self.assertEqual(self.changed.touched("HEAD"), ([], []))
+        self.assertEqual(self.changed.touched("HEAD~1"), (["layers"], [], []))
+        self.assertEqual(self.changed.touched("HEAD"), ([], [], []))
 
     @parameterized.expand(
         [
@@ -177,11 +177,24 @@ class ChangedTest(unittest.TestCase):
             ("a_cluster", "v1_graph/distributed.py", ["clusters"]),
             ("the_engine", "tf1to2/parity/proof.py", ["clusters", "tools", "wheel"]),
             ("ci", ".ci/run", ["clusters", "names", "page", "tools", "wheel"]),
+            ("probes", "tf1to2/probes/left.py", ["probes", "tools", "wheel"]),
         ]
     )
     def test_parts(self, _, path, expected):
         self.repository.write(path, "a = 1\n")
         self.assertEqual(self.changed.touched("HEAD")[1], expected)
+
+    @parameterized.expand(
+        [
+            ("its_recording", "parity_tests/golden/rnn.npz", ["rnn"]),
+            ("a_right_page", "v2_eager/losses.py", []),
+            ("what_compares", "tf1to2/parity/proof.py", []),
+            ("what_1_15_5_runs", "tf1to2/parity/v1.py", EVERYTHING),
+        ]
+    )
+    def test_what_1_15_5_is_asked_again(self, _, path, expected):
+        self.repository.write(path, "a = 1\n")
+        self.assertEqual(self.changed.touched("HEAD")[2], expected)
 
     def test_a_page_that_is_deleted_touches_its_topic(self):
         (self.repository.root / "v2_keras/layers.py").unlink()
@@ -190,7 +203,7 @@ class ChangedTest(unittest.TestCase):
     def test_an_unknown_base_touches_everything(self):
         with contextlib.redirect_stderr(io.StringIO()) as err:
             found = self.changed.touched("no-such-commit")
-        self.assertEqual(found, (EVERYTHING, list(self.changed.PARTS)))
+        self.assertEqual(found, (EVERYTHING, list(self.changed.PARTS), EVERYTHING))
         self.assertIn("'no-such-commit' is unknown", err.getvalue())
 
     def test_what_landed_is_three_hours_old_among_first_parents(self):

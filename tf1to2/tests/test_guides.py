@@ -186,7 +186,6 @@ def unprinted(first, out):
 class SessionsTest(unittest.TestCase):
     def check(self, first):
         environment = {**os.environ, "COLUMNS": columns(first)}
-        environment.pop("TF1TO2_RECIPE", None)
         command = [sys.executable, "-m", *shlex.split(first.removeprefix("$ "))]
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True
