@@ -11,6 +11,8 @@ import concurrent.futures
 import importlib.metadata
 import sys
 
+import numpy as np
+
 from tf1to2.errors import CommandError
 from tf1to2.parity import arguments, providers, structure
 from tf1to2.parity.cases import Raises
@@ -58,7 +60,7 @@ def run(options):
                 try:
                     done = attempt.result()
                 except AssertionError as error:
-                    done, failed = error, True
+                    name, done, failed = f"FAILED {name}", error, True
                 except NoGenuineTensorFlow:
                     pool.shutdown(cancel_futures=True)
                     raise
@@ -192,9 +194,21 @@ def _check(proof, entries):
             for side in (recorded, answer):
                 side.pop("message", None)  # it may name this machine's devices
             sides = f"the recording of {entry.key}", "TensorFlow 1.15.5 now"
+            # Files for other cases, which no right page writes: their bytes have the
+            # last bits of weights, and checksums of these.
+            if {"eager", "function"} <= set(entry.case.skip):
+                recorded, answer = _shapes(recorded), _shapes(answer)
             pair = f"{proof.name}.{entry.case.name}"
             apart = pair, entry.case.slug, [recorded], [answer], sides
             proof.float32.compare(*apart, partial=True)
+
+
+def _shapes(answer):
+    """An answer with the shapes of its arrays in place of their numbers."""
+    return {
+        path: leaf if path == "structure" else np.array(leaf.shape)
+        for path, leaf in answer.items()
+    }
 
 
 if __name__ == "__main__":

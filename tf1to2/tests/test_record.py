@@ -50,11 +50,11 @@ class Python37Test(unittest.TestCase):
 class AnotherProcessorTest(unittest.TestCase):
     """A recorded number is 3 units away now, of a leaf that has a row or has none."""
 
-    def check(self, row=(), units=3):
+    def check(self, row=(), units=3, skip=()):
         one = np.float32(1)
         recorded = {"outputs": np.float32([1])}
         answer = {"outputs": np.float32([1 + units * np.spacing(one)])}
-        case = types.SimpleNamespace(name="f", slug="a case")
+        case = types.SimpleNamespace(name="f", slug="a case", skip=skip)
         entry = recordings.Entry(case, "f, a case", {}, None, answer)
         recording = types.SimpleNamespace(answer=lambda key, request: dict(recorded))
         with tempfile.TemporaryDirectory() as folder:
@@ -73,6 +73,12 @@ class AnotherProcessorTest(unittest.TestCase):
         self.check(row=[row], units=100)
         with self.assertRaisesRegex(Mismatch, "more than 2 times"):
             self.check(row=[row], units=200)
+
+    def test_of_files_for_other_cases_the_shapes_are_compared(self):
+        ways = "eager", "function"
+        self.check(units=1000, skip=ways)
+        with self.assertRaises(Mismatch):
+            self.check(units=np.float32([1, 2]), skip=ways)
 
     def test_other_noise_is_no_difference(self):
         row = float32.Row("p.f", "a case", "outputs", 60, 0.8, noise=1.0)
