@@ -57,9 +57,9 @@ class NothingIsLeft(unittest.TestCase):
     """After each test TensorFlow is as it was, for the tests that come next."""
 
     def setUp(self):
-        # Set once, to whatever, it is the default of sessions, too: only None is not.
-        name, now = "_soft_device_placement", context.context()
-        kept = mock.patch.object(now, name, getattr(now, name))
+        # Set once, to whatever, it is the default of sessions, too: only None is not. A
+        # test before this one, in the same process, may have set it.
+        kept = mock.patch.object(context.context(), "_soft_device_placement", None)
         kept.start()
         self.addCleanup(kept.stop)
 
