@@ -23,7 +23,7 @@ def terms_at_a_time(cache):
     return most - STEP * ((most - 1 - rest) // (STEP * (TERMS // most + 1)))
 
 
-SIZES = (16, 32, 48, 64, 80, 96, 128)
+SIZES = range(8, 260, 4)
 """In KiB. A virtual machine may tell Linux one size and Eigen another."""
 
 
@@ -53,7 +53,7 @@ class ProductTest(unittest.TestCase):
             for cut, size in cuts.items()
             if (summed(left, right, cut) == product).all()
         ]
-        self.assertEqual(len(found), 1, "a cache of none of these sizes: " + str(SIZES))
+        self.assertEqual(len(found), 1, "a cache of none of these sizes, or of two")
 
     def test_what_the_guide_says(self):
         self.assertEqual([terms_at_a_time(k * 1024) for k in (32, 48)], [376, 560])
