@@ -1,4 +1,5 @@
 import unittest
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -285,6 +286,62 @@ class AttentionTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class InputsTest(unittest.TestCase):
+    """contrib made tensors of what it was given."""
+
+    @parameterized.expand(["recursive", "parallel", "hard"])
+    def test_arrays_and_lists_are_taken(self, mode):
+        expected = v2.monotonic_attention(*map(tf.constant, SURE), mode)
+        for kind in (np.array, np.ndarray.tolist):
+            found = v2.monotonic_attention(*map(kind, SURE), mode)
+            np.testing.assert_array_equal(found, expected)
+
+    def test_lists_of_lengths_are_not_traced_anew(self):
+        read, x, memory = v2.make_attention_reader(4), *tf.random.normal([2, 2, 3, 3])
+        for lengths in ([1, 2], [3, 2], [2, 2]):
+            read(x, memory, lengths)
+        self.assertEqual(read.loop.experimental_get_tracing_count(), 2)
+
+
+class NoiseTest(unittest.TestCase):
+    def told(self, **options):
+        mechanism = v2.LuongMonotonicAttention(4, initializer=v2.DRAW, **options)
+        memory = mechanism.remember(tf.sin(tf.reshape(tf.range(40.0), [2, 4, 5])))
+        return mechanism(tf.ones([2, 4]), memory, mechanism.initial_alignments(memory))
+
+    def test_noise_is_added_to_the_scores(self):
+        with mock.patch.object(tf.random, "normal", lambda shape, **_: tf.ones(shape)):
+            found = self.told(sigmoid_noise=0.5)
+        expected = self.told(score_bias_init=0.5)
+        np.testing.assert_array_equal(found, expected)
+        self.assertFalse(np.array_equal(found, self.told()))
+
+    def test_its_seeds_draw_what_they_drew(self):
+        mechanism = v2.LuongMonotonicAttention(
+            4, sigmoid_noise=0.5, sigmoid_noise_seed=3
+        )
+        tf.random.set_seed(7)
+        scores = tf.reshape(tf.range(-0.5, 1.0, 0.25), [2, 3])
+        begun = tf.one_hot([0, 0], 3)
+        found = tf.function(mechanism.align)(scores, begun)
+        # Of 1.15.5, in a graph of the seed 7.
+        expected = [
+            [0.4930884540081024, 0.1644674837589264, 0.205229714512825],
+            [0.7112900614738464, 0.1868990957736969, 0.060528285801410675],
+        ]
+        self.assertLess(np.abs(found - np.array(expected)).max(), 1e-7)
+
+
+class BuildTest(unittest.TestCase):
+    def test_what_was_refused_can_be_asked_rightly(self):
+        mechanism = v2.LuongAttention(4, scale=True)
+        memory = mechanism.remember(tf.ones([2, 3, 5]))
+        for _ in range(2):
+            with self.assertRaisesRegex(ValueError, "Incompatible or unknown inner"):
+                mechanism(tf.ones([2, 6]), memory)
+        self.assertEqual(mechanism(tf.ones([2, 4]), memory).shape, [2, 3])
 
 
 class TracesTest(unittest.TestCase):

@@ -12,6 +12,7 @@ from tf1to2.parity import FalseFriend, Naive, Program, Raises, normal, uniform
 from tf1to2.parity.v1 import legacy
 from v1_graph import averages as v1
 from v2_eager import averages as v2
+from v2_eager import parallel
 from v2_eager.numerics.averages import ExponentialMovingAverage, TensorAverage
 from v2_keras import averages as v3
 
@@ -299,6 +300,36 @@ class KerasTest(unittest.TestCase):
         for one, other in zip(*found):
             np.testing.assert_array_equal(one, other)
 
+    def test_several_steps_per_execution_are_refused(self):
+        model, averages = self.fit("float32", 1)
+        model.compile(keras.optimizers.SGD(0.125), "mse", steps_per_execution=2)
+        with self.assertRaisesRegex(ValueError, "steps_per_execution must be 1"):
+            model.fit(*self.DATA, 4, 1, verbose=0, callbacks=[averages])
+
+    def test_a_new_optimizer_counts_anew(self):
+        model, averages = self.fit("float32", 3)
+        for _ in range(2):
+            before = averages.shadows[0].numpy()
+            model.compile(keras.optimizers.SGD(0.125), "mse")
+            model.fit(*self.DATA, 4, 1, verbose=0, callbacks=[averages])
+            now = model.trainable_weights[0].numpy()
+            expected = before - (before - now) * (1 - np.float32(2) / np.float32(11))
+            np.testing.assert_array_equal(averages.shadows[0], expected)
+
+    def test_what_was_frozen_is_followed_once_it_is_trained(self):
+        dense = keras.layers.Dense(3, kernel_initializer="ones")
+        norm, averages = keras.layers.BatchNormalization(), v3.Averages(0.75)
+        model = keras.Sequential([keras.Input([3]), dense, norm])
+        for trained in (False, True):
+            dense.trainable = trained
+            model.compile(keras.optimizers.SGD(0.125), "mse")
+            model.fit(*self.DATA, 4, 1, verbose=0, callbacks=[averages])
+        averages.put()
+        weights = [norm.gamma, norm.beta, dense.kernel, dense.bias]
+        for shadow, weight in zip(averages.shadows, weights, strict=True):
+            np.testing.assert_array_equal(shadow, weight)
+        self.assertNotEqual(dense.kernel.numpy().min(), 1)
+
 
 class CheckpointTest(unittest.TestCase):
     def test_a_saver_s_file_goes_on_by_name(self):
@@ -405,6 +436,58 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual(len(average.variables), count)
 
 
+class StrategyTest(unittest.TestCase):
+    """Two replicas, of which one has seen 0, the other 8."""
+
+    def seen(self, make, update):
+        self.strategy = strategy = parallel.mirrored()
+        with strategy.scope():
+            owner = make()
+        values = tf.data.Dataset.from_tensor_slices(np.float32([0, 8])).batch(2)
+        run = tf.function(lambda value: strategy.run(update, [owner, value]))
+        for value in strategy.experimental_distribute_dataset(values):
+            run(value)
+        return owner
+
+    @parameterized.expand([("biased", False, 2), ("debiased", True, 4)])
+    def test_the_average_of_a_tensor_is_that_of_all_replicas(self, _, debias, expected):
+        average = self.seen(
+            lambda: TensorAverage([], tf.float32, 0.5, debias),
+            lambda average, value: average.update(value[0]),
+        )
+        self.assertEqual(average.average.numpy(), expected)
+
+    def test_the_average_of_a_variable_is_the_same_in_all_replicas(self):
+        class Averaged(tf.Module):
+            def __init__(self):
+                super().__init__()
+                self.variable = tf.Variable(0.0)
+                self.averages = ExponentialMovingAverage(0.5).create([self.variable])
+
+        def update(owner, value):
+            all_of_it = tf.distribute.get_replica_context().all_reduce("SUM", value[0])
+            owner.variable.assign_add(all_of_it)
+            owner.averages.apply([owner.variable])
+
+        (shadow,) = self.seen(Averaged, update).averages.shadows
+        parts = self.strategy.experimental_local_results(shadow)
+        self.assertEqual([part.numpy() for part in parts], [4, 4])
+
+
+class MadeInFunctionTest(unittest.TestCase):
+    def test_a_variable_without_a_value_has_no_average(self):
+        averages, made = ExponentialMovingAverage(0.5), []
+
+        @tf.function
+        def step():
+            if not made:
+                made.append(tf.Variable(tf.ones([2])))
+            averages.apply(made)
+
+        with self.assertRaisesRegex(ValueError, "has no value yet"):
+            step()
+
+
 class RetraceTest(unittest.TestCase):
     @parameterized.expand([("tensors", tf.constant, 1), ("numbers", int, 3)])
     def test_a_count_in_python_is_traced_anew(self, _, kind, traces):
@@ -414,3 +497,17 @@ class RetraceTest(unittest.TestCase):
         for count in range(3):
             update(kind(count))
         self.assertEqual(update.experimental_get_tracing_count(), traces)
+
+
+class DtypeTest(unittest.TestCase):
+    def test_tensors_of_integers_have_no_averages(self):
+        for make in (
+            lambda: TensorAverage([], tf.int32, 0.5),
+            lambda: v2.smooth(np.int32([5, 10]), 0.5),
+        ):
+            with self.assertRaisesRegex(TypeError, "must be half, float, or double"):
+                make()
+
+    def test_bfloat16_has(self):
+        average = TensorAverage([], tf.bfloat16, 0.5)
+        self.assertEqual(average.update(tf.constant(8, tf.bfloat16)), 4)

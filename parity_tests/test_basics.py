@@ -389,6 +389,14 @@ class KerasTest(unittest.TestCase):
         (pair, _), (page, _) = v2.fit_polynomial(*line), v3.fit_polynomial(*line)
         self.assertLess(np.abs(page - pair).max(), 1e-14)
 
+    @parameterized.expand([("integers", "i"), ("float64", "d")])
+    def test_two_dtypes_are_refused_as_they_were(self, _, dtype):
+        samples = SAMPLES[:1, :10].astype(dtype)
+        with legacy(), self.assertRaises(TypeError):
+            v1.fit_polynomial(samples, START)
+        with self.assertRaisesRegex(TypeError, "and w of float32: cast one"):
+            v3.fit_polynomial(samples, START)
+
     def test_losses_leaves_other_metrics_alone(self):
         layer, losses = tf.keras.layers.Dense(1, kernel_initializer="ones"), v3.Losses()
         model = tf.keras.Sequential([tf.keras.Input([1]), layer])

@@ -12,6 +12,7 @@ from tf1to2.parity import FalseFriend, Layer, Op, Raises, normal, structure
 from tf1to2.parity.arrays import integers
 from v1_graph import beam_search as v1
 from v2_eager import beam_search as v2
+from v2_eager.attention.wrapper import AttentionWrapperState
 
 ONCE = {way: "another case of the pair" for way in ("function", "dynamic", "xla")}
 GROWS = {"xla": "as many steps as it takes: under XLA what grows is empty"}
@@ -228,6 +229,29 @@ class MeaningTest(unittest.TestCase):
         self.assertLess(far, 2**-20 * abs(totals[best]))
 
 
+class CoverageTest(unittest.TestCase):
+    def decoder(self, state):
+        embedding, tokens = tf.random.normal([CLASSES, 3]), tf.constant([1])
+        return v2.BeamSearchDecoder(
+            None, embedding, tokens, END, state, 2, coverage_penalty_weight=1.0
+        )
+
+    def test_of_two_memories_the_mean_counts(self):
+        seen = tf.constant([[[1.0, 0.0], [0.25, 0.75]], [[0.0, 1.0], [0.25, 0.25]]])
+        both, one = (
+            AttentionWrapperState(None, None, None, alignments, ())
+            for alignments in (tuple(seen), seen[0])
+        )
+        expected = [[[0.5, 0.5], [0.25, 0.5]]]
+        found = self.decoder(both).seen(both)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(self.decoder(one).seen(one), seen[:1])
+
+    def test_a_cell_without_attention_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "if no cell is attentional"):
+            self.decoder(tf.zeros([2, 3]))
+
+
 class TiesTest(unittest.TestCase):
     """Where a state stands still, the same words in another order are as likely.
 
@@ -257,6 +281,36 @@ class TiesTest(unittest.TestCase):
             for leaf in ("outputs/scores", "outputs/log_probs")
         )
         self.assertLessEqual(far, 2**-20)
+
+
+class InputsTest(unittest.TestCase):
+    IDS = np.int32([[[1, 2], [1, 2]], [[3, 4], [3, 4]]])
+    PARENTS = np.int32([[[0, 0], [0, 0]], [[1, 0], [1, 0]]])
+
+    def test_a_tree_of_lists(self):
+        found = v2.gather_tree(self.IDS.tolist(), self.PARENTS.tolist(), [2, 1], 9)
+        expected = [[[2, 1], [1, 2]], [[3, 4], [9, 9]]]
+        np.testing.assert_array_equal(found, expected)
+
+    @parameterized.expand([("known", 2), ("unknown", None)])
+    def test_one_length_for_several_sequences_is_refused(self, _, batch):
+        spec = tf.TensorSpec([None, batch, 2], tf.int32)
+        signature = [spec, spec, tf.TensorSpec([batch and 1], tf.int32)]
+        end = tf.TensorSpec([], tf.int32)
+        follow = tf.function(v2.gather_tree, [*signature, end])
+        error = ValueError if batch else tf.errors.InvalidArgumentError
+        with self.assertRaisesRegex(error, "(?i)dimension"):
+            follow(self.IDS, self.PARENTS, [2], 9)
+
+    def test_the_weight_of_lengths_may_be_a_tensor(self):
+        state, weight = tf.random.normal([3, UNITS]), tf.Variable(0.75)
+        for value in (0.75, 0.0):
+            weight.assign(value)
+            expected, found = (
+                v2.make_beam_search(**FACTORY, length_penalty_weight=w)(state)
+                for w in (value, weight)
+            )
+            np.testing.assert_array_equal(found["scores"], expected["scores"])
 
 
 class TracesTest(unittest.TestCase):

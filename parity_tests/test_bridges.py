@@ -1,6 +1,7 @@
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -19,6 +20,7 @@ from tf1to2.parity import (
     uniform,
 )
 from tf1to2.parity.recordings import Recording
+from tf1to2.parity.v1 import legacy
 from v1_graph import bridges as v1
 from v2_eager import bridges as v2
 from v2_eager.numerics import restore
@@ -373,6 +375,17 @@ X = tf.constant([1.0, 2.0])
 MATRIX = [tf.TensorSpec([None, 2])]
 
 
+class RetraceTest(unittest.TestCase):
+    def test_numbers_of_weights_are_one_trace(self):
+        x, y, name = tf.zeros([1, 2]), tf.constant([[0.0, 2]]), "mean_pairwise_squared"
+        name += "_error"
+        loss = tf.function(v2.IN_GRAPHS[name].python_function)
+        with mock.patch.dict(v2.IN_GRAPHS, {name: loss}):
+            found = [v2.weighted_loss(name, x, y, w).numpy() for w in (0.5, 1.0, 2.0)]
+        self.assertEqual(found, [2, 4, 8])
+        self.assertEqual(loss.experimental_get_tracing_count(), 1)
+
+
 class WrapTest(unittest.TestCase):
     def test_layers_are_gone_in_graph_code_too(self):
         with self.assertRaisesRegex(AttributeError, "not available with Keras 3"):
@@ -394,6 +407,13 @@ class WrapTest(unittest.TestCase):
         with_input = {**feed, "x:0": WIDE[0][:1]}
         v2.fetch(WIDE[1], with_input, ["second:0"])
 
+    def test_a_feed_of_another_dtype_is_cast(self):
+        feed, kernel = {"x:0": ROWS[0].astype("d")}, KERNEL
+        with legacy():
+            (left,) = v1.fetch(kernel, feed, ["second:0"])
+        (right,) = v2.fetch(kernel, feed, ["second:0"])
+        np.testing.assert_array_equal(right, left, strict=True)
+
     def test_what_a_function_has_collected_it_adds_up(self):
         @tf.function
         def total(x):
@@ -405,6 +425,23 @@ class WrapTest(unittest.TestCase):
 
 
 class SlotsTest(unittest.TestCase):
+    @parameterized.expand(["fit", "fit_embedding", "resume_objects"])
+    def test_they_are_there_before_the_first_step(self, name):
+        random = np.random.RandomState(5)
+        data, start = random.randn(2, 4, 3), (random.randn(3, 3), random.randn(3))
+        table, ids = random.randn(5, 3), np.zeros([0, 2], "i")
+        args = {
+            "fit": [data, start, "Adam", {}, [0, 1]],
+            "fit_embedding": [table, ids, np.zeros([0, 2, 3]), "Adam", {}],
+            "resume_objects": [data, start, 0, 2],
+        }[name]
+        with legacy():
+            left = getattr(v1, name)(*args)
+        right = getattr(v2, name)(*args)
+        for one, other in zip(tf.nest.flatten(right), tf.nest.flatten(left)):
+            np.testing.assert_array_equal(one, other)
+        tf.nest.assert_same_structure(right, left)
+
     def test_names_count_on_in_a_process(self):
         names = []
         for _ in range(2):

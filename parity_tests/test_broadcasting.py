@@ -31,6 +31,18 @@ CASES = [
         [normal("b", "s", 5), normal("b", 1, 6)],
         factory={"units": 10},
     ),
+    Layer(
+        "make_dense_of_concatenation",
+        "in a scope within another",
+        [normal("b", 3, 5), normal("b", 1, 6)],
+        factory={"units": 4, "name": "net/tiled"},
+    ),
+    Layer(
+        "make_merge",
+        "in a scope within another",
+        [normal("b", 3, 5), normal("b", 1, 6)],
+        factory={"units": 4, "name": "net/merge"},
+    ),
     Op(
         "sum_of_broadcast",
         "the mistake",

@@ -1,6 +1,8 @@
+import tempfile
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
@@ -393,6 +395,25 @@ class KerasTest(unittest.TestCase):
         )
         self.assertLess(np.abs(page / pair - 1).max(), 1e-6)
 
+    def test_nan_ends_the_training(self):
+        features = {"x": np.full([4], np.nan, "f")}
+        with self.assertRaisesRegex(FloatingPointError, "NaN loss during training"):
+            v3.linear_classifier(features, np.array([0, 1, 0, 1]), 3, 4)
+
+    @parameterized.expand([("batch_norm",), ("optimzer",), ("label_dimension",)])
+    def test_an_option_that_there_is_not(self, option):
+        for side in (v2, v3):
+            with self.assertRaisesRegex(TypeError, option):
+                side.linear_classifier(FLOWERS, YES, 1, 16, {option: 1})
+
+    def test_the_loss_is_loaded_with_its_model(self):
+        model = keras.Sequential([keras.Input([2]), keras.layers.Dense(2)])
+        model.compile("sgd", v3.SquaredError(reduction="sum"))
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(folder + "/model.keras")
+            loaded = keras.models.load_model(folder + "/model.keras")
+        self.assertEqual(loaded.loss(np.ones([3, 2]), np.zeros([3, 2])), 6)
+
 
 class LegacyTest(unittest.TestCase):
     def test_today_s_tensorflow_has_no_estimator(self):
@@ -411,12 +432,27 @@ class HeadTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "Mismatched label shape"):
             canned.RegressionHead(1).loss(SIZES, normal(67, 1))
 
+    @parameterized.expand([("labels", 1, None), ("weights", 4, [1.0])])
+    def test_a_number_for_all_rows_is_refused(self, what, labels, weights):
+        loss = canned.RegressionHead().loss
+        with self.assertRaisesRegex(INVALID, f"{what} shape must be"):
+            loss(tf.ones([labels]), tf.zeros([4, 1]), weights)
+        with self.assertRaisesRegex(INVALID, f"{what} shape must be"):
+            specs = [tf.TensorSpec([None])] * 2
+            tf.function(
+                lambda labels, weights: loss(labels, tf.zeros([4, 1]), weights),
+                input_signature=specs,
+            )(tf.ones([labels]), weights or tf.ones([4]))
+        self.assertEqual(loss(np.ones(4), tf.zeros([4, 1]), 0.5), 2)
+
     def test_an_evaluation_begins_anew(self):
         options = {"weight_column": "weight"}
         estimator = v2.restored("classifier", line(4), WEIGHED, options)
         first = estimator.evaluate(WEIGHED, YES, 16)
         estimator.evaluate(WEIGHED, 1 - YES, 16)
         self.assertEqual(estimator.evaluate(WEIGHED, YES, 16), first)
+        estimator.evaluate(WEIGHED, YES, 10)
+        self.assertEqual(estimator.update.experimental_get_tracing_count(), 1)
 
     @parameterized.expand([("none", 0), ("below", -1)])
     def test_no_steps_are_refused(self, _, steps):
@@ -429,3 +465,9 @@ class HeadTest(unittest.TestCase):
         limit = (6 / 600) ** 0.5
         self.assertLess(np.abs(kernel).max(), limit)
         self.assertGreater(np.abs(kernel).max(), 0.99 * limit)
+
+    def test_vectors_of_words_begin_within_two_deviations(self):
+        table = v2.Embedding(v2.Vocabulary(WORDS, 500), 16).table.numpy()
+        limit = 2 * 16**-0.5  # embedding_column: a deviation of 1 / sqrt(dimension)
+        self.assertLess(np.abs(table).max(), limit)
+        self.assertGreater(np.abs(table).max(), 0.95 * limit)

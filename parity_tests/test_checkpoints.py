@@ -53,6 +53,20 @@ def but(**changes):
     return files_of({n: a for n, a in {**STATE, **state}.items() if a is not None})
 
 
+SIZES = {"fc6": (5, 4), "fc7": (4, 3), "fc8": (3, 2)}
+NET = {
+    layer: [RNG.standard_normal((rows, columns)), RNG.standard_normal(columns)]
+    for layer, (rows, columns) in SIZES.items()
+}
+ZEROS = {layer: [np.zeros_like(part) for part in NET[layer]] for layer in NET}
+SMALL_NET = {
+    "fc7": [np.float64([[1, 0], [3, 2]]), np.float64([-6, 1])],
+    "fc8": [np.float64([[5], [7]]), np.float64([9])],
+}
+SMALL_ZEROS = {
+    "fc7": [np.zeros((2, 2)), np.zeros(2)],
+    "fc8": [np.float64([[1], [0]]), np.zeros(1)],
+}
 GIVEN = files_of(STATE)
 TWENTY = but(  # as Adam multiplies them, before the next step
     beta1_power=np.multiply.accumulate(np.full(21, 0.9, "f"))[-1],
@@ -264,6 +278,34 @@ CASES = [
         [{"w": np.float32(1)}, {"v": np.float32(0)}, {"w": "u"}],
         "Assignment map with",
     ),
+    Program("load_arrays", "all layers", [RNG.standard_normal((67, 5)), NET, ZEROS]),
+    Program(
+        "load_arrays",
+        "but the last one",
+        [np.float64([[1, 2]]), SMALL_NET, SMALL_ZEROS, ["fc8"]],
+        expect={
+            "y": [[1]],
+            "variables": {
+                "fc7/weights": [[1, 0], [3, 2]],
+                "fc7/biases": [-6, 1],
+                "fc8/weights": [[1], [0]],
+                "fc8/biases": [0],
+            },
+        },
+    ),
+    refused(
+        "load_arrays",
+        "another shape",
+        [np.ones((2, 3)), {"fc8": [np.ones((3, 2)), np.ones(2)]}, SMALL_ZEROS],
+        "hape",
+    ),
+    refused(
+        "load_arrays",
+        "no such layer",
+        [np.ones((2, 2)), {"fc9": [np.ones((2, 1)), np.ones(1)]}, SMALL_ZEROS],
+        "fc9",
+        eager=KeyError,
+    ),
     Program(
         "inspect",
         "the classic",
@@ -360,6 +402,41 @@ class KerasTest(unittest.TestCase):
         np.testing.assert_array_equal(parts["losses"], whole["losses"])
         for name, value in whole["state"].items():
             np.testing.assert_array_equal(parts["state"][name], value, name)
+
+    @parameterized.expand(
+        [
+            ("no_slot", {"bias__Adam": None}, MISSING, "bias/Adam not found"),
+            ("dtype", {"bias": np.float32([1, 2])}, ValueError, "bias is float32"),
+            ("shape", {"bias": np.float64([1, 2, 3])}, ValueError, r"float64 \(3,\)"),
+        ]
+    )
+    def test_what_does_not_fit_is_said_before_anything_changes(
+        self, _, other, error, match
+    ):
+        model = v3.line([ZERO["kernel"], ZERO["bias"]], v3.adam())
+        with tempfile.TemporaryDirectory() as folder:
+            path = v2._unpack(but(**other), folder)
+            with self.assertRaisesRegex(error, match):
+                v3.restore(model, path)
+        self.assertFalse(any(np.any(value) for value in model.get_weights()))
+
+    def test_a_file_is_there_until_the_next_one_is_whole(self):
+        model = v3.line([START["kernel"], START["bias"]], v3.adam())
+
+        def half(path):
+            with open(path, "wb") as file:
+                file.write(b"PK")
+            raise KeyboardInterrupt
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.keras")
+            v3.save(model, path)
+            with mock.patch.object(model, "save", half):
+                with self.assertRaises(KeyboardInterrupt):
+                    v3.save(model, path)
+            self.assertEqual(os.listdir(folder), ["model.keras"])
+            loaded = v3.load(path, "float64")
+        np.testing.assert_array_equal(loaded.get_weights()[0], START["kernel"])
 
 
 def recorded(slug):
@@ -493,6 +570,17 @@ class ByNameTest(FolderTest):
             restore.by_name(self.file, {"w": w, "x": tf.Variable(0.0)})
         np.testing.assert_array_equal(w, [0, 0])
 
+    def test_another_shape_changes_nothing(self):
+        w, b = tf.Variable([0.0, 0.0]), tf.Variable(np.zeros(3))
+        with self.assertRaisesRegex(ValueError, r"b has the shape \(2,\)"):
+            restore.by_name(self.file, {"w": w, "b": b})
+        np.testing.assert_array_equal(w, [0, 0])
+
+    def test_a_scope_goes_with_a_scope(self):
+        x = {"x/": tf.Variable([0.0, 0.0])}
+        with self.assertRaisesRegex(ValueError, "scope only name x/ for w"):
+            restore.init_from_checkpoint(self.file, {"w": "x/"}, x)
+
     def test_a_saver_cannot_read_objects(self):
         w = tf.Variable([1.0, 2.0])
         file = tf.train.Checkpoint(w=w).write(self.path("objects"))
@@ -510,6 +598,9 @@ def _quiet():
 
 
 class KeepTest(FolderTest):
+    def test_0_keeps_all_as_none_does(self):
+        self.assertEqual(v2.keep([[1, 2, 3]], 0), v2.keep([[1, 2, 3]], None))
+
     def saved(self, saver, steps):
         with v1.tf.Session() as sess:
             for step in steps:

@@ -47,6 +47,17 @@ def rows(seed=0):
     return [x, (x @ [1, -2, 0.5] + random.normal(size=67) > 0).astype("i8")]
 
 
+def read(seed=0, rows=67, time=6, size=15):
+    """Ids and scores of steps, of several lengths, none among them."""
+    random = np.random.RandomState(seed)
+    ids = random.randint(size, size=[rows, time])
+    past = np.arange(time) >= random.randint(time + 1, size=[rows, 1])
+    scores = random.normal(size=[rows, time]).astype("f")
+    return {"ids": np.where(past, -1, ids), "scores": scores}
+
+
+READ, READER = read(), {"size": 15, "units": 4}
+NEGATIVE = {"ids": np.array([[1, -2]]), "scores": np.ones([1, 2], "f")}
 PEOPLE = people()
 MODEL = {"boundaries": [18, 65], "size": 10, "buckets": 11}
 EXAMPLES = examples(
@@ -99,6 +110,18 @@ def with_the_mean(boundaries, size, buckets, units, name="deep"):
             return tf.concat([x[:, :first], combine(self.table, words), x[:, last:]], 1)
 
     return Mean(boundaries, size, buckets, units, name)
+
+
+def first_row_past_the_end(size, units, name="reader"):
+    """An embedding of padded ids, as a layer of Keras reads them."""
+
+    class Padded(v2.Sequences):
+        def __call__(self, features):
+            x, lengths = super().__call__(features)
+            vectors = tf.gather(self.table, tf.maximum(features["ids"], 0))
+            return tf.concat([vectors, x[..., units:]], 2), lengths
+
+    return Padded(size, units, name)
 
 
 def of_adam(x, labels, steps):
@@ -174,6 +197,27 @@ CASES = [
         )
         for combiner, default in [("mean", None), ("sum", 2), ("sqrtn", 0)]
     ),
+    layer("make_sequences", "the classic", [READ], READER, float32=True),
+    friend(
+        "make_sequences",
+        "the first row past the end",
+        [READ],
+        first_row_past_the_end,
+        "past the end are zeros, and no vector of an id",
+        READER,
+        float32=True,
+    ),
+    layer("make_sequences", "no steps", [read(time=0)], READER, float32=True),
+    refused(
+        "make_sequences",
+        "a negative id",
+        [NEGATIVE],
+        "Negative bucket index",
+        tf.errors.InvalidArgumentError,
+        of="layer",
+        factory=READER,
+        skip={"xla": "no assertion is left there"},
+    ),
     Program("run_experiment", "ten steps", [*rows(), 10], float32=True, skip=CONTRIB),
     FalseFriend(
         "run_experiment",
@@ -196,6 +240,27 @@ class ContribColumnsTest(unittest.TestCase):
 
 
 class DetailsTest(unittest.TestCase):
+    def test_a_scope_may_be_nested(self):
+        path = "tower-1/model"
+        bag = v2.make_bag(5, 2, name=path)
+        bag(tf.constant([[1]]), tf.ones([1, 1]))
+        for module, name in [
+            (v2.make_wide([18], 10, 11, name=path), "linear/scores/weight"),
+            (v2.make_deep([18], 10, 11, 4, name=path), "input/words_embedding/weights"),
+            (bag, "table"),
+            (
+                v2.make_sequences(5, 2, name=path),
+                "sequence_input_layer/ids_embedding/embedding_weights",
+            ),
+        ]:
+            names = [variable.name for variable in module.variables]
+            self.assertIn(f"{path}/{name}:0", names)
+
+    def test_a_second_bag_begins_as_the_first(self):
+        ids, weights = tf.constant([[0, 1]], tf.int64), tf.ones([1, 2])
+        first, second = (v2.make_bag(4, 2)(ids, weights) for _ in range(2))
+        np.testing.assert_array_equal(first, second)
+
     def test_crosses_in_a_function(self):
         words = present(tf.constant(PEOPLE["words"]))
         ages = tf.cast(v2.bucket_of(PEOPLE["age"][:, 0], [18, 65]), tf.int64)

@@ -25,6 +25,7 @@ FILES = [
 LENGTHS = RNG.randint(1, 40, [67]).tolist()
 DEFAULTS = ["int32", [0.5], [""]]
 TABLE = 'a,b,c\n1,2.5,x\n2,,"y,z"\n3,1e3,w\n4,5,6\n5,0.1,7\n'
+STATE = collections.namedtuple("State", "h c")
 EMPTY = "a,b,c\n1,2.5,x\n2,,y\n"
 
 
@@ -231,7 +232,17 @@ class ContribDataTest(unittest.TestCase):
     def test_parity(self, _, check):
         check()
 
+    @parameterized.expand(
+        [
+            ("a dict for a list", [0, 0], {"a": 1, "b": 2}),
+            ("a list for a dict", {"a": 0, "b": 0}, [1, 2]),
+            ("a list for a namedtuple", STATE(0, 0), [1, 2]),
+        ]
+    )
+    def test_what_has_no_such_keys_is_refused(self, _, shallow, deep):
+        with self.assertRaisesRegex(ValueError, "Keys are not in the input_tree"):
+            v2.flatten_up_to(shallow, deep)
+
     def test_paths_of_a_namedtuple_have_its_fields(self):
-        state = collections.namedtuple("State", "h c")
-        paths = v2.leaf_paths({"z": 0, "a": state(1, [2, None])})
+        paths = v2.leaf_paths({"z": 0, "a": STATE(1, [2, None])})
         self.assertEqual(paths, ["a/h", "a/c/0", "a/c/1", "z"])

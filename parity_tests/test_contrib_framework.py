@@ -1,12 +1,13 @@
 import unittest
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from parity_tests.contrib import CONTRIB, friend, layer
-from tf1to2.parity import FalseFriend, Program, Raises
+from parity_tests.contrib import CONTRIB, EAGER, friend, layer
+from tf1to2.parity import FalseFriend, Op, Program, Raises
 from tf1to2.parity.arrays import normal
 from v1_graph import contrib_framework as v1
 from v2_eager import contrib_framework as v2
@@ -100,6 +101,70 @@ def kept_in_place(x, centers, steps):
     return found
 
 
+def by_signal(samples, rate, window, stride, count=13):
+    """As guides to tf.signal have it."""
+    spectra = tf.abs(tf.signal.stft(tf.transpose(samples), window, stride))
+    bins = spectra.shape[-1]
+    bands = tf.signal.linear_to_mel_weight_matrix(80, bins, rate, 80.0, 7600.0)
+    logs = tf.math.log(tf.matmul(spectra, bands) + 1e-6)
+    mfcc = tf.signal.mfccs_from_log_mel_spectrograms(logs)[..., :count]
+    return tf.square(spectra), mfcc
+
+
+def sound(seed, shape):
+    """Sines and noise, from -1 to 1."""
+    random = np.random.RandomState(seed)
+    times = np.arange(shape[0])[:, np.newaxis] / 16000
+    tones = random.uniform(100, 3000, [5, shape[1]])
+    waves = sum(np.sin(2 * np.pi * tone * times) for tone in tones)
+    return ((waves + random.normal(size=shape)) / 10).clip(-1, 1).astype("f")
+
+
+def masked_for_good(x, y, start, steps, spec):
+    """The masked weights are set to 0, as other programs prune."""
+
+    class Zeros(v2.Pruning):
+        def update(self, global_step):
+            super().update(global_step)
+            self.kernel.assign(self.mask * self.kernel)
+
+    with mock.patch.object(v2, "Pruning", Zeros):
+        return v2.train_pruned(x, y, start, steps, spec)
+
+
+def line(seed=0, features=40, units=3):
+    random = np.random.RandomState(seed)
+    x = random.normal(size=[67, features])
+    kernel = random.normal(size=[features, units])
+    start = {"kernel": random.normal(0, 0.3, [features, units]).astype("f")}
+    start["bias"] = np.zeros(units, "f")
+    return [x.astype("f"), (x @ kernel).astype("f"), start]
+
+
+ABOVE = line()
+QUICK = {
+    "target_sparsity": 0.75,
+    "sparsity_function_end_step": 8,
+    "pruning_frequency": 2,
+}
+AT_ONCE = {
+    "target_sparsity": 0.999,  # of 120 weights less than half of one is left
+    "sparsity_function_end_step": 1,
+    "pruning_frequency": 1,
+}
+SMOOTH = {
+    "begin_pruning_step": 3,
+    "end_pruning_step": 9,
+    "pruning_frequency": 1,
+    "initial_sparsity": 0.25,
+    "sparsity_function_begin_step": 2,
+    "sparsity_function_end_step": 10,
+    "sparsity_function_exponent": 1.0,
+    "threshold_decay": 0.5,
+}
+SOUND, SHORT = sound(0, [16000, 1]), sound(1, [4000, 1])
+AUDIO = {**CONTRIB, "gradient": "the kernels have none", "xla": "nor do they compile"}
+BITS = {"float32": True}
 FAR = [blobs(3)[0], np.float32([[0, 0], [2, 2], [99, 99]])]
 
 CASES = [
@@ -179,6 +244,61 @@ CASES = [
         float32=True,
         skip=CONTRIB,
     ),
+    Op("speech_features", "of a second", [SOUND, 16000, 480, 160], skip=AUDIO, **BITS),
+    Op(
+        "speech_features",
+        "forty coefficients",
+        [SHORT, 8000, 200, 80],
+        {"count": 40},
+        skip=AUDIO,
+        **BITS,
+    ),
+    FalseFriend(
+        "speech_features",
+        "coefficients by tf.signal",
+        [SOUND, 16000, 480, 160],
+        naive=by_signal,
+        because="bands, floors and the root of the spectrum are others",
+        skip={**AUDIO, **EAGER},
+        **BITS,
+    ),
+    Raises(
+        "speech_features",
+        "samples without a channel",
+        [SOUND[:, 0], 16000, 480, 160],
+        graph=ValueError,
+        eager=tf.errors.InvalidArgumentError,
+        function=ValueError,
+        match="must be rank 2 but is rank 1|input must be 2-dimensional",
+        skip=AUDIO,
+    ),
+    Program("train_pruned", "the classic", [*ABOVE, 12, QUICK], **BITS, skip=CONTRIB),
+    Program(
+        "train_pruned",
+        "a smooth threshold, for a while",
+        [*ABOVE, 12, SMOOTH],
+        **BITS,
+        skip=CONTRIB,
+    ),
+    FalseFriend(
+        "train_pruned",
+        "weights that become 0",
+        [*ABOVE, 12, QUICK],
+        of="program",
+        naive=masked_for_good,
+        because="the weights below a mask stay as they are, and may come back",
+        **BITS,
+        skip=CONTRIB,
+    ),
+    Raises.alike(
+        "train_pruned",
+        "all of the weights",
+        [*ABOVE, 1, {"target_sparsity": 1.0}],
+        ValueError,
+        r"target_sparsity must be in range \[0,1\)",
+        of="program",
+        skip=CONTRIB,
+    ),
     Raises.alike(
         "average_checkpoints",
         "a name that a later one lacks",
@@ -227,10 +347,30 @@ class ContribFrameworkTest(unittest.TestCase):
 
 
 class DetailsTest(unittest.TestCase):
+    def test_a_weight_is_left(self):
+        """1.15.5 raised "indices = -1 is not in [0, 120)", of an index of its own."""
+        with self.assertRaisesRegex(
+            tf.errors.InvalidArgumentError, "no weight is left"
+        ):
+            v2.train_pruned(*ABOVE, 3, AT_ONCE)
+        one = v2.train_pruned(*ABOVE, 3, {**AT_ONCE, "target_sparsity": 0.99})
+        self.assertEqual(one["variables"]["kernel/mask"].sum(), 1)
+
+    def test_a_scope_may_be_nested(self):
+        layer = v2.make_centered(name="tower-1/centered")
+        layer(tf.ones([2, 3]), True)
+        self.assertEqual(layer.moving_mean.name, "tower-1/centered/moving_mean:0")
+
     def test_a_variable_is_a_tensor_and_no_instance_of_it(self):
         rows = tf.Variable(3)
         self.assertTrue(tf.is_tensor(rows))
         self.assertNotIsInstance(rows, tf.Tensor)
+
+    def test_sparse_tensors_are_handed_on(self):
+        sparse, ragged = tf.sparse.eye(3), tf.ragged.constant([[1], [2, 3]])
+        report = v2.fetch(np.ones([4, 3]), {"sparse": sparse, "ragged": ragged})
+        self.assertIs(report["settings"]["sparse"], sparse)
+        self.assertIs(report["settings"]["ragged"], ragged)
 
     def test_a_condition_takes_no_bool_of_python(self):
         @tf.function

@@ -1,4 +1,5 @@
 import unittest
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -379,6 +380,16 @@ class ShapesTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "last dimension.*must be defined"):
             tf.function(layer).get_concrete_function(tf.TensorSpec(shape))
 
+    @parameterized.expand(
+        [
+            ("fully_connected", v2.make_fully_connected([2]), "min_ndim=2"),
+            ("conv2d", v2.make_conv2d([2, 2], 3), "ndim=4"),
+        ]
+    )
+    def test_a_rank_must_be_known(self, _, layer, match):
+        with self.assertRaisesRegex(ValueError, f"{match}, found ndim=None"):
+            tf.function(layer).get_concrete_function(tf.TensorSpec(None))
+
     def test_an_image_of_unknown_size(self):
         layer = v2.make_conv2d([3, 2], 3, stride=2)
         layer(IMAGES)  # makes the variables
@@ -405,3 +416,19 @@ class PenaltyTest(unittest.TestCase):
     def test_an_integer_of_any_kind_is_refused(self, _, scale):
         with self.assertRaisesRegex(ValueError, "scale cannot be an integer"):
             v2.penalty([tf.ones(2)], 0.5, scale)
+
+
+class WriterTest(unittest.TestCase):
+    def test_it_is_closed_if_the_step_raises(self):
+        made, make = [], tf.summary.create_file_writer
+        with (
+            mock.patch.object(
+                tf.summary,
+                "create_file_writer",
+                lambda path: made.append(make(path)) or made[0],
+            ),
+            self.assertRaisesRegex(ValueError, "Dimensions must be equal"),
+        ):
+            v2.summarize(np.ones([2, 3], "f"), np.ones([4, 2], "f"))
+        with self.assertRaisesRegex(RuntimeError, "already closed"):
+            made[0].as_default().__enter__()

@@ -150,6 +150,25 @@ CASES = [
     ),
     refused(
         "predict_saved",
+        "an input of another shape",
+        [MODEL, {"x": INPUT[0]}],
+        ValueError,
+        "Cannot feed value of shape",
+    ),
+    *(
+        refused(
+            name,
+            "NaN",
+            [np.full_like(ROWS, np.nan), LABELS, KERNEL, *args],
+            tf.errors.InvalidArgumentError,
+            "NaN loss during training",
+            skip=CONTRIB,
+            genuine=tf.compat.v1.train.NanLossDuringTrainingError,
+        )
+        for name, *args in [("fit_and_predict", [2]), ("train_on_tpu", 2, 16)]
+    ),
+    refused(
+        "predict_saved",
         "a signature that it has not",
         [MODEL, {"x": INPUT}, "score"],
         ValueError,
@@ -177,3 +196,26 @@ class StrategyTest(unittest.TestCase):
         np.testing.assert_array_equal(
             *(answer["predictions"].astype("f") for answer in (one, two))
         )
+
+    def test_a_nan_of_one_replica_ends_the_training(self):
+        rows = ROWS.copy()
+        rows[-1] = np.nan
+        with mock.patch.object(v2, "tpu_strategy", lambda _: parallel.mirrored()):
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "NaN loss"):
+                v2.train_on_tpu(rows, LABELS, KERNEL, 20, 16, "a TPU's name")
+
+
+class WriterTest(unittest.TestCase):
+    def test_a_step_that_raises_leaves_no_writer_open(self):
+        made, make = [], tf.summary.create_file_writer
+
+        def kept(*args, **options):
+            made.append(make(*args, **options))
+            return made[0]
+
+        with mock.patch.object(tf.summary, "create_file_writer", kept):
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "Nan in"):
+                v2.write_curves(VALUES * np.nan)
+        with self.assertRaisesRegex(RuntimeError, "already closed"):
+            with made[0].as_default():
+                pass

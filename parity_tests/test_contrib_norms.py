@@ -10,6 +10,7 @@ from tf1to2.parity import FalseFriend, Program
 from tf1to2.parity.arrays import normal
 from v1_graph import contrib_norms as v1
 from v2_eager import contrib_norms as v2
+from v2_eager import parallel
 from v2_eager.numerics import batch_norms
 
 MATRIX, IMAGES = normal("b", 16), normal("b", 4, 3, 6)
@@ -415,6 +416,17 @@ class OptimizeLossTest(unittest.TestCase):
         minimize(loss)
         return minimize
 
+    @parameterized.expand(
+        [
+            ("rate", -1.0, "Invalid learning_rate"),
+            ("optimizer", 1.0, "Optimizer name should be one of"),
+        ]
+    )
+    def test_of_several_mistakes_1_15_tells(self, _, rate, match):
+        options = {"optimizer": "Nadam", "clip_gradients": 1}
+        with self.assertRaisesRegex(ValueError, match):
+            v2.OptimizeLoss([tf.Variable([2.0])], rate, options)
+
     def test_what_it_keeps_is_no_weight(self):
         minimize = self.step([w := tf.Variable([2.0])], {}, lambda: tf.reduce_sum(w))
         kept = minimize.named()
@@ -434,6 +446,28 @@ class OptimizeLossTest(unittest.TestCase):
         self.assertEqual(left_alone.numpy(), 3)
 
 
+class StrategyTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("fused", {}, 4, 4.5),  # of two rows the unbiased variance is twice as much
+            ("not_fused", {"fused": False}, 4, 2.5),
+            ("debiased", {"fused": False, "zero_debias_moving_mean": True}, 8, 2.5),
+        ]
+    )
+    def test_statistics_are_the_means_of_all_replicas(self, _, options, *expected):
+        strategy = parallel.mirrored()
+        with strategy.scope():
+            norm = batch_norms.ContribBatchNorm(0.5, **options)
+            norm.build(1, tf.float32)
+        rows = np.float32([[0], [4], [12], [16]])  # means of 2 and 14, variances of 4
+        rows = tf.data.Dataset.from_tensor_slices(rows).batch(4)
+        step = tf.function(lambda rows: strategy.run(norm, [rows]))
+        for batch in strategy.experimental_distribute_dataset(rows):
+            step(batch)
+        found = [norm.moving_mean.numpy()[0], norm.moving_variance.numpy()[0]]
+        self.assertEqual(found, list(expected))
+
+
 class ShapesTest(unittest.TestCase):
     @parameterized.expand(
         [
@@ -442,6 +476,10 @@ class ShapesTest(unittest.TestCase):
             ("instance_norm", v2.make_instance_norm(), [None, 4, 4, None]),
             ("group_norm", v2.make_group_norm(2), [None, 4, 4, None]),
             ("group_norm_of_space", v2.make_group_norm(2), [None, None, 4, 4]),
+            ("batch_norm", v2.make_batch_norm(), None),
+            ("layer_norm", v2.make_layer_norm(), None),
+            ("instance_norm", v2.make_instance_norm(), None),
+            ("group_norm", v2.make_group_norm(2), None),
         ]
     )
     def test_sizes_that_must_be_known(self, slug, layer, shape):
@@ -472,9 +510,30 @@ class ShapesTest(unittest.TestCase):
         moved = [(one != other).all() for one, other in zip(means, means[1:])]
         self.assertEqual(moved, [True, False, False, True, False])
 
+    def test_a_norm_takes_arrays(self):
+        x = np.random.RandomState(4).normal(size=[8, 6]).astype("f")
+        found, expected = (
+            batch_norms.ContribBatchNorm()(rows) for rows in (x, tf.constant(x))
+        )
+        np.testing.assert_array_equal(found, expected)
+
     def test_a_norm_of_a_group_is_of_each_example(self):
         norm = v2.make_group_norm(2)
         y = norm(tf.constant(np.random.RandomState(4).normal(3, 2, [67, 4, 3, 6])))
         groups = np.reshape(y, [67, 12, 2, 3])
         self.assertLess(np.abs(groups.mean((1, 3))).max(), 1e-12)
         self.assertLess(np.abs(groups.var((1, 3)) - 1).max(), 1e-5)
+
+
+class AxesTest(unittest.TestCase):
+    """An axis that there is not: no other one is taken for it."""
+
+    def test_layer_norm(self):
+        with self.assertRaisesRegex(ValueError, "must be >= -3"):
+            v2.make_layer_norm(-4)(tf.ones([2, 3, 4]))
+
+    @parameterized.expand([("past", (5, 2)), ("next", (4, 2)), ("before", (-5, 2))])
+    def test_group_norm(self, _, axes):
+        norm = v2.make_group_norm(2, reduction_axes=axes)
+        with self.assertRaisesRegex(ValueError, f"out of bounds: {axes[0]}"):
+            norm(tf.ones([2, 3, 4, 6]))

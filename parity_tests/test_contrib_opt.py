@@ -213,6 +213,29 @@ class ContribOptTest(unittest.TestCase):
         check()
 
 
+class LarsTest(unittest.TestCase):
+    def steps(self, rate, momentum, **options):
+        """Weights after each of three steps, by a rate of 2, then of half as much."""
+        variable, global_step = tf.Variable([3.0, 4.0], name="w"), tf.Variable(0)
+        optimizer, weights = optimizers.LARS(rate, momentum, **options), []
+        for _ in range(3):
+            gradient = tf.constant([1.0, -2.0])
+            optimizer.apply_gradients([(gradient, variable)], global_step)
+            if isinstance(rate, tf.Variable):
+                rate.assign(rate / 2)
+            weights.append(variable.numpy())
+        return weights
+
+    @parameterized.expand([("trusted", []), ("left out", ["w"])])
+    def test_a_rate_may_be_a_schedule_or_a_variable(self, _, names):
+        options = {"skip_list": names}
+        schedule = tf.keras.optimizers.schedules.ExponentialDecay(2.0, 1, 0.5)
+        np.testing.assert_array_equal(
+            self.steps(schedule, lambda: 0.5, **options),
+            self.steps(tf.Variable(2.0), 0.5, **options),
+        )
+
+
 class LossScaleTest(unittest.TestCase):
     def test_a_scale_that_would_be_infinite_stays(self):
         manager = optimizers.ExponentialUpdateLossScale(3e38, 1)
@@ -241,6 +264,32 @@ class LossScaleTest(unittest.TestCase):
             lambda: tf.reduce_sum(tf.gather(table, [1, 1])), [table]
         )
         self.assertEqual(pairs[0][0].numpy().tolist(), [[0, 0], [2, 2], [0, 0]])
+
+    def test_gradients_can_be_clipped_before_they_are_applied(self):
+        variable = tf.Variable(3.0)
+        optimizer = optimizers.LossScale(
+            optimizers.GradientDescent(0.5), optimizers.FixedLossScale(8.0)
+        )
+        pairs = optimizer.compute_gradients(lambda: variable**2, [variable])
+        self.assertEqual(pairs[0][0].numpy(), 6)
+        optimizer.apply_gradients([(tf.minimum(g, 1.0), v) for g, v in pairs])
+        self.assertEqual(variable.numpy(), 2.5)
+
+    @parameterized.expand(["LossScale", "MovingAverage"])
+    def test_averages_and_a_scale_go_around_each_other(self, outer):
+        variable, scale = tf.Variable(3.0), optimizers.FixedLossScale(8.0)
+        optimizer = optimizers.GradientDescent(0.5)
+        if outer == "LossScale":
+            averaging = optimizers.MovingAverage(optimizer, 0.5)
+            optimizer = optimizers.LossScale(averaging, scale)
+        else:
+            optimizer = optimizers.LossScale(optimizer, scale)
+            averaging = optimizer = optimizers.MovingAverage(optimizer, 0.5)
+        pairs = optimizer.compute_gradients(lambda: variable**2, [variable])
+        self.assertEqual(pairs[0][0].numpy(), 6)
+        optimizer.minimize(lambda: variable**2, [variable])
+        self.assertEqual(variable.numpy(), 0)
+        self.assertEqual(averaging.averages.average(variable).numpy(), 1.5)
 
     def test_what_has_no_gradient_raises(self):
         variables = [tf.Variable(1.0), tf.Variable(1.0)]

@@ -339,3 +339,27 @@ class LanguageModelTest(unittest.TestCase):
         ]
         apart = np.sum([run["losses"] for run in apart])
         self.assertGreater(abs(one - apart), 1e-3)
+
+
+class InputsTest(unittest.TestCase):
+    X = np.random.RandomState(1).normal(size=[2, 4, 3]).astype("f")
+
+    @parameterized.expand(
+        [
+            ("static", v2.make_static_both_ways(4)),
+            ("stack", v2.make_stack_both_ways(4, 2)),
+        ]
+    )
+    def test_lists_of_lengths_are_not_traced_anew(self, _, read):
+        for lengths in ([1, 2], [3, 2], [2, 2]):
+            read(self.X, lengths)
+        self.assertEqual(read.read.experimental_get_tracing_count(), 2)
+
+    def test_both_ways_begin_where_they_are_told(self):
+        cells = v2.make_static_both_ways(4).cells
+        pairs = tf.unstack(tf.random.normal([2, 2, 2, 4], seed=1))
+        states = [tf.unstack(pair) for pair in pairs]
+        outputs, *_ = rnn.unroll_both_ways_in_python(*cells, self.X, states=states)
+        expected, _ = rnn.unroll_both_ways(*cells, self.X, states=states)
+        found, expected = np.stack(outputs, 1), np.concatenate(expected, 2)
+        self.assertLess(np.abs(found - expected).max(), 1e-6)

@@ -236,6 +236,8 @@ CASES = [
         {"axis": -1, "interpolation": "higher"},
         ONCE,
     ),
+    op("percentile", "more than all", [*BELOW, 130.0], {"axis": 0}, ONCE),
+    op("percentile", "less than none", [*BELOW, -30.0], {"axis": 0}, ONCE),
     friend(
         "percentile",
         "np.percentile",
@@ -275,6 +277,14 @@ CASES = [
         "'interpolation' must be in",
         skip=CONTRIB,
     ),
+    Raises.alike(
+        "percentile",
+        "an axis that there is not",
+        [np.float32([[1, 2], [3, 4]]), 30.0, 2],
+        ValueError,
+        "dim 2 not in|axis 2 is not one of",
+        skip=CONTRIB,
+    ),
 ]
 PROOF = proof(v1, v2, CASES)
 
@@ -283,3 +293,42 @@ class ContribToolsTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class ImagesTest(unittest.TestCase):
+    IMAGES = RNG.uniform(size=[2, 5, 6, 3]).astype("f")
+
+    def test_a_transform_of_one_image_is_that_of_a_batch(self):
+        args = 0.4, np.float32([1.5, -0.75]), "BILINEAR"
+        (batch,) = v2.transform(tf.constant(self.IMAGES[:1]), *args).numpy()
+        one = v2.transform(tf.constant(self.IMAGES[0]), *args)
+        np.testing.assert_array_equal(one, batch, strict=True)
+
+    @parameterized.expand(
+        [
+            ("rotate", np.float32([0.4, -1])),
+            ("translate", np.float32([2, -1])),
+            ("transform", np.float32(0.4), np.float32([1.5, -0.75])),
+            ("percentile", 30.0),
+        ]
+    )
+    def test_arrays_are_taken_as_tensors_are(self, name, *args):
+        function = getattr(v2, name)
+        expected = function(tf.constant(self.IMAGES), *args).numpy()
+        found = function(self.IMAGES, *args).numpy()
+        np.testing.assert_array_equal(found, expected, strict=True)
+
+    def test_an_interpolation_may_be_in_small_letters(self):
+        large, small = (
+            v2.rotate(tf.constant(self.IMAGES), 0.4, name).numpy()
+            for name in ("BILINEAR", "bilinear")
+        )
+        np.testing.assert_array_equal(small, large, strict=True)
+
+    def test_an_axis_far_past_the_last_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "axis 3 is not one of 2"):
+            v2.percentile(tf.ones([2, 2]), 30.0, 3)
+
+    def test_the_rank_must_be_known(self):
+        with self.assertRaisesRegex(ValueError, "2 to 4 dimensions, and not None"):
+            tf.function(v2.rotate).get_concrete_function(tf.TensorSpec(None), 0.4)

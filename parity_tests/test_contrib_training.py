@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import unittest
 from unittest import mock
@@ -158,6 +159,9 @@ CASES = [
     program("stop_early", "at every step", [*classes(), 8, 4, 1, 40]),
     program("stop_early", "rarely", [*classes(1), 8, 4, 10, 60]),
     program("stop_early", "not at all", [*classes(2), 50, 4, 3, 10]),
+    # From 0.84 at step 4 nothing rises by step 12; at 32, before the look at 34, it is
+    # 0.85.
+    program("stop_early", "risen before a look", [*classes(1), 8, 4, 33, 60]),
     friend(
         "stop_early",
         "after every evaluation",
@@ -260,6 +264,21 @@ CASES = [
         skip=NO_FUNCTION,
     ),
     refused(
+        "stop_early",
+        "NaN",
+        [np.full([67, 5], np.nan, "f"), *classes()[1:], 8, 4, 1, 40],
+        "NaN loss during training",
+        INVALID,
+        genuine=tf.compat.v1.train.NanLossDuringTrainingError,
+    ),
+    refused(
+        "stop_early",
+        "no steps",
+        [*classes(), 8, 4, 1, 0],
+        "Must specify max_steps > 0, given: 0",
+        skip=NO_FUNCTION,
+    ),
+    refused(
         "look_up",
         "a word twice",
         [WORDS, ["dog", "cat", "dog"]],
@@ -275,3 +294,21 @@ class ContribTrainingTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+    def test_a_list_has_an_item_by_default(self):
+        @dataclasses.dataclass
+        class Empty(v2.HParams):
+            units: list[int] = dataclasses.field(default_factory=list)
+
+        with self.assertRaisesRegex(ValueError, "must not be empty: units"):
+            Empty().parse("units=[8]")
+
+    @parameterized.expand([("NaN", np.nan), ("infinity", np.inf)])
+    def test_a_loss_that_is_refused_moves_no_weight(self, _, number):
+        x, y, start = line()
+        made = v2.variables_of(start)
+        with mock.patch.object(v2, "variables_of", lambda _: made):
+            with self.assertRaisesRegex(INVALID, "inf or nan"):
+                v2.create_train_op(x, y * number, start, 1, 0.125)
+        for name, value in start.items():
+            np.testing.assert_array_equal(made[name], value)

@@ -8,6 +8,7 @@ from parameterized import parameterized
 from parity_tests import proof
 from tf1to2.parity import (
     FalseFriend,
+    Layer,
     Op,
     Program,
     Raises,
@@ -489,6 +490,16 @@ CASES = [
         function=INVALID,
         match="index 0|element 0",
     ),
+    Layer("make_repeated", "three times", [normal("b", 4), np.int32(3)]),
+    Layer(
+        "make_repeated",
+        "never",
+        [normal(5, 3), np.int32(0)],
+        skip={
+            "eager": "a loop that never runs leaves the tape empty: None, not 0",
+            "xla": "the body is compiled for no turn, too, whose list holds nothing",
+        },
+    ),
     Raises(
         "smooth",
         "a weight that makes the mean larger",
@@ -606,6 +617,19 @@ class ControlFlowTest(unittest.TestCase):
         np.testing.assert_array_equal(power, np.float32(4))
         np.testing.assert_array_equal(v2.fibonacci(1), np.int32(1))
         np.testing.assert_array_equal(v2.fibonacci_grown(0), np.int32([1, 1]))
+
+    def test_a_loop_that_never_runs_has_no_gradient_eagerly(self):
+        repeat, x = v2.make_repeated(), tf.ones([2, 3])
+
+        def gradient(times):
+            with tf.GradientTape() as tape:
+                outputs = repeat(x, times)
+            return tape.gradient(outputs, repeat.kernel)
+
+        never = tf.constant(0)
+        self.assertIsNotNone(gradient(tf.constant(1)))  # makes the variables
+        self.assertIsNone(gradient(never))
+        self.assertFalse(tf.function(gradient)(never).numpy().any())
 
     def test_growing_fails_in_graphs_only(self):
         def grown(n):

@@ -48,6 +48,19 @@ START = np.zeros([1, 4], "f")
 PLUS_MINUS = np.float32([[3.5, -1.5], [2.5, -1.5], [2.5, -0.5], [3.5, -0.5]])
 PLUS_MINUS = PLUS_MINUS.reshape([2, 1, 2, 2])
 
+BATCHES = [{"b": 3}, {"b": 67}]
+PICTURES = normal("b", 6, 7, 3)
+UNPOOLED = {"sizes": BATCHES, "skip": {"xla": "XLA has no MaxPoolWithArgmax"}}
+
+
+def all_in_one(x):
+    """The places as they come, which are of one image each."""
+    pooled, places = tf.nn.max_pool_with_argmax(x, 2, 2, "SAME")
+    places, values = tf.reshape(places, [-1, 1]), tf.reshape(pooled, [-1])
+    unpooled = tf.scatter_nd(places, values, [tf.size(x, tf.int64)])
+    return pooled, tf.reshape(unpooled, tf.shape(x))
+
+
 CASES = [
     Op(
         "batch_gather",
@@ -224,6 +237,16 @@ CASES = [
         function=ValueError,
         match="rank 4 but is rank 2",
     ),
+    Op("unpool", "of a batch", [normal("b", 6, 8, 3)], **UNPOOLED),
+    Op("unpool", "windows that end past it", [PICTURES], {"size": 3}, **UNPOOLED),
+    FalseFriend(
+        "unpool",
+        "places without their image",
+        [PICTURES],
+        naive=all_in_one,
+        because="places count within an image, unless the batch is asked for",
+        **UNPOOLED,
+    ),
 ]
 PROOF = proof(v1, v2, CASES)
 
@@ -389,3 +412,14 @@ class RecipesTest(unittest.TestCase):
             np.testing.assert_array_equal(sess.run(mean), [0, 0])
             sess.run(updates)
             np.testing.assert_array_equal(sess.run(mean), [1.5, -0.5])
+
+
+class ArraysTest(unittest.TestCase):
+    def test_a_batch_may_be_an_array(self):
+        x = np.random.RandomState(0).normal(size=[67, 3]).astype("f")
+        layers = [v2.make_batch_norm() for _ in range(2)]
+        expected, found = (
+            layer(batch, True).numpy()
+            for layer, batch in zip(layers, (tf.constant(x), x))
+        )
+        np.testing.assert_array_equal(found, expected, strict=True)

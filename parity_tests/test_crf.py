@@ -399,3 +399,53 @@ class MeaningTest(unittest.TestCase):
                 found = tf.function(call)(SCORES, LENGTHS, moves)
                 self.assertEqual(found.numpy().tobytes(), given.numpy().tobytes())
             del moves
+
+    def test_a_scope_may_lie_in_another(self):
+        layer = v2.make_crf("net/crf")
+        layer(SCORES, WORDS_TAGS, LENGTHS)
+        self.assertEqual(layer.transitions.name, "net/crf/transitions:0")
+
+    def test_sentences_of_any_time_take_two_traces_eagerly(self):
+        def traces():
+            functions = v2.scan_paths, v2.backtrack
+            return [f.experimental_get_tracing_count() for f in functions]
+
+        before = traces()
+        for time in range(11, 19):
+            scores, _, lengths = sentences(n=4, time=time)
+            found = v2.crf_decode(scores[:, :, :4], T[:4, :4], lengths)
+            alone = tf.function(v2.crf_decode)(scores[:, :, :4], T[:4, :4], lengths)
+            for one, other in zip(found, alone, strict=True):
+                np.testing.assert_array_equal(one, other)
+        for count, total in zip(before, traces(), strict=True):
+            self.assertLessEqual(total - count, 2)
+
+
+class ShapesTest(unittest.TestCase):
+    """What does not fit is refused, and not stretched."""
+
+    SCORES = np.random.RandomState(1).normal(size=[2, 4, 3]).astype("f")
+
+    @parameterized.expand(
+        [
+            ("one length", [4], np.zeros([3, 3], "f")),
+            ("one row of transitions", [4, 2], np.zeros([1, 3], "f")),
+            ("one column", [4, 2], np.zeros([3, 1], "f")),
+        ]
+    )
+    def test_not_stretched(self, _, lengths, transitions):
+        lengths = tf.constant(lengths)
+        for known, error in ((True, ValueError), (False, INVALID)):
+            norm = tf.function(v2.crf_log_norm)
+            decode = tf.function(v2.crf_decode)
+            if not known:
+                scores = tf.TensorSpec([None, None, None])
+                of_lengths = tf.TensorSpec([None], tf.int32)
+                of_moves = tf.TensorSpec([None, None])
+                signature = [scores, of_lengths, of_moves]
+                norm = tf.function(v2.crf_log_norm, signature)
+                decode = tf.function(v2.crf_decode, [scores, of_moves, of_lengths])
+            with self.assertRaises(error):
+                norm(self.SCORES, lengths, transitions)
+            with self.assertRaises(error):
+                decode(self.SCORES, transitions, lengths)

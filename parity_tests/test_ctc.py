@@ -70,7 +70,20 @@ START = {
 READING = [FRAMES, LENGTHS, LABELS, START]
 
 
+SOFTMAX = np.exp(LOGITS.transpose([1, 0, 2]))
+SOFTMAX /= SOFTMAX.sum(axis=-1, keepdims=True)
+KERAS_LABELS, KERAS_LENGTHS = dense(LABELS)[:1], [LENGTHS[:, None]]
+KERAS_LENGTHS.append(dense(LABELS)[1][:, None])
+NO_KERAS = {**HOST, "graph": "its backend is that of Keras 3 today"}
+
+
 # --- What is written in place of it.
+
+
+def by_ops_of_keras(labels, probabilities, lengths, label_lengths):
+    logits = tf.math.log(probabilities)
+    losses = tf.keras.ops.ctc_loss(labels, logits, label_lengths[:, 0], lengths[:, 0])
+    return losses[:, None]
 
 
 def first_is_blank(labels, logits, lengths):
@@ -203,6 +216,43 @@ CASES = [
         because="repeated labels of the answer were one, by default",
         differs="shape",
         skip={**ONCE, **HOST},
+    ),
+    loss(
+        FalseFriend,
+        "keras_cost",
+        "all lengths",
+        [*KERAS_LABELS, SOFTMAX, *KERAS_LENGTHS],
+        naive=by_ops_of_keras,
+        because="keras.ops.ctc_loss takes class 0 for the blank, and logits",
+        skip=NO_KERAS,
+    ),
+    loss(
+        Op,
+        "keras_cost",
+        "inputs of a model: labels in floats, lengths of int64",
+        [KERAS_LABELS[0].astype("f"), SOFTMAX, *np.int64(KERAS_LENGTHS)],
+        skip={**ONCE, **NO_KERAS},
+    ),
+    Op("keras_decode", "greedily", [SOFTMAX, LENGTHS], skip=NO_KERAS),
+    Op(
+        "keras_decode",
+        "lengths of int64",
+        [SOFTMAX, np.int64(LENGTHS)],
+        {"greedy": False, "beam_width": 8},
+        skip={**ONCE, **NO_KERAS},
+    ),
+    Op(
+        "keras_decode",
+        "lengths in floats, np.ones(batch) * time",
+        [SOFTMAX, np.ones(N) * TIME],
+        skip={**ONCE, **NO_KERAS},
+    ),
+    Op(
+        "keras_decode",
+        "two paths",
+        [SOFTMAX, LENGTHS],
+        {"greedy": False, "beam_width": 8, "top_paths": 2},
+        skip=NO_KERAS,
     ),
     Op("label_error_rates", "all lengths", [WANTED, *HEARD], float32=True, skip=HOST),
     FalseFriend(

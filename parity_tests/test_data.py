@@ -1,3 +1,4 @@
+import tempfile
 import unittest
 from unittest import mock
 
@@ -65,6 +66,16 @@ CASES = [
         eager=tf.errors.InvalidArgumentError,
         function=TypeError,
         match="could not convert string|NodeDef|Cannot convert",
+    ),
+    Raises(
+        "from_placeholder",
+        "another name",
+        [[{"x": PAIR, "factor": 2.0}], 2],
+        of="program",
+        graph=KeyError,
+        eager=TypeError,
+        function=TypeError,
+        match="factor",
     ),
     Program(
         "from_python",
@@ -324,6 +335,16 @@ class KerasTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "of float64, declared as float32"):
             v3.from_python([np.float64([[1, 2]])], "float32", 1)
 
+    def test_a_vector_is_no_column(self):
+        with self.assertRaisesRegex(ValueError, "x of another rank"):
+            v3.from_placeholder([{"x": np.ones(3, "f")}], 1)
+
+    @pytest.mark.filterwarnings("ignore:Your input ran out of data")
+    def test_no_rows_have_an_error_of_0(self):
+        data = np.float32([1, 2]), np.float32([])
+        pair, page = (side.reinitializable(*data, 2) for side in (v2, v3))
+        self.assertEqual(page, pair)
+
     def test_no_epochs_have_no_errors(self):
         answer = v3.reinitializable(np.float32([1, 2]), np.float32([3]), 0)
         self.assertEqual(answer, (0, []))
@@ -364,6 +385,33 @@ class PlaceholderTest(unittest.TestCase):
         (actual,) = v2.from_placeholder([{"x": x}], 2)
         self.assertEqual((expected.dtype, actual.dtype), (np.float32, np.float32))
         np.testing.assert_array_equal(actual, expected)
+
+    @parameterized.expand(
+        [
+            ("nothing", {}, TypeError, ValueError, "'x'|\"x\""),
+            ("width", {"x": np.ones([1, 3], "f")}, TypeError, ValueError, "1, 3"),
+            ("rank", {"x": np.ones([2], "f")}, TypeError, ValueError, "2,|None"),
+            ("scale", {"x": PAIR, "scale": [1.0]}, TypeError, ValueError, "1,|scale"),
+            ("text", {"x": [["a", "b"]]}, TypeError, TypeError, "to EagerTensor"),
+            ("array", {"x": np.array([["a"]])}, TypeError, ValueError, "to float"),
+            ("after", {"x": PAIR, "y": 1}, TypeError, ValueError, "keyword|and not"),
+            ("before", {"x": PAIR, "w": 1}, TypeError, ValueError, "keyword|and not"),
+        ]
+    )
+    def test_what_docstrings_say_is_raised(self, _, feed, eager, keras, match):
+        with self.assertRaisesRegex(eager, match):
+            v2.from_placeholder([feed], 2)
+        with self.assertRaisesRegex(keras, match):
+            v3.from_placeholder([feed], 2)
+
+    def test_keras_trains_in_the_dtype_of_the_data(self):
+        train, valid = np.random.RandomState(3).randn(2, 5)
+        (weight, errors), (w, e) = (
+            page.reinitializable(train, valid, 2) for page in (v3, v2)
+        )
+        self.assertEqual(np.asarray(errors).dtype, np.float64)
+        far = np.abs(np.subtract([weight, *errors], [w, *e]))
+        self.assertLess(far.max(), 1e-14)
 
     def test_without_a_signature_every_size_is_a_trace(self):
         square = tf.function(tf.square)
@@ -445,3 +493,18 @@ class ShuffleTest(unittest.TestCase):
                 dataset = dataset.cache()
             epochs = list(dataset.repeat(2).as_numpy_iterator())
             self.assertEqual(epochs[:3] != epochs[3:], differs)
+
+
+class SavedTest(unittest.TestCase):
+    def test_the_estimate_can_be_saved_with_its_metric(self):
+        model = keras.Sequential([keras.Input([]), v3.Estimate()])
+        metrics = [v3.SquaredErrors(name="errors")]
+        model.compile(SGD(0.25), v3.squares("float32"), metrics=metrics)
+        model.fit(FIVE, FIVE, batch_size=1, shuffle=False, verbose=0)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/model.keras"
+            model.save(path)
+            loaded = keras.models.load_model(path)
+        logs = [m.evaluate(FIVE, FIVE, 1, verbose=0) for m in (model, loaded)]
+        self.assertEqual(*logs)
+        self.assertEqual(*[float(m.get_weights()[0]) for m in (model, loaded)])

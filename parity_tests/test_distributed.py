@@ -251,6 +251,39 @@ class ConfigTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, match):
             self.strategy(text)
 
+    LOCAL = ["worker", 0, 1, 0, True, ""]
+
+    @parameterized.expand(
+        [
+            ("no_cluster", "{}", LOCAL),
+            ("a_task_alone", '{"task": {"type": "worker", "index": 0}}', LOCAL),
+            (
+                "a_master",
+                tf_config("master", 0, master=WORKERS[:1], worker=WORKERS[1:]),
+                ["master", 0, 2, 0, True, f"grpc://{WORKERS[0]}"],
+            ),
+            (
+                "an_evaluator",
+                tf_config("evaluator", 0),
+                ["evaluator", 0, 0, 0, False, ""],
+            ),
+        ]
+    )
+    def test_a_task_is_what_run_config_says(self, _, text, expected):
+        """Expected is what `tf.estimator.RunConfig` of 1.15.5 answers."""
+        self.assertEqual(list(v2.task_of(text).values()), expected)
+
+    @parameterized.expand(
+        [
+            ("no_chief", tf_config("worker", 0, worker=WORKERS)),
+            ("no_task", json.dumps({"cluster": {"chief": WORKERS[:1]}})),
+            ("a_server_alone", '{"task": {"type": "ps", "index": 0}}'),
+        ]
+    )
+    def test_a_task_that_run_config_refuses(self, _, text):
+        with self.assertRaisesRegex(ValueError, "must have a chief node, and a task"):
+            v2.task_of(text)
+
     @parameterized.expand([("no_cluster", '{"task": {}}'), ("empty", "{}")])
     def test_one_that_says_nothing_trains_alone(self, _, text):
         self.assertEqual(self.strategy(text).num_replicas_in_sync, 1)

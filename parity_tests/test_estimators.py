@@ -137,7 +137,6 @@ CASES = [
         "evaluate",
         "no rows",
         [DATA, (ROWS[:0], LABELS[:0]), 1],
-        skip={"keras": "Keras tells nothing of no rows"},
     ),
     refused("evaluate", "no steps", [DATA, EVAL_DATA, 1, 0], "steps > 0"),
     program("predict", "trained", [DATA, ROWS[7:], 3]),
@@ -161,7 +160,14 @@ CASES = [
         [DATA, EVAL_DATA, 40, 3, 6],
         {"hparams": "rate=0.5"},
     ),
+    program("train_and_evaluate", "no rows", [DATA, (ROWS[:0], LABELS[:0]), 20, 3, 6]),
     refused("train_and_evaluate", "no steps", [DATA, EVAL_DATA, 0, 3], "max_steps > 0"),
+    refused(
+        "train_and_evaluate",
+        "no steps between two checkpoints",
+        [DATA, EVAL_DATA, 4, 0],
+        "save_every > 0|CheckpointSaverHook",
+    ),
     program("run_main", "defaults", [[], DATA, EVAL_DATA]),
     program(
         "run_main",
@@ -200,7 +206,7 @@ class EstimatorsTest(unittest.TestCase):
         check()
 
 
-HPARAMS, FLAT = v2.HParams(), v2.HParams(shuffle=False)
+HPARAMS, FLAT = v2.Settings(), v2.Settings(shuffle=False)
 batches = v2.train_batches
 
 
@@ -230,6 +236,18 @@ class LegacyTest(unittest.TestCase):
             with mock.patch.object(PROOF.v2, name, broken):
                 with self.assertRaisesRegex(Mismatch, "losses.*1.15.5"):
                     checks["train, the classic, " + way]()
+
+
+class ParseTest(unittest.TestCase):
+    """What `HParams` of 1.15.5 reads, too, and what it refuses."""
+
+    def test_spaces_around_the_equals_sign(self):
+        found = v2.parse_hparams("hidden = [8 4, 2],rate =2")
+        self.assertEqual([found["hidden"], found["rate"]], [[8, 4, 2], 2.0])
+
+    def test_two_commas(self):
+        with self.assertRaisesRegex(ValueError, "Malformed hyperparameter value: ,ba"):
+            v2.parse_hparams("rate=2,,batch_size=3")
 
 
 class InputTest(unittest.TestCase):
@@ -351,6 +369,20 @@ class KerasTest(unittest.TestCase):
             apart = np.abs(variable.numpy() - old[name].numpy()).max()
             self.assertLess(apart, 1e-7, name)
 
+    def test_a_saved_model_can_be_loaded_and_goes_on(self):
+        model = v3.trained(DATA, FLAT, 2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/model.keras"
+            model.save(path)
+            loaded = keras.models.load_model(path)
+        for one in (model, loaded):
+            rows = v3.train_batches(DATA, FLAT)
+            one.fit(rows, steps_per_epoch=2, shuffle=False, verbose=0)
+        for old, new in zip(model.get_weights(), loaded.get_weights(), strict=True):
+            np.testing.assert_array_equal(new, old, strict=True)
+        logs = loaded.evaluate(*EVAL_DATA, verbose=0, return_dict=True)
+        self.assertEqual(logs.keys(), {"loss", "accuracy", "batch_loss"})
+
     def test_slots_are_found_by_name(self):
         schedule = keras.optimizers.schedules.CosineDecay(0.1, 9)
         for optimizer in (keras.optimizers.Adam(schedule), keras.optimizers.Adam(0.1)):
@@ -382,6 +414,53 @@ class KerasTest(unittest.TestCase):
             callbacks=[stop],
         )
         self.assertEqual(int(model.optimizer.iterations), 6)
+
+    def test_no_rows_and_more_batches_than_there_are(self):
+        for side in (v2, v3):
+            self.assertEqual(side.predict(DATA, ROWS[:0], 1), [])
+        known, more = (v3.evaluate(DATA, EVAL_DATA, 1, n) for n in (None, 99))
+        self.assertEqual(more, known)
+
+    def test_float64_is_trained_in_float64(self):
+        data = ROWS.astype("d"), LABELS
+        pair, page = (side.train(data, [{"steps": 3}]) for side in (v2, v3))
+        for old, new in zip(pair["weights"], page["weights"], strict=True):
+            for a, b in zip(old, new, strict=True):
+                self.assertEqual(a.dtype, b.dtype)
+                self.assertLess(np.abs(a - b).max(), 1e-14)
+        (names, answers), (_, expected) = (
+            side.serve(data, data[0][7:], 3) for side in (v3, v2)
+        )
+        for name in names:
+            for key, value in expected[name].items():
+                self.assertEqual(answers[name][key].dtype, value.dtype)
+                self.assertLess(np.abs(answers[name][key] - value).max(), 1e-14)
+
+    def test_the_page_refuses_no_steps_between_two_checkpoints(self):
+        with self.assertRaisesRegex(ValueError, "save_every > 0, given: 0"):
+            v3.train_and_evaluate(DATA, EVAL_DATA, 4, 0)
+
+    def test_labels_that_are_floats_are_refused(self):
+        floats = ROWS, LABELS + 0.75
+        for side in (v2, v3):
+            with self.assertRaises(TypeError):
+                side.train(floats, [{"steps": 1}])
+        for name, *rest in (("evaluate", 1), ("train_and_evaluate", 1, 1)):
+            with self.assertRaisesRegex(TypeError, "integers, not float64"):
+                getattr(v3, name)(DATA, floats, *rest)
+
+    @parameterized.expand(
+        [
+            ("evaluate", EVAL_DATA, 6),
+            ("predict", ROWS[7:], 6),
+            ("serve", ROWS[7:], 6),
+            ("train_and_evaluate", EVAL_DATA, 6, 3),
+        ]
+    )
+    def test_a_nan_ends_the_training_of(self, name, *args):
+        nan = ROWS * NAN_ROW, LABELS
+        with self.assertRaisesRegex(FloatingPointError, "NaN loss"):
+            getattr(v3, name)(nan, *args, hparams="hidden=[]")
 
     def test_a_nan_is_an_error_before_it_is_saved(self):
         with self.assertRaisesRegex(FloatingPointError, "NaN loss"):

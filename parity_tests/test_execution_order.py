@@ -105,6 +105,30 @@ CASES = [
     ),
     Program("count_calls", "once", [1], expect=(1, 1)),
     Program("count_calls", "five times", [5], skip=EAGER, expect=(1, 5)),
+    Program(
+        "descend_twice",
+        "two weights",
+        [np.float32([1, -2]), 0.5],
+        expect=([0.25, -0.5], 0.625),
+    ),
+    Program("descend_twice", "any size", [normal("n"), 0.1]),
+    Program(
+        "scale_in_turn",
+        "two turns of three",
+        [np.float32([2, 4, 6]), np.float32(4)],
+    ),
+    Program(
+        "scale_in_turn",
+        "each turn",
+        [uniform("n", low=1.0, high=2.0), np.float32(1)],
+        {"every": 1},
+    ),
+    Program(
+        "scale_in_turn",
+        "the first turn alone",
+        [uniform("n", low=1.0, high=2.0), np.float32(1)],
+        {"every": 10**6},
+    ),
     Raises(
         "rebind",
         "sizes that do not broadcast",

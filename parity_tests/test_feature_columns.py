@@ -1,4 +1,5 @@
 import dataclasses
+import tempfile
 import unittest
 
 import numpy as np
@@ -162,6 +163,20 @@ CASES = [
         "boundaries must be a sorted list",
         ValueError,
     ),
+    refused("bucketize", "no boundaries", [EDGES, []], "must not be empty", ValueError),
+    refused(
+        "bucketize",
+        "a matrix in each row",
+        [EDGES[None], BOUNDARIES],
+        r"one-dimensional|\[n, size\]",
+        ValueError,
+    ),
+    Op(
+        "count_ids",
+        "one id in a row",
+        [IDS[:, 2], 4],
+        expect=[[0, 0, 1, 0], [0, 0, 0, 0], [0, 0, 0, 1]],
+    ),
     Op(
         "count_ids",
         "the classic",
@@ -190,6 +205,23 @@ CASES = [
         "Negative bucket index",
         graph=None,
         genuine=INVALID,
+    ),
+    refused(
+        "count_ids",
+        "ids that are floats",
+        [np.float32([[1.7, 0]]), 4],
+        "Invalid input, not integer",
+        ValueError,
+    ),
+    *(
+        refused(
+            "count_ids",
+            f"a default of {default}",
+            [IDS, 4, default],
+            f"default_value {default} not in range",
+            ValueError,
+        )
+        for default in (4, -1)
     ),
     Layer(
         "make_word_counter",
@@ -240,6 +272,14 @@ CASES = [
         of="layer",
         factory={"words": WORDS, "num_oov_buckets": 1, "default_value": 0},
     ),
+    Layer(
+        "make_word_counter",
+        "numbers of 32 bits",
+        [np.int32([[70, -1, 5, 6, 5], [600, 5, -1, -1, 7]])],
+        factory={"words": [5, 70, 600]},
+        expect=[[2, 1, 0], [1, 0, 1]],
+        skip={"xla": "tables do not compile"},
+    ),
     Program(
         "look_up",
         "the classic",
@@ -285,6 +325,13 @@ CASES = [
         skip=CONTRIB,
     ),
     Op("hash_values", "words", [TEXTS, 7], skip=STRINGS),
+    refused(
+        "hash_values",
+        "floats",
+        [np.float32([[1.5, 2]]), 7],
+        "dtype must be string or integer",
+        ValueError,
+    ),
     Op(
         "hash_values",
         "any numbers",
@@ -383,6 +430,15 @@ CASES = [
     ),
     refused(
         "make_embedding",
+        "ids that are floats",
+        [{"x": np.float32([[1.7, 0]])}],
+        "Invalid input, not integer",
+        ValueError,
+        of="layer",
+        factory={"keys": ["x"], "rows": 4, "size": 3},
+    ),
+    refused(
+        "make_embedding",
         "no such row",
         [{"x": IDS}],
         r"exceeds number of buckets|= 3 (is not in|out of range) \[0, 3\)",
@@ -457,6 +513,13 @@ class FeatureColumnsTest(unittest.TestCase):
         check()
 
 
+class OneInARowTest(unittest.TestCase):
+    def test_vectors_of_ids_without_a_second_dimension(self):
+        embed, ids = v2.make_embedding(["x"], 9, 4), tf.constant([2, -1, 8])
+        expected = embed({"x": ids[:, None]})
+        np.testing.assert_array_equal(embed({"x": ids}), expected)
+
+
 def of(layer, *inputs):
     return np.asarray(layer(*inputs))
 
@@ -484,6 +547,44 @@ class KerasTest(unittest.TestCase):
         for page in (v2, v3):
             with self.assertRaisesRegex(ValueError, "both num_oov_buckets and default"):
                 page.make_word_counter(["a"], num_oov_buckets=1, default_value=0)
+
+    @parameterized.expand(
+        [
+            ("count_ids", ValueError, "not integer", 4),
+            ("hash_values", ValueError, "string or integer", 7),
+            ("make_word_counter", TypeError, "texts or integers", [5, 70]),
+        ]
+    )
+    def test_the_page_cuts_no_floats(self, name, error, match, size):
+        page, floats = getattr(v3, name), tf.constant([[5.5, 1.0]])
+        with self.assertRaisesRegex(error, match):
+            page(size)(floats) if name.startswith("make") else page(floats, size)
+
+    @parameterized.expand([(4,), (-1,)])
+    def test_the_page_refuses_a_default_out_of_range(self, default):
+        with self.assertRaisesRegex(ValueError, f"{default} not in range"):
+            v3.count_ids(tf.constant(IDS), 4, default)
+
+    def test_the_page_refuses_boundaries_that_do_not_increase(self):
+        for boundaries in ([1.0, 1.0], [1.0, 0.0]):
+            with self.assertRaisesRegex(ValueError, "must be a sorted list"):
+                v3.bucketize(EDGES, boundaries)
+        with self.assertRaisesRegex(ValueError, "must not be empty"):
+            v3.bucketize(EDGES, [])
+        with self.assertRaisesRegex(ValueError, r"\[n, size\]"):
+            v3.bucketize(EDGES[None], BOUNDARIES)
+
+    @parameterized.expand([("words", WORDS, TEXTS), ("numbers", [5, 70, 600], IDS)])
+    def test_a_counter_can_be_saved(self, _, words, inputs):
+        counter = v3.make_word_counter(words, default_value=1)
+        inputs, dtype = tf.constant(inputs), "string" if words is WORDS else "int64"
+        model = tf.keras.Sequential([tf.keras.Input([None], dtype=dtype), counter])
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/counter.keras"
+            model.save(path)
+            loaded = tf.keras.models.load_model(path)
+        self.assertEqual(loaded.layers[0].get_config(), counter.get_config())
+        self.assert_same(of(loaded, inputs), of(model, inputs))
 
     def test_discretization_has_the_same_buckets(self):
         layer = keras.Discretization(BOUNDARIES, output_mode="one_hot")
@@ -558,3 +659,38 @@ class KerasTest(unittest.TestCase):
         self.assert_same(mean[[0, 2, 3]], ours[[0, 2, 3]])
         self.assert_same(ours[1], np.zeros(3, "f"))
         self.assertTrue(np.isnan(mean[1]).all())
+
+
+class ArraysTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("hash_values", TEXTS, 7),
+            ("hash_values", IDS, 7),
+            ("cross", TEXTS, np.float32([17, 18, 70]), [18, 65], 11),
+            ("cross", TEXTS, np.float32([17, 18, 70]), [18, 65], 11, None, True),
+        ]
+    )
+    def test_arrays_are_taken_as_tensors_are(self, name, values, *args):
+        function = getattr(v2, name)
+        expected = function(tf.constant(values), *args).numpy()
+        np.testing.assert_array_equal(function(values, *args), expected)
+
+
+class EmbeddingTest(unittest.TestCase):
+    FACTORY = {"keys": ["x"], "rows": 4, "size": 3}
+
+    def test_each_begins_with_the_same_numbers(self):
+        made = [v2.make_embedding(**self.FACTORY) for _ in range(2)]
+        one, other = (layer({"x": tf.constant(IDS)}).numpy() for layer in made)
+        np.testing.assert_array_equal(one, other, strict=True)
+
+    def test_a_scope_may_lie_in_another(self):
+        layer = v2.make_embedding(**self.FACTORY, name="net/dnn")
+        layer({"x": tf.constant(IDS)})
+        name = "net/dnn/input_layer/x_embedding/embedding_weights:0"
+        self.assertEqual(layer.table.name, name)
+        counter = v2.make_word_counter(WORDS, name="net/counter")
+        np.testing.assert_array_equal(counter(tf.constant(TEXTS))[0], [2, 0, 0])
+        model = v2.make_linear_model(WORDS, [18, 65], 11, name="net/linear")
+        name = "net/linear/linear_model/bias_weights:0"
+        self.assertEqual(model.bias.name, name)

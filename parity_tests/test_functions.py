@@ -1,5 +1,6 @@
 import functools
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from v2_eager import functions as v2
 
 INVALID = tf.errors.InvalidArgumentError
 TRACED = {"eager": "run eagerly nothing is traced, and nothing is counted"}
+ELSEWHERE = "what a process computes is not seen from here"
 ROWS, KERNEL = normal("n", 5), normal(5, 3)
 RATES = [round(0.01 * i, 2) for i in range(1, 101)]
 SIZES = [67, 3, 67, 50, 3, 8]
@@ -220,9 +222,17 @@ CASES = [
         [batches([67]) + batches([67], 5)],
         of="program",
         graph=ValueError,
+        eager=ValueError,
         function=TypeError,
-        match="Cannot feed value of shape|Binding inputs",
-        skip={"eager": "run eagerly nobody looks at a signature"},
+        match="Cannot feed value of shape|Binding inputs|are incompatible",
+    ),
+    Raises.alike(
+        "sum_batches",
+        "another number of columns, bucketed",
+        [batches([67]) + batches([67], 5), True],
+        ValueError,
+        "Cannot feed value of shape|are incompatible",
+        of="program",
     ),
     Program(
         "sweep_rates", "once", [*line(), [0.5, 0.125, 0.01, 1e-3], 10], skip=TRACED
@@ -246,6 +256,12 @@ CASES = [
         a_function_in_each_call,
         "a function that is made in a call is traced in it: 4 products, not 1",
         skip=TRACED,
+    ),
+    Program(
+        "score_in_processes",
+        "two processes",
+        [batches([67, 1, 30, 8], 5), normal(5, 3), 2],
+        skip={"function": ELSEWHERE},
     ),
     Program("count_in_threads", "one total", [PARTS], expect=[2800] * 4),
     Program(
@@ -319,6 +335,17 @@ CASES = [
         match="Dimensions must be equal|Matrix size-incompatible",
     ),
     Program("average_by_name", "three names", [LATER, 0.75], traces=3),
+    *(
+        Raises.alike(
+            "average_by_name",
+            f"another shape, {slug}",
+            [[("a", normal(3)), ("a", array)], 0.75],
+            ValueError,
+            "Cannot feed value of shape|are incompatible",
+            of="program",
+        )
+        for slug, array in [("of one number", normal(1)), ("of none", normal())]
+    ),
     friend(
         "average_by_name",
         "a variable of a later call",
@@ -353,6 +380,39 @@ print(json.dumps(configure(3, (2, 1))))"""
         )
         found = json.loads(run.stdout.splitlines()[-1])
         self.assertEqual(found, [["CPU:0", "CPU:1", "CPU:2"], [2, 1]])
+
+    @parameterized.expand(
+        [
+            ("before the first op", "pass", 60, 0),
+            ("after it", "tf.ones([2]) + 1", 5, signal.SIGALRM),
+        ]
+    )
+    def test_a_fork_after_the_first_op_hangs(self, _, before, seconds, ended_by):
+        code = f"""import os, signal
+import tensorflow as tf
+{before}
+if not (child := os.fork()):
+    signal.alarm({seconds})  # which ends it
+    tf.function(tf.square)(3.0)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])"""
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        self.assertEqual(int(run.stdout), ended_by)
+
+    def test_a_process_that_is_spawned_does_not(self):
+        square = "tf.function(tf.square)(3.0).numpy()"
+        code = f"""import multiprocessing
+import tensorflow as tf
+tf.ones([2]) + 1
+with multiprocessing.get_context("spawn").Pool(1) as pool:
+    program = "exec('import tensorflow as tf') or float({square})"
+    print(pool.apply_async(eval, [program]).get(60))"""
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        self.assertEqual(float(run.stdout), 9.0)
 
     def test_a_processor_has_no_memory_to_limit(self):
         (cpu,) = tf.config.list_physical_devices("CPU")

@@ -13,6 +13,7 @@ from tf1to2.parity import (
     Raises,
     integers,
     normal,
+    uniform,
 )
 from tf1to2.parity.v1 import legacy
 from v1_graph import gradients as v1
@@ -29,6 +30,9 @@ THREE = {
 }
 ROWS = {**TWO, "gradient": "the rows lead to x one by one: their sum has another order"}
 TEXT = {"xla": "strings do not compile"}
+ADAPTED = {"gradient": "every step leads to the loss: sums of another order"}
+COMPLEX = np.random.RandomState(5).normal(size=[2, 1031]).astype("f")
+COMPLEX = COMPLEX[0] + np.complex64(1j) * COMPLEX[1]
 CLIPPED = {
     **TWO,
     "gradient": "a norm takes its tensor three times; gradients are the input",
@@ -57,6 +61,26 @@ def gradient_through_target(weights, features, next_features, reward, discount):
         target = reward + discount * tf.tensordot(next_features, weights, 1)
         loss = tf.reduce_sum(tf.square(target - tf.tensordot(features, weights, 1))) / 2
     return tape.gradient(loss, [weights, target])
+
+
+def adapt_variables(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2):
+    """What is assigned to variables: the outer tape sees no way through it."""
+    weights = [tf.Variable(hidden), tf.Variable(output)]
+    with tf.GradientTape() as tape:
+        for _ in range(steps):
+            with tf.GradientTape() as inner:
+                loss = v2.squared_error(weights, x, y)
+            for w, gradient in zip(weights, inner.gradient(loss, weights), strict=True):
+                w.assign_sub(rate * gradient)
+        loss = v2.squared_error(weights, new_x, new_y)
+    return [loss, *tape.gradient(loss, weights)]
+
+
+def task(seed, rows):
+    """Weights of a network, rows that it adapts to, and rows for the loss."""
+    random = np.random.RandomState(seed)
+    shapes = [3, 5], [5, 2], [rows, 3], [rows, 2], [rows, 3], [rows, 2]
+    return [random.normal(size=shape).astype("f") for shape in shapes]
 
 
 CASES = [
@@ -177,6 +201,35 @@ CASES = [
         skip=TWO,
     ),
     Op(
+        "slope_penalty",
+        "three rows",
+        [normal(3, 2), normal(3, 2), uniform(3, 1), normal(2, 4), normal(4, 1)],
+        skip=THREE,
+    ),
+    Op(
+        "slope_penalty",
+        "64 rows",
+        [normal(64, 16), normal(64, 16), uniform(64, 1), normal(16, 32), normal(32, 1)],
+        skip=THREE,
+    ),
+    FalseFriend(
+        "adapt",
+        "two steps",
+        task(0, 64),
+        {"rate": 0.25},
+        naive=lambda *args, rate: adapt_variables(*args, rate=rate),
+        skip=ADAPTED,
+        because="no gradient goes through an assignment: the steps count as constants",
+    ),
+    Op("adapt", "first order", task(1, 7), {"first_order": True}, skip=ADAPTED),
+    Op("adapt", "no step", task(2, 7), {"steps": 0}, skip=ADAPTED),
+    Op(
+        "conjugate",
+        "the classic",
+        [np.complex64([0.5j, 1 + 2j])],
+    ),
+    Op("conjugate", "a thousand", [COMPLEX]),
+    Op(
         "log1pexp_derivatives",
         "far out",
         [F([-1000, 0, 200, 1000])],
@@ -192,6 +245,8 @@ CASES = [
     Layer(
         "make_scale", "another", [normal(4, 2)], factory={"limit": 1.0, "name": "gain"}
     ),
+    Op("reverse_gradient", "any size", [normal("n", 3)]),
+    Op("reverse_gradient", "a quarter", [normal("n", "m")], {"weight": 0.25}),
     FalseFriend(
         "cross_entropy_gradients",
         "even odds",

@@ -37,6 +37,11 @@ BOXES = np.float32(
     [[0, 0, 0.5, 0.5], [0.125, 0, 0.5, 0.5], [0.25, 0.25, 1, 1], [0.5, 0, 1, 0.25]]
 )
 SCORES = np.float32([0.5, 0.75, 0.25, 0.625])
+CLASS_SCORES = np.stack([SCORES, SCORES[::-1] / 2, SCORES - 0.375, SCORES], 1)
+CLASS_SCORES = CLASS_SCORES.reshape([2, 4, 2])
+DRAWN = np.random.RandomState(64)
+FAR, NEAR = DRAWN.uniform(0, 0.7, [2, 150, 2]), DRAWN.uniform(0.1, 0.3, [2, 150, 2])
+MANY = np.concatenate([FAR, FAR + NEAR], -1).astype("f")
 JPEG = base64.b64decode(
     """
     /9j/4AAQSkZJRgABAQEBLAEsAAD/2wBDABQODxIPDRQSEBIXFRQYHjIhHhwcHj0sLiQySUBMS0dARkVQWnNi
@@ -323,6 +328,21 @@ CASES = [
         exact=True,
         skip={**FEW, **UNREGISTERED, "xla": NO_XLA},
     ),
+    Op(
+        "best_of_each",
+        "two images",
+        [np.stack([BOXES, BOXES[::-1]]), CLASS_SCORES, 5],
+        exact=True,
+        skip={**UNREGISTERED, "xla": NO_XLA},
+    ),
+    Op(
+        "best_of_each",
+        "150 boxes",
+        [MANY, DRAWN.uniform(size=[2, 150, 3]).astype("f"), 9],
+        {"iou_threshold": 0.25, "score_threshold": 0.5},
+        exact=True,
+        skip={**FIRST, **UNREGISTERED, "xla": NO_XLA},
+    ),
     *[
         Op(
             "decode",
@@ -366,6 +386,16 @@ CASES = [
         eager=ValueError,
         function=ValueError,
         match="must have either 3 or 4 dimensions",
+    ),
+    *(
+        Raises.alike(
+            "resize",
+            f"no method {method}",
+            [np.ones([2, 2, 1], "f"), (3, 3), method],
+            ValueError,
+            "method is not implemented",
+        )
+        for method in (-1, 4)
     ),
     Raises(
         "resize_with_pad",

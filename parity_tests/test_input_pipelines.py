@@ -334,6 +334,10 @@ CASES = [
     ),
     program("shuffle_and_repeat", "a small buffer", [67, 16, 3, 7, 7], skip=FUSED),
     program("shuffle_and_repeat", "one for all", [1031, 2000, 2, 1, 5], skip=FUSED),
+    program("shuffle_and_repeat", "both seeds are 0", [67, 16, 3, 0, 0], skip=FUSED),
+    program(
+        "shuffle_and_repeat", "large seeds", [67, 16, 3, 2**31 + 6, 2**33], skip=FUSED
+    ),
     friend(
         "shuffle_and_repeat",
         "the order of today",

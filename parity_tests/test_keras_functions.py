@@ -1,5 +1,7 @@
 """Proves the pair `keras_functions`: K.function, sessions and phases, without them."""
 
+import os
+import tempfile
 import unittest
 from unittest import mock
 
@@ -9,7 +11,8 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Program, Raises, false_friends
+from parity_tests.keras_cases import COMPILED, OLD, friend, old
+from tf1to2.parity import FalseFriend, Raises, false_friends
 from v1_graph import keras_functions as v1
 from v2_eager import keras_functions as v2
 
@@ -40,29 +43,25 @@ FILTERS = [drawn(3, 3, 3, 4) / 2, drawn(4), drawn(3, 3, 4, 5) / 2, drawn(5)]
 FILTERS += [drawn(5, 3), drawn(3)]
 AGAINST = [*FILTERS[:4], -np.abs(FILTERS[4]) * [1, 0, 0], drawn(3)]
 AGAINST[4] = AGAINST[4].astype("f")
+CODED = X, drawn(70, 2)
+ENCODER = [drawn(4, 2), drawn(2), drawn(4, 2) / 4, drawn(2) / 4, drawn(2, 4), drawn(4)]
+LINE = [NUMBERS, [drawn(4, 3), drawn(3)], 1 + drawn(4) / 4]
+LINES = np.random.RandomState(21)
+READ = [
+    LINES.standard_normal([67, 8, 4]).astype("f"),
+    *(
+        LINES.randint(*ends, size=[67, size]).astype("i")
+        for ends, size in [((0, 5), 3), ((7, 9), 1), ((1, 4), 1)]
+    ),
+]
+READER = [LINES.standard_normal(size).astype("f") for size in ([4, 6], [6])]
 SHARES = {"edges": 0.5, "shapes": 2.0}
 SIZES = [[2, 3], [4]]
-OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
+HEADS = np.random.RandomState(22)
+HEAD_DATA = [HEADS.standard_normal(size).astype("f") for size in ([64, 3], [64, 4])]
+BODY = [HEADS.standard_normal(size).astype("f") for size in ([3, 5], 5, [5, 2], 2)]
+HEAD = [HEADS.standard_normal(size).astype("f") for size in ([5, 4], 4)]
 ONCE = {**OLD, "function": "no tf.function: names are Python's"}
-
-
-# What is compiled reduces its losses in float32, in 1.15, whatever comes in.
-COMPILED = {"float32": True}
-
-
-def old(name, slug, args, kwargs=(), skip=OLD, **others):
-    return Program(name, slug, args, dict(kwargs), skip=skip, **others)
-
-
-def friend(name, slug, args, naive, because, skip=OLD, **others):
-    return FalseFriend(
-        *(name, slug, args),
-        of="program",
-        naive=naive,
-        because=because,
-        skip=skip,
-        **others,
-    )
 
 
 def by_a_call_in_training(x, start, phase):
@@ -120,6 +119,37 @@ def by_an_input_of_the_model(data, start, epochs, batch_size):
     model.fit(*data, batch_size=batch_size, epochs=epochs, verbose=0)
 
 
+def by_a_lambda(data, start, scale, rate, steps):
+    variable = keras.Variable(scale)
+
+    class Closed(keras.layers.Lambda):
+        def set_weights(self, weights):
+            """It has none."""
+
+    def closed():
+        return Closed(lambda x: x * variable, output_shape=scale.shape)
+
+    with mock.patch.object(v2, "Scale", closed):
+        losses, weights = v2.train_closure(data, start, scale, rate, steps)
+    return losses, [variable.numpy(), *weights]
+
+
+def beside_the_way(data, start, epochs, batch_size):
+    """The penalty is a layer whose output nobody reads."""
+
+    def apart():
+        def call(mean, log_variance, noise):
+            penalized(mean, log_variance, noise)
+            return keras.ops.exp(log_variance / 2) * noise + mean
+
+        penalized = drawing()
+        return call
+
+    drawing = v2.Draw
+    with mock.patch.object(v2, "Draw", apart):
+        return v2.fit_autoencoder(data, start, epochs, batch_size)
+
+
 def by_an_argument(data, start, phase, epochs, batch_size):
     def norm(**options):
         layer = keras.layers.BatchNormalization(**options)
@@ -135,6 +165,13 @@ def in_a_new_graph(sizes, clear):
     keras.layers.Dense(1)  # of another model
     with tf.Graph().as_default():
         return [[keras.layers.Dense(n).name for n in units] for units in sizes]
+
+
+def by_the_layers_output(pair, start, name):
+    base = v2.images_network(start, 3)
+    image = keras.Input(pair[0].shape[1:])
+    outer = keras.Model(image, base(image))
+    return keras.Model(outer.inputs, base.get_layer(name).output).predict(pair[0])
 
 
 CASES = [
@@ -193,6 +230,21 @@ CASES = [
         traces=2,
     ),
     friend(
+        "train_closure",
+        "ten steps",
+        [*LINE, 0.125, 10],
+        by_a_lambda,
+        "a Lambda owns no weights, and no model of Keras 3 has the variable",
+    ),
+    friend(
+        "fit_autoencoder",
+        "three epochs",
+        [CODED, ENCODER, 3, 16],
+        beside_the_way,
+        "a layer that leads to no output is not run, and adds no loss",
+        **COMPILED,
+    ),
+    friend(
         "loss_of_inputs",
         "three epochs",
         [NUMBERS, START, 3, 16],
@@ -201,6 +253,7 @@ CASES = [
         differs="raises",
         **COMPILED,
     ),
+    old("fit_its_output", "three epochs", [READ, READER, 3, 16], **COMPILED),
     old("two_graphs", "two sets of weights", [X, [START, OTHER]]),
     old("serve", "five requests", [np.array_split(X, 5), START, 3]),
     old("serve", "whole numbers", [[np.int64([[1, 0, -2, 3]])], START, 1]),
@@ -219,9 +272,19 @@ CASES = [
         [SIZES, False],
         in_a_new_graph,
         "a new graph does not begin to count anew",
-        ONCE,
+        skip=ONCE,
+    ),
+    friend(
+        "look_inside",
+        "two images each",
+        [(IMAGES[:2], IMAGES[1:]), FILTERS, "shapes"],
+        by_the_layers_output,
+        "layer.output is that of the inner model's own input",
+        differs="raises",
     ),
     old("name_layers", "cleared", [SIZES, True], skip=ONCE),
+    old("cut", "three pieces", [np.hstack([X, X[:, ::-1], X[:, :1]]), [2, 3, 4]]),
+    old("replace_head", "a step", [HEAD_DATA, BODY, HEAD, 0.25], **COMPILED),
     Raises(
         "layer_outputs",
         "too few features",
@@ -292,6 +355,48 @@ class DistancesTest(unittest.TestCase):
     def test_predict_drops_nothing(self):
         self.assertLess(both("monte_carlo")[1]["outputs/1"].max(), 1e-6)
 
+    @parameterized.expand(
+        [
+            ("Dropout", {"rate": 0.5, "seed": 3}),
+            ("Scale", {}),
+            ("TrainingNorm", {}),
+            ("InferenceNorm", {}),
+        ]
+    )
+    def test_layers_of_the_page_are_saved_and_loaded(self, name, options):
+        own = getattr(v2, name)
+        model = keras.Sequential([keras.Input([4]), own(**options)])
+        model.set_weights([weight + 1 for weight in model.get_weights()])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.keras")
+            model.save(path)
+            loaded = keras.models.load_model(path)
+        x = np.arange(8, dtype="f").reshape(2, 4)
+        np.testing.assert_array_equal(loaded(x), model(x))
+
+    @parameterized.expand(["uint8", "int64", "float64"])
+    def test_pixels_of_another_dtype_are_float32_first(self, dtype):
+        images = np.arange(2 * 8 * 8 * 3).reshape(2, 8, 8, 3) % 251
+        step = {"edges": 1.0}, 0.125, 2
+        answers = [
+            [
+                *v2.saliency(pixels, FILTERS),
+                v2.guided_saliency(pixels, FILTERS, 1),
+                *v2.deep_dream(pixels[:1], FILTERS, *step)[1],
+                *v2.running_mean([pixels[0, 0]] * 2, 0.5)[1],
+            ]
+            for pixels in (images.astype("f"), images.astype(dtype))
+        ]
+        for expected, found in zip(*answers, strict=True):
+            self.assertEqual(found.dtype, expected.dtype)
+            np.testing.assert_array_equal(found, expected)
+
+    def test_a_draw_may_be_for_a_whole_row(self):
+        dropped = v2.Dropout(0.5, noise_shape=[8, 1], seed=3)(
+            tf.ones([8, 5]), training=True
+        )
+        self.assertEqual(set(np.sum(dropped, axis=1)), {0, 10})
+
     def test_pixels_are_small(self):
         left, _ = both("guided_saliency")
         self.assertEqual(f"{np.abs(left['outputs']).max():.4f}", "0.0023")
@@ -336,9 +441,27 @@ class DistancesTest(unittest.TestCase):
         _, gradient = Explained().predict(np.float32([[1.0, 3.0]]), verbose=0)
         self.assertEqual(gradient.tolist(), [[2.0, 6.0]])
 
+    def test_split_takes_places(self):
+        pieces = keras.ops.split(np.arange(9), [2, 3, 4])
+        self.assertEqual([len(piece) for piece in pieces], [2, 1, 1, 5])
+
     def test_backend_of_what_has_no_value(self):
         output = v2.network(START).output
         self.assertIs(keras.backend.eval(output), output)
+
+
+class ObviousTest(unittest.TestCase):
+    """What the chapter says of the obvious form."""
+
+    @parameterized.expand(
+        [
+            ("train_closure", "outputs/0/9", "1.0597 0.2086"),
+            ("fit_autoencoder", "outputs/0", "3.5930 5.0229"),
+        ]
+    )
+    def test_losses(self, name, leaf, told):
+        left, naive = (np.ravel(side[leaf])[0] for side in both(name))
+        self.assertEqual(f"{naive:.4f} {left:.4f}", told)
 
 
 def both(name):

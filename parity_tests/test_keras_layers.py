@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import unittest
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from parity_tests import PLAIN, proof
 from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises, integers, normal
 from v1_graph import keras_layers as v1
 from v2_eager import keras_layers as v2
+from v2_eager.keras_layers import own
 
 layers = tf.keras.layers
 
@@ -40,7 +43,21 @@ def case(kind, name, slug, args, factory=(), skip=(), **others):
 
 
 SEQUENCES = [normal("b", "s", 3)]
+PADDED = np.random.RandomState(3).randint(1, 9, [64, 7])
+PADDED = np.int32(PADDED * (np.arange(7) < 3 + np.arange(64)[:, None] % 5))
+PAIRS_OF_PADDED = [PADDED[:, :5], PADDED[:, 2:], draw(9, 4)]
+DOCUMENTS = (
+    PADDED.reshape([16, 4, 7])
+    * (np.arange(4) < 1 + np.arange(16)[:, None] % 4)[:, :, None]
+)
 SENTENCES = np.int32([[1, 7, 3, 2, 9, 4], [5, 2, 0, 0, 0, 0], [8, 1, 6, 0, 0, 0]])
+KEPT = np.arange(6) < 2 + np.arange(64)[:, None] % 5
+READ = [
+    [[draw(8, 4, 2), draw(8, 3)], [draw(8, 4, 2) + 1, draw(8, 3)]],
+    lstm_weights(2, 3),
+    [draw(1, 4, 2), draw(1, 4, 2) - 1],
+    0.5,
+]
 PIECES = [draw(3, 4, 2) + shift for shift in np.float32([0, 0.1, 0.2, 0.3])]
 BATCH = draw(64, 3) * 3 + 1
 STATISTICS = [np.abs(draw(3)) + shift for shift in np.float32([0.5, 0, 0.25, 1])]
@@ -77,6 +94,32 @@ def frozen_by_trainable(x, weights, trainable, phase):
     norm.set_weights(weights)
     y = norm(x, training=bool(phase))
     return (y, *norm.get_weights()[2:])
+
+
+def by_time_distributed(ids, vectors, of_words, of_sentences):
+    """The same code, with the old gates."""
+    words, sentences = (weights[1].shape[0] for weights in (of_words, of_sentences))
+    embedding = layers.Embedding(*vectors.shape, mask_zero=True)
+    inputs = layers.Input(ids.shape[1:], dtype="int32")
+    x = layers.TimeDistributed(embedding)(inputs)
+    x = layers.TimeDistributed(layers.LSTM(words, **v2.OLD_LSTM))(x)
+    model = tf.keras.Model(inputs, layers.LSTM(sentences, **v2.OLD_LSTM)(x))
+    model.set_weights([vectors, *of_words, *of_sentences])
+    return model.predict_on_batch(ids)
+
+
+def route_by_todays_batch_dot(inputs, kernel, routings=3):
+    """The same code."""
+    K = tf.keras.backend
+    tiled = K.tile(K.expand_dims(inputs, 1), [1, K.int_shape(kernel)[0], 1, 1])
+    hat = K.map_fn(lambda row: K.batch_dot(row, kernel, [2, 3]), elems=tiled)
+    agreement = K.zeros_like(hat[:, :, :, 0])
+    for routing in range(routings):
+        share = tf.nn.softmax(agreement, axis=1)
+        outputs = v2.squash(K.batch_dot(share, hat, [2, 2]))
+        if routing < routings - 1:
+            agreement += K.batch_dot(outputs, hat, [2, 3])
+    return outputs
 
 
 def gru_as_it_comes(kind, features, units):
@@ -311,6 +354,43 @@ CASES = [
         "a batch",
         [draw(64, 5), draw(64, 5) * draw(5), draw(5, 3), draw(3)],
     ),
+    case(
+        Program,
+        "attend",
+        "a batch",
+        [draw(16, 9, 6), draw(16, 7, 5), [draw(6, 6), draw(5, 6), draw(6, 1)]],
+    ),
+    case(Layer, "make_clusters", "any size", [normal("b", 4)], {"count": 3}),
+    case(Layer, "make_clusters", "heavy", [normal(64, 5)], {"count": 7, "alpha": 2.0}),
+    case(Op, "attend_by_layers", "padded", [draw(64, 3, 4), draw(64, 6, 4), KEPT]),
+    case(Program, "read_in_other_batches", "two batches", READ),
+    case(Layer, "make_residual", "any size", [normal("b", 4)], {"units": 7}),
+    case(Program, "compare_padded", "a batch", PAIRS_OF_PADDED),
+    case(
+        FalseFriend,
+        "read_documents",
+        "a batch",
+        [DOCUMENTS, draw(9, 4), lstm_weights(4, 5), lstm_weights(5, 3)],
+        of="program",
+        naive=by_time_distributed,
+        because="a TimeDistributed has no mask of what it wraps, and hands none on",
+    ),
+    case(
+        Program,
+        "read_with_constants",
+        "a batch",
+        [draw(16, 9, 4), draw(16, 3), [draw(4, 5), draw(5, 5), draw(3, 5)]],
+    ),
+    case(
+        FalseFriend,
+        "route",
+        "any batch",
+        [normal("b", 6, 4), draw(3, 6, 5, 4)],
+        naive=route_by_todays_batch_dot,
+        differs="raises",
+        because="the first axis alone is that of the batch: it multiplied matrices, "
+        "with all axes before them as the batch",
+    ),
     case(Program, "center", "four batches", [[draw(n, 3) + n for n in (8, 8, 8, 8)]]),
     case(
         Program,
@@ -384,6 +464,87 @@ def old_gru_weights():
 class TodayTest(unittest.TestCase):
     """What the chapter says of today's Keras beside the pairs."""
 
+    @parameterized.expand([("built", True), ("not built", False)])
+    def test_inner_layers_are_loaded_if_they_are_built(self, _, builds):
+        class Net(tf.keras.Model):
+            def __init__(self):
+                super().__init__()
+                self.dense = layers.Dense(4)
+
+            def build(self, input_shape):
+                if builds:
+                    self.dense.build(input_shape)
+
+            def call(self, rows):
+                return self.dense(rows)
+
+        trained, loaded = Net(), Net()
+        answer = trained(PIECES[0][:, 0])
+        loaded.build((None, 2))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.weights.h5")
+            trained.save_weights(path)
+            try:
+                loaded.load_weights(path)
+            except ValueError as error:
+                self.assertFalse(builds)
+                self.assertIn("was never built", str(error))
+                return
+        same = np.array_equal(loaded(PIECES[0][:, 0]), answer)
+        self.assertEqual(same, builds)
+
+    def test_a_conv_lstm_begins_with_a_state(self):
+        options = {"padding": "same", "return_state": True}
+        read = layers.ConvLSTM2D(3, 3, **options)
+        write = layers.ConvLSTM2D(3, 3, return_sequences=True, **options)
+        images = [tf.keras.Input([None, 6, 5, 2]) for _ in range(2)]
+        _, h, c = read(images[0])
+        model = tf.keras.Model(images, write(images[1], initial_state=[h, c]))
+        source, target = draw(2, 4, 6, 5, 2), draw(2, 3, 6, 5, 2)
+        found = model.predict_on_batch([source, target])
+        self.assertEqual(found[1].shape, (2, 6, 5, 3))
+        _, *state = read(source)
+        again = write(target, initial_state=state)
+        for ours, theirs in zip(found, again, strict=True):
+            self.assertLess(np.abs(ours - theirs).max(), 1e-6)
+        self.assertGreater(np.abs(write(target)[0] - found[0]).max(), 0.01)
+
+    def test_masks_of_two_inputs(self):
+        seen = []
+
+        class Two(layers.Layer):
+            def call(self, inputs, mask=None):
+                seen.append([one is not None for one in mask])
+                return inputs[0] + inputs[1]
+
+            def compute_mask(self, inputs, mask=None):
+                return None
+
+        words = tf.keras.Input([3], dtype="int32")
+        masked, plain = (layers.Embedding(5, 2, mask_zero=m) for m in (True, False))
+        for pair in [(masked, plain), (plain, plain)]:
+            Two()([layer(words) for layer in pair])
+        self.assertEqual(seen, [[True, False], [False, False]])
+
+    def test_each_input_has_a_mask_of_its_own(self):
+        class OneMask(v2.Likeness):
+            def call(self, inputs, mask=None):
+                return super().call(inputs, [mask[0], mask[0]])
+
+        a, _, vectors = PAIRS_OF_PADDED
+        b = a[::-1]
+        found = v2.compare_padded(a, b, vectors)
+        with mock.patch.object(v2, "Likeness", OneMask):
+            other = v2.compare_padded(a, b, vectors)
+        self.assertGreater(np.abs(found - other).max(), 0.1)
+
+    def test_a_time_distributed_embedding_has_no_mask(self):
+        words = tf.keras.Input([2, 3], dtype="int32")
+        embedding = layers.Embedding(5, 2, mask_zero=True)
+        self.assertIsNotNone(embedding(words)._keras_mask)
+        found = layers.TimeDistributed(embedding)(words)
+        self.assertIsNone(getattr(found, "_keras_mask", None))
+
     def test_a_layer_casts_to_its_own_dtype(self):
         x = tf.constant([[[1.0, 2.0**-40]]], tf.float64)
         self.assertEqual(layers.add([x, x]).dtype, tf.float32)
@@ -392,8 +553,55 @@ class TodayTest(unittest.TestCase):
         for tensor in [
             *merged.values(),
             *(v2.activate(x, kind) for kind in ACTIVATIONS),
+            *(v2.pool(tf.tile(x[..., None], [1, 4, 2, 1]), kind) for kind in POOLS),
         ]:
             self.assertEqual(tensor.dtype, tf.float64)
+
+    def test_a_layer_of_one_s_own_is_saved_and_predicts_without_an_update(self):
+        model = tf.keras.Sequential([layers.Input([3]), v2.Center(0.5, 0.25)])
+        rows = np.arange(24, dtype="f").reshape(8, 3)
+        model.predict(rows, verbose=0)
+        np.testing.assert_array_equal(model.get_weights()[1], np.zeros(3))
+        model.compile("sgd", "mse")
+        model.fit(rows, rows, batch_size=8, verbose=0)
+        mean = model.get_weights()[1]
+        np.testing.assert_array_equal(mean, rows.mean(axis=0) / 2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.keras")
+            model.save(path)
+            loaded = tf.keras.models.load_model(path)
+        (center,) = loaded.layers
+        self.assertEqual((center.momentum, center.rate), (0.5, 0.25))
+        np.testing.assert_array_equal(center.get_weights()[1], mean)
+
+    @parameterized.expand(
+        [
+            ("Attention", own.Attention(), [[3, 4], [2, 4]]),
+            ("Residual", own.Residual(5), [[4]]),
+            ("Conditioned", layers.RNN(own.Conditioned(3, 3)), [[2, 4]]),
+        ]
+    )
+    def test_layers_of_one_s_own_are_saved_and_loaded(self, _, layer, shapes):
+        inputs = [layers.Input(shape) for shape in shapes]
+        outputs = layer(inputs if len(shapes) > 1 else inputs[0])
+        model = tf.keras.Model(inputs, outputs)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.keras")
+            model.save(path)
+            loaded = tf.keras.models.load_model(path)
+        arrays = [np.arange(2.0 * np.prod(s)).reshape(2, *s) / 8 for s in shapes]
+        found, expected = (tf.nest.flatten(m(arrays)) for m in (loaded, model))
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+    def test_whole_numbers_have_a_mean_that_is_none(self):
+        answer = v2.center([np.array([[0], [3]])])
+        np.testing.assert_array_equal(answer["outputs"][0], [[-1.5], [1.5]])
+
+    def test_merged_tensors_have_one_dtype(self):
+        ones = tf.ones([1, 2, 3])
+        with self.assertRaisesRegex(ValueError, "dtype float32 .*dtype float64"):
+            v2.merge(ones, tf.cast(ones, tf.float64))
 
     def test_three_gates_give_three_numbers(self):
         gates = [v2.hard_sigmoid, "sigmoid", "hard_sigmoid"]
@@ -409,6 +617,12 @@ class TodayTest(unittest.TestCase):
             norm.trainable = trainable
             squares.append(np.mean(np.square(norm(x, training=True))))
         self.assertEqual([f"{square:.2f}" for square in squares], ["1.00", "77.04"])
+
+    def test_what_a_lambda_closes_over_is_not_trained(self):
+        scale, dense = tf.Variable(3.0), layers.Dense(1)
+        for function in (lambda x: scale * x, lambda x: dense(x)):
+            model = tf.keras.Sequential([tf.keras.Input([2]), layers.Lambda(function)])
+            self.assertEqual(model.trainable_weights, [])
 
     def test_the_gate_is_found_by_a_model_that_is_loaded(self):
         config = v2.make_lstm(2).get_config()

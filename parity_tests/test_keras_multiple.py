@@ -1,3 +1,6 @@
+import functools
+import os
+import tempfile
 import unittest
 from unittest import mock
 
@@ -6,8 +9,9 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
-from tf1to2.parity import FalseFriend, Program, Raises, false_friends
+from parity_tests import keras_cases, proof
+from parity_tests.keras_cases import OLD
+from tf1to2.parity import FalseFriend, Raises, false_friends
 from v1_graph import keras_multiple as v1
 from v2_eager import keras_multiple as v2
 
@@ -46,27 +50,11 @@ NORMAL = [
 ]
 keras = tf.keras
 INVALID = tf.errors.InvalidArgumentError
-OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
 GONE = {"graph": "there are no estimators; the recording stands for the left page"}
 EMPTY = {**OLD, "eager": "eagerly Keras 3 does not reduce the losses of no rows: NaN"}
 TRACES = 4  # a part of other sizes, and what is left
-
-
-def old(name, slug, args, skip=OLD, **others):
-    options = {"float32": True, "traces": TRACES, **others}
-    return Program(name, slug, args, skip=skip, **options)
-
-
-def friend(name, slug, args, naive, because, skip=OLD):
-    return FalseFriend(
-        *(name, slug, args),
-        of="program",
-        float32=True,
-        naive=naive,
-        because=because,
-        skip=skip,
-        traces=TRACES,
-    )
+old = functools.partial(keras_cases.old, float32=True, traces=TRACES)
+friend = functools.partial(keras_cases.friend, float32=True, traces=TRACES)
 
 
 def by_the_mean_of_means(data, start, epochs, batch_size):
@@ -110,7 +98,12 @@ CASES = [
         by_the_mean_of_means,
         "the loss is the mean of the devices' means, and was the mean over rows",
     ),
-    old("fit_on_towers", "a last batch of one row", [first(65), START, 3, 16], EMPTY),
+    old(
+        "fit_on_towers",
+        "a last batch of one row",
+        [first(65), START, 3, 16],
+        skip=EMPTY,
+    ),
     old("predict_on_towers", "batches of 23, and a row", [DATA[0], START, 23]),
     old("save_the_template", "an epoch", [first(69), START, 1, 16]),
     old("normalize_on_towers", "three steps", [MEASURED, NORMAL, 3]),
@@ -170,13 +163,13 @@ CASES = [
         [DATA, START, 16, [{"steps": 3}, {"steps": 7}]],
         as_if_it_were_a_copy,
         "the model is trained itself; an estimator trained a copy",
-        GONE,
+        skip=GONE,
     ),
     old(
         "train_estimator",
         "up to a step",
         [DATA, START, 16, [{"max_steps": 6}, {"max_steps": 4}, {"steps": 1}]],
-        GONE,
+        skip=GONE,
     ),
     friend(
         "evaluate_estimator",
@@ -184,10 +177,10 @@ CASES = [
         [DATA, OTHERS, START, 16, 3],
         by_its_loss,
         "the loss is the mean over rows, and was one over batches",
-        GONE,
+        skip=GONE,
     ),
-    old("evaluate_estimator", "a batch", [DATA, OTHERS, START, 16, 3, 1], GONE),
-    old("predict_by_estimator", "rows", [DATA, OTHERS[0], START, 16, 3], GONE),
+    old("evaluate_estimator", "a batch", [DATA, OTHERS, START, 16, 3, 1], skip=GONE),
+    old("predict_by_estimator", "rows", [DATA, OTHERS[0], START, 16, 3], skip=GONE),
 ]
 PROOF = proof(v1, v2, CASES)
 
@@ -270,6 +263,56 @@ class DistancesTest(unittest.TestCase):
                 model.compile("sgd", loss, run_eagerly=eagerly)
             losses.append(model.evaluate(*data, batch_size=2, verbose=0))
         self.assertEqual(np.isnan(losses).tolist(), [False, True])
+
+
+class EstimatorTest(unittest.TestCase):
+    """What an estimator refused, and `fit` does not."""
+
+    @parameterized.expand([("train_estimator",), ("evaluate_estimator",)])
+    def test_a_nan_ends_the_training_of(self, name):
+        nan, rest = [*START[:3], START[3] * np.nan], [[{"steps": 2}]]
+        if name == "evaluate_estimator":
+            rest = [2]
+        data = [DATA, DATA] if name == "evaluate_estimator" else [DATA]
+        with self.assertRaisesRegex(FloatingPointError, "NaN loss"):
+            getattr(v2, name)(*data, nan, 16, *rest)
+
+    @parameterized.expand(
+        [
+            ("no_steps", {"steps": 0}, "steps > 0, given: 0"),
+            ("steps_below_0", {"steps": -1}, "steps > 0, given: -1"),
+            ("up_to_step_0", {"max_steps": 0}, "max_steps > 0, given: 0"),
+            ("both", {"steps": 1, "max_steps": 1}, "both steps and max_steps"),
+        ]
+    )
+    def test_refused_are(self, _, run, message):
+        with self.assertRaisesRegex(ValueError, message):
+            v2.train_estimator(DATA, START, 16, [run])
+
+    def test_no_steps_are_refused_and_not_without_an_end(self):
+        for train in (
+            lambda: v2.predict_by_estimator(DATA, OTHERS[0], START, 16, 0),
+            lambda: v2.evaluate_estimator(DATA, OTHERS, START, 16, 0),
+            lambda: v2.evaluate_estimator(DATA, OTHERS, START, 16, 1, 0),
+        ):
+            with self.assertRaisesRegex(ValueError, "Must specify steps > 0, given: 0"):
+                train()
+
+    def test_no_rows_have_metrics_of_0(self):
+        found = v2.evaluate_estimator(DATA, first(0), START, 16, 1)
+        self.assertEqual(found, {"loss": 0, "acc": 0, "global_step": 1})
+
+    @parameterized.expand([("TellsMean",), ("SharedByRows",)])
+    def test_loaded_is_a_saved(self, name):
+        model = v2.compiled(v2.network(START, getattr(v2, name)))
+        model.fit(*DATA, verbose=0)  # Keras loads no optimizer that has not begun
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.keras")
+            model.save(path)
+            loaded = keras.models.load_model(path)
+        self.assertIs(type(loaded), getattr(v2, name))
+        answers = [m.predict(DATA[0], verbose=0) for m in (model, loaded)]
+        np.testing.assert_array_equal(*answers)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@ import functools
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 import warnings
 from unittest import mock
@@ -11,8 +12,9 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
-from tf1to2.parity import FalseFriend, Program, Raises, false_friends
+from parity_tests import keras_cases, proof
+from parity_tests.keras_cases import OLD
+from tf1to2.parity import Raises, false_friends
 from v1_graph import keras_optimizers as v1
 from v2_eager import keras_optimizers as v2
 
@@ -21,6 +23,8 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
 )
 RANDOM = np.random.RandomState(15)
+old = functools.partial(keras_cases.old, float32=True)
+friend = functools.partial(keras_cases.friend, float32=True)
 
 
 def drawn(*shape):
@@ -31,7 +35,6 @@ DATA, START = (drawn(70, 3), drawn(70, 2)), [drawn(3, 2), drawn(2)]
 WORDS = drawn(64, 5), RANDOM.randint(0, 48, [3, 80]).astype("i"), drawn(3, 80, 5)
 SAVED = [np.int64(7), drawn(3, 2), drawn(2), drawn(3, 2) ** 2, drawn(2) ** 2]
 keras = tf.keras
-OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
 SAME = {"eager": "the same operations one by one: proven with Adam's"}
 LONG = {"eager": "a thousand steps one by one take seconds; ten are proven"}
 OPTIMIZERS = {
@@ -89,23 +92,6 @@ SCHEDULES = {
         "decay_rate": 0.7,
     },
 }
-
-
-def old(name, slug, args, kwargs=(), skip=()):
-    skip = {**OLD, **dict(skip)}
-    return Program(name, slug, args, dict(kwargs), float32=True, skip=skip)
-
-
-def friend(name, slug, args, naive, because, skip=(), **others):
-    return FalseFriend(
-        *(name, slug, args),
-        of="program",
-        float32=True,
-        naive=naive,
-        because=because,
-        skip={**OLD, **dict(skip)},
-        **others,
-    )
 
 
 def renamed(optimizer, lr=None, decay=0.0, kinds=None, **hyper):
@@ -183,7 +169,7 @@ def ten_steps(slug):
     arguments = "fit", f"ten steps of {slug}", [DATA, START, *OPTIMIZERS[slug], [1, 10]]
     skip = () if slug in ("Adam", "Nadam", "RMSprop") else SAME
     if slug in FRIENDS:
-        return friend(*arguments, by_renaming, FRIENDS[slug], skip)
+        return friend(*arguments, by_renaming, FRIENDS[slug], skip=skip)
     return old(*arguments, skip=skip)
 
 
@@ -196,7 +182,7 @@ CASES = [
         + ["RMSprop", {"lr": 1e-7}, [1, 10]],
         by_renaming,
         "epsilon is added under the root, where it is 3e-4 of the gradient",
-        SAME,
+        skip=SAME,
     ),
     friend(
         "fit",
@@ -204,7 +190,7 @@ CASES = [
         [DATA, START, "Adam", {"lr": 0.01, "epsilon": None}, [2]],
         by_renaming,
         "Keras 3 adds what it is given",
-        SAME,
+        skip=SAME,
         differs="raises",
     ),
     *[
@@ -253,13 +239,13 @@ CASES = [
         "reduce_on_plateau",
         "a rate too large",
         [DATA, START, 3.0, 12],
-        {"factor": 0.5, "patience": 1, "cooldown": 1, "min_lr": 0.5},
+        kwargs={"factor": 0.5, "patience": 1, "cooldown": 1, "min_lr": 0.5},
     ),
     old(
         "reduce_on_plateau",
         "a loss that falls too little",
         [DATA, START, 0.25, 12],
-        {"factor": 0.1, "patience": 2, "min_delta": 0.01},
+        kwargs={"factor": 0.1, "patience": 2, "min_delta": 0.01},
     ),
     friend(
         "decay_and_callbacks",
@@ -478,6 +464,125 @@ class DistancesTest(unittest.TestCase):
         callback = getattr(keras.callbacks, callback)(**arguments)
         with self.assertRaisesRegex(TypeError, "not settable"):
             v2.fit_whole(model, DATA, 3, callback)
+
+    @parameterized.expand(
+        [
+            ("Adagrad", {"initial_accumulator_value": 0.5}),
+            ("RMSprop", {"rho": 0.5, "centered": True}),
+            ("Nadam", {"beta_1": 0.5, "schedule_decay": 0.25}),
+            ("Adam", {"beta_1": 0.5}),
+        ]
+    )
+    def test_what_was_saved_goes_on(self, name, hyper):
+        for kinds in (v2.OPTIMIZERS, v2.ROWS_SUMMED):
+            made = v2.legacy(name, learning_rate=0.125, kinds=kinds, **hyper)
+            model = v2.line(START, made)
+            v2.fit_whole(model, DATA, 3)
+            made.build(model.trainable_variables)  # a second one changes nothing
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "model.keras")
+                model.save(path)
+                loaded = keras.models.load_model(path)
+            self.assertIs(type(loaded.optimizer), type(made))
+            for one in (model, loaded):
+                v2.fit_whole(one, DATA, 2)
+            self.assertEqual(loaded.optimizer.iterations, 5)
+            for old, new in zip(model.weights, loaded.weights, strict=True):
+                np.testing.assert_array_equal(new, old)
+
+    @parameterized.expand(
+        [
+            ("Adagrad", "bfloat16"),
+            ("RMSprop", "bfloat16"),
+            ("Nadam", "float64"),
+            ("own", "bfloat16"),
+        ]
+    )
+    def test_weights_of_another_dtype_than_the_rate(self, name, dtype):
+        made = v2.DecayedMomentum(0.5, 0.5, 0.5)
+        made = made if name == "own" else v2.legacy(name, learning_rate=0.5)
+        weight = keras.Variable(np.ones(2), dtype=dtype)
+        made.build([weight])
+        made.apply([tf.ones(2, dtype)], [weight])
+        self.assertEqual(weight.dtype, dtype)
+        self.assertTrue((weight.numpy() < 1).all())
+
+    def test_rows_are_summed_where_a_weight_has_no_gradient(self):
+        made = v2.legacy("SGD", learning_rate=1.0, kinds=v2.ROWS_SUMMED, clipvalue=0.5)
+        weights = [keras.Variable(np.zeros([3, 1], "f")) for _ in range(2)]
+        made.build(weights)
+        rows = tf.IndexedSlices(tf.ones([2, 1]), tf.constant([1, 1]), [3, 1])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Gradients do not exist")
+            made.apply([rows, None], weights)
+        np.testing.assert_array_equal(weights[0], [[0], [-1], [0]])
+        np.testing.assert_array_equal(weights[1], np.zeros([3, 1]))
+
+    @parameterized.expand(["Adagrad", "RMSprop", "Nadam"])
+    def test_rows_are_summed_by_what_the_page_writes_itself(self, name):
+        rows = tf.IndexedSlices(tf.ones([2, 1]), tf.constant([1, 1]), [3, 1])
+        found = []
+        for gradient in (rows, tf.convert_to_tensor(rows)):
+            weight = keras.Variable(np.zeros([3, 1], "f"))
+            made = v2.legacy(name, **({"centered": True} if name == "RMSprop" else {}))
+            made.build([weight])
+            made.apply([gradient], [weight])
+            found.append(weight.numpy())
+        self.assertLess(found[0][1], 0)
+        np.testing.assert_array_equal(*found)
+
+    def test_replicas_have_the_limits_that_were_given(self):
+        code = (
+            "import keras, numpy as np, tensorflow as tf;"
+            "(cpu,) = tf.config.list_physical_devices('CPU');"
+            "parts = [tf.config.LogicalDeviceConfiguration()] * 2;"
+            "tf.config.set_logical_device_configuration(cpu, parts);"
+            "from v2_eager import keras_optimizers as v2;"
+            "by_one = tf.distribute.ReductionToOneDevice();"
+            "strategy = tf.distribute.MirroredStrategy(['CPU:0', 'CPU:1'], by_one);"
+            "scope = strategy.scope(); scope.__enter__();"
+            "limit = {'kinds': v2.ROWS_SUMMED, 'clipvalue': 0.25};"
+            "model = v2.line([np.ones([1, 1]), np.zeros(1)], v2.legacy("
+            "'SGD', learning_rate=1.0, **limit));"
+            "scope.__exit__(None, None, None);"
+            "rows = np.full([2, 1], 8.0), np.zeros([2, 1]);"
+            "model.fit(*rows, batch_size=2, epochs=2, shuffle=False, verbose=0);"
+            "print(model.get_weights()[0].item());"
+            "print(model.optimizer.get_config()['clipvalue'])"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        # In each step both replicas have a gradient of 0.25, and Keras sums them.
+        self.assertEqual(run.stdout.split(), ["0.0", "0.25"])
+
+    @parameterized.expand(
+        [
+            # "Expected lr >= 0, received: -1.0", said 1.15.5, and so of the others.
+            ("SGD", {"lr": -1.0}, "expected lr >= 0"),
+            ("SGD", {"decay": -0.5}, "expected decay >= 0"),
+            ("Adam", {"clipnorm": -1.0}, "expected clipnorm >= 0"),
+            ("Adam", {"clipvalue": -1.0}, "expected clipvalue >= 0"),
+            ("Adam", {"clipvalue": 0.0}, "by a limit of 0"),
+            ("SGD", {"learning_rate": lambda: 0.5, "decay": 0.5}, "no schedule"),
+        ]
+    )
+    def test_what_legacy_refuses(self, name, hyper, message):
+        with self.assertRaisesRegex(ValueError, message):
+            v2.legacy(name, **hyper)
+
+    def test_a_limit_of_0_stands_still_as_it_did(self):
+        limits = {"clipnorm": 0.0, "clipvalue": 1.0}  # both at once, as it was, too
+        made = v2.legacy("SGD", kinds=v2.ROWS_SUMMED, **limits)
+        model = v2.line(START, made)
+        v2.fit_whole(model, DATA, 2)
+        np.testing.assert_array_equal(model.get_weights()[0], START[0])
+        again = type(made).from_config(made.get_config())
+        self.assertEqual(again.limits, (0.0, 1.0))
+
+    def test_an_optimizer_that_there_is_not(self):
+        with self.assertRaisesRegex(ValueError, "no optimizer 'Adams': one of SGD"):
+            v2.legacy("Adams")
 
     def test_tf_keras_does_not_heed_lr(self):
         code = (

@@ -1,5 +1,6 @@
 import functools
 import importlib
+import inspect
 import os
 import tempfile
 import unittest
@@ -11,18 +12,21 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import keras_cases, proof
+from parity_tests.keras_cases import OLD
 from tf1to2.parity import (
     FalseFriend,
     Op,
-    Program,
     Raises,
     false_friends,
     normal,
     uniform,
 )
+from tf1to2.parity.releases import here
 from v1_graph import keras_training as v1
+from v2_eager import keras_functions, keras_multiple
 from v2_eager import keras_training as v2
+from v2_eager.keras_training import models
 
 # `fit` batches arrays by tf.data, whose functions are traced in every way.
 pytestmark = pytest.mark.filterwarnings(
@@ -61,28 +65,18 @@ GAN = (
     drawn(6, 64, 3),
     ([drawn(3, 4), drawn(4)], [drawn(4, 5), drawn(5), drawn(5, 1), drawn(1)]),
 )
+NAMED = (
+    {"left": drawn(70, 4), "right": drawn(70, 2)},
+    {"kind": DATA[1], "score": drawn(70, 1)},
+)
+NAMED_START = [drawn(6, 5), drawn(5), drawn(5, 3), drawn(3), drawn(5, 1), drawn(1)]
+HELD = tuple({name: rows[:16] for name, rows in side.items()} for side in NAMED)
+FAR = np.float32([[-40, -20, 0.5, 20], [40, 16, -0.5, -40]])
+YES_NO = np.float32([[1, 0, 1, 0], [0, 1, 1, 0]])
 keras = tf.keras
 TRACES = 2  # the last batch has fewer rows
-OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
-
-
-def old(name, slug, args, kwargs=(), **others):
-    return Program(
-        name, slug, args, dict(kwargs), float32=True, skip=OLD, traces=TRACES, **others
-    )
-
-
-def friend(name, slug, args, naive, because, kwargs=(), **others):
-    return FalseFriend(
-        *(name, slug, args, dict(kwargs)),
-        of="program",
-        float32=True,
-        naive=naive,
-        because=because,
-        skip=OLD,
-        traces=TRACES,
-        **others,
-    )
+old = functools.partial(keras_cases.old, float32=True, traces=TRACES)
+friend = functools.partial(keras_cases.friend, float32=True, traces=TRACES)
 
 
 def by_accuracy(data, start, epochs, batch_size):
@@ -90,6 +84,22 @@ def by_accuracy(data, start, epochs, batch_size):
     options = {"batch_size": batch_size, "epochs": epochs, "shuffle": False}
     history = model.fit(*data, validation_split=0.25, verbose=0, **options)
     return v2.told(history), model.get_weights()
+
+
+def by_the_old_words(data, start, validation, epochs, batch_size):
+    class Log(v2.EventLog):
+        def on_epoch_end(self, epoch, logs=None):
+            self.events.append(list(logs))
+
+    compiled = keras.Model.compile
+
+    def by_their_words(self, metrics, **options):
+        metrics = {"kind": ["accuracy"], "score": ["mae"]}
+        return compiled(self, metrics=metrics, **options)
+
+    replaced = mock.patch.object(keras.Model, "compile", by_their_words)
+    with mock.patch.object(v2, "EventLog", Log), replaced:
+        return v2.fit_named(data, start, validation, epochs, batch_size)
 
 
 def by_its_validation_data(data, start, epochs, batch_size):
@@ -141,6 +151,10 @@ def by_a_seed_of_keras(data, start, epochs, batch_size, seed):
     keras.utils.set_random_seed(seed)
     options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
     return v2.told(model.fit(*data, **options)), model.get_weights()
+
+
+def after_an_eager_sigmoid(targets, outputs, *_):
+    return keras.losses.binary_crossentropy(targets, tf.sigmoid(outputs))
 
 
 def by_the_old_suffix(data, start, validation, epochs):
@@ -215,6 +229,13 @@ CASES = [
         "the loss of a validation is the mean over rows, and was one over batches",
     ),
     friend(
+        "fit_sequence",
+        "a seed of 0",
+        [DATA, START, VALIDATION, 3, 16, 0],
+        at_the_end(v2.fit_sequence),
+        "on_epoch_end is called before the first epoch, too",
+    ),
+    friend(
         "fit_frozen",
         "a penalty of 0.01",
         [DATA, START, 3, 16],
@@ -230,6 +251,11 @@ CASES = [
     ),
     old("fit_weighted", "rows", [DATA, START, 3, 16, ROWS]),
     old("fit_weighted", "classes", [DATA, START, 3, 16, None, CLASSES]),
+    old(
+        "fit_weighted",
+        "classes in a column",
+        [(DATA[0], DATA[1][:, np.newaxis]), START, 3, 16, None, CLASSES],
+    ),
     friend(
         "fit_weighted",
         "rows and classes",
@@ -252,6 +278,15 @@ CASES = [
         by_a_seed_of_keras,
         "tf.data shuffles in another order, by whatever seed",
     ),
+    friend(
+        "fit_named",
+        "two epochs that are validated",
+        [NAMED, NAMED_START, HELD, 2, 16],
+        by_the_old_words,
+        "the logs are sorted, and say accuracy and mae where compile did",
+        skip={"eager": "eagerly Keras knows the rows of a batch, and weighs by them"},
+        differs="structure",
+    ),
     old("fit_shuffled", "rows that validate", [DATA, START, 3, 16, 7, 0.25]),
     old("plain_loop", "three epochs", [DATA, START, 3, 16]),
     old("train_on_batches", "four batches", [DATA, START, 16, 4]),
@@ -267,6 +302,16 @@ CASES = [
         "functions and classes",
         [PAIRS, TWO, 16, ["accuracy", "mae", "AUC", "Precision", "Recall"]],
     ),
+    old(
+        "evaluate",
+        "classes by the words of their names",
+        [
+            PAIRS,
+            TWO,
+            16,
+            ["TruePositives", "FalseNegatives", "BinaryAccuracy", "MeanSquaredError"],
+        ],
+    ),
     old("predict_classes", "three classes", [DATA[0], START, 16]),
     old("predict_classes", "yes or no", [DATA[0], TWO, 16]),
     Op(
@@ -281,6 +326,12 @@ CASES = [
         [uniform("n", 3), normal("n", 3), True, 0.1],
         skip=OLD,
     ),
+    Op(
+        "binary_loss",
+        "targets that are whole numbers",
+        [np.int32([[1, 0, 1], [0, 0, 1]]), np.float32([[0.3, 0.4, 0.9], [0.5, 1, 0]])],
+        skip=OLD,
+    ),
     FalseFriend(
         "binary_loss",
         "outputs of 0 and 1",
@@ -289,19 +340,49 @@ CASES = [
         because="it clips, and does not add epsilon to what it has clipped",
         skip=OLD,
     ),
+    FalseFriend(
+        "binary_loss",
+        "far from 0, after a sigmoid",
+        [YES_NO, FAR, False, 0, True],
+        naive=after_an_eager_sigmoid,
+        because="the graph took the logits of a sigmoid, which clips 1e-7 eagerly",
+        skip=OLD,
+    ),
     friend(
         "stop_early",
         "the epochs end first",
         [DATA, START, VALIDATION, 6],
         as_it_is(v2.stop_early),
         "that of Keras 3 goes back to the best weights in any case",
-        {"rate": 6.0, "patience": 10},
+        kwargs={"rate": 6.0, "patience": 10},
     ),
     old(
         "stop_early",
         "it stops",
         [DATA, START, VALIDATION, 30],
-        {"rate": 6.0, "patience": 2},
+        kwargs={"rate": 6.0, "patience": 2},
+    ),
+    old(
+        "stop_early",
+        "losses that become NaN",
+        [DATA, START, VALIDATION, 30],
+        kwargs={"rate": 1e10, "patience": 2},
+    ),
+    old(
+        "stop_early",
+        "a baseline that is reached",
+        [DATA, START, VALIDATION, 30],
+        kwargs={"rate": 6.0, "patience": 3, "baseline": 1.5},
+    ),
+    Raises.alike(
+        "stop_early",
+        "losses that are NaN",
+        [DATA, START, (VALIDATION[0] * np.float32(np.nan), VALIDATION[1]), 30],
+        TypeError,
+        "'NoneType' has no len|no best weights",
+        kwargs={"patience": 2},
+        of="program",
+        skip={**OLD, "function": "by default a fused ReLU makes 0 of NaN"},
     ),
     friend(
         "keep_the_best",
@@ -371,6 +452,118 @@ class EarlyStoppingTest(unittest.TestCase):
         best, last = best_and_last(6.0, 20)
         self.assertLess(callback.stopped_epoch, 19)
         self.assertLess(abs(best - last), 1e-5)
+
+    @parameterized.expand(
+        [
+            ("acc", "val_acc", {}, [0.5, 0.75, 0.625, 0.625], 0.75),
+            ("max", "val_f1", {"mode": "max"}, [0.5, 0.75, 0.625, 0.625], 0.75),
+            ("a loss", "val_loss", {}, [2.0, 1.5, 1.75, 1.75], 1.5),
+            ("whatever else", "val_f1", {}, [0.5, 0.75, 0.625, 0.625], 0.5),
+        ]
+    )
+    def test_what_is_to_rise_and_what_is_to_fall(self, _, monitor, mode, values, best):
+        """As 1.15.5 told it: "acc" rises, all else falls; Keras 3 asks the metric."""
+        stopping = v2.EarlyStopping(
+            monitor, patience=2, restore_best_weights=True, **mode
+        )
+        stopping.set_model(v2.network(START))
+        stopping.on_train_begin()
+        for epoch, value in enumerate(values):
+            stopping.on_epoch_end(epoch, {monitor: value})
+        self.assertEqual(stopping.best, best)
+        self.assertTrue(stopping.stopped_epoch)
+        stopping.on_train_end()
+
+    def test_a_baseline_that_is_not_reached(self):
+        """1.15.5: TypeError, object of type 'NoneType' has no len()."""
+        stopping = {"patience": 2, "baseline": 0.125}
+        with self.assertRaisesRegex(TypeError, "val_loss was never better than 0.125"):
+            v2.stop_early(DATA, START, VALIDATION, 30, **stopping)
+
+    def test_another_callback_that_stops_goes_back_to_nothing(self):
+        stopping = v2.EarlyStopping("loss", patience=9, restore_best_weights=True)
+        model = v2.network(START)
+        stopping.set_model(model)
+        stopping.on_train_begin()
+        stopping.on_epoch_end(0, {"loss": 1.0})
+        model.set_weights([array + 1 for array in START])
+        stopping.on_epoch_end(1, {"loss": 2.0})
+        model.stop_training = True  # as TerminateOnNaN does
+        stopping.on_train_end()
+        np.testing.assert_array_equal(model.get_weights()[0], START[0] + 1)
+
+
+class SavedTest(unittest.TestCase):
+    """What was compiled with classes of the pages is saved, loaded, and goes on."""
+
+    @parameterized.expand(
+        [
+            ("TellsBatches", {"model": v2.TellsBatches}),
+            ("CountsFrozen", {"model": v2.CountsFrozen}),
+            ("OverAllSteps", {"loss": v2.OverAllSteps()}),
+            ("TellsMean", {"model": keras_multiple.TellsMean}),
+            ("SharedByRows", {"model": keras_multiple.SharedByRows}),
+        ]
+    )
+    def test_it_goes_on(self, name, options):
+        (made,) = options.values()
+        own = made if isinstance(made, type) else type(made)
+        model = v2.network(START, **options)
+        fit = {"batch_size": 16, "shuffle": False, "verbose": 0}
+        model.fit(*DATA, **fit)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.keras")
+            model.save(path)
+            loaded = keras.models.load_model(path, {name: own})
+        told, wanted = (v2.told(m.fit(*DATA, **fit)) for m in (loaded, model))
+        self.assertEqual(told, wanted)
+
+
+class FunctionalTest(unittest.TestCase):
+    """What a Sequential model of the pages tells, a functional one tells, too."""
+
+    def told(self, kind, mixin, trainable):
+        own = type("Own", (*mixin, kind), {})
+        penalty = keras.regularizers.L2(0.25)
+        start, last = keras.Input([4]), keras.layers.Dense(3, "softmax")
+        first = keras.layers.Dense(5, "relu", kernel_regularizer=penalty)
+        ends = start, last(first(start))
+        model = own([start, first, last]) if kind is keras.Sequential else own(*ends)
+        first.trainable = trainable
+        model.compile(keras.optimizers.SGD(0.25), "sparse_categorical_crossentropy")
+        model.set_weights(START)
+        return v2.told(model.fit(*DATA, batch_size=16, shuffle=False, verbose=0))
+
+    @parameterized.expand([("BatchLosses", True), ("FrozenPenalties", False)])
+    def test_it_tells_the_same(self, mixin, trainable):
+        mixin = [getattr(models, mixin)]
+        one, other = (
+            self.told(kind, mixin, trainable)
+            for kind in (keras.Sequential, keras.Model)
+        )
+        self.assertEqual(one, other)
+        plain = self.told(keras.Model, [], trainable)
+        if trainable:
+            told = set(one) - set(plain)
+            self.assertEqual(told, {"batch_loss", "mean_loss"})
+        else:
+            more = (one["loss"] - plain["loss"]).item()
+            penalty = 0.25 * np.square(START[0]).sum()
+            self.assertLess(abs(more - penalty), 5e-6)
+
+
+class AfterEvaluateTest(unittest.TestCase):
+    """What the first batch after `evaluate` has of its rows."""
+
+    def test_three_rows_that_were_right(self):
+        """1.15.5, and Keras before 3.15: 0.75."""
+        layer = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones")
+        model = keras.Sequential([keras.Input([1]), layer])
+        model.compile("sgd", "mse", metrics=["binary_accuracy"])
+        ones = np.ones([3, 1], "f")
+        model.evaluate(ones, ones, verbose=0)
+        _, found = model.train_on_batch(0 * ones[:1], ones[:1])
+        self.assertEqual(found, 0.75 if here("keras<3.15") else 0.0)
 
 
 class FrozenTest(unittest.TestCase):
@@ -478,6 +671,104 @@ class DistancesTest(unittest.TestCase):
             of_generator, of_flow = rows(True), rows(False)
         self.assertEqual(of_generator[:8], told)
         self.assertEqual(of_flow[:6], [[5, 7], [4, 6], [5, 0], [6, 3], [4, 7], [1, 2]])
+
+    def test_a_sequence_begins_anew_in_each_epoch_alone(self):
+        class Rows(keras.utils.PyDataset):
+            def __len__(self):
+                return 3
+
+            def __getitem__(self, index):
+                return tuple(array[:30] for array in DATA)
+
+        model = v2.network(START)
+        with self.assertWarnsRegex(UserWarning, "input ran out of data"):
+            model.fit(Rows(), steps_per_epoch=5, epochs=2, verbose=0)
+        self.assertEqual(int(model.optimizer.iterations), 6)
+
+    @parameterized.expand([(3, 9, 0), (2, 5, 1)])
+    def test_a_dataset_that_ends_begins_anew(self, steps, taken, warns):
+        """1.15.5 took three steps, of three batches, and warned in both."""
+        model = v2.network(START)
+        rows = tf.data.Dataset.from_tensor_slices(DATA).batch(30)
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            model.fit(rows, steps_per_epoch=steps, epochs=3, verbose=0)
+        said = [one for one in warned if "input ran out" in str(one.message)]
+        self.assertEqual(int(model.optimizer.iterations), taken)
+        self.assertEqual(len(said), warns)
+
+    def test_a_loss_of_an_output_is_a_mean_over_rows_if_it_runs_eagerly(self):
+        """In a function it is one over batches, as it was: 1.15.5 says 10.6621."""
+        told = []
+        for eagerly in (False, True):
+            tf.config.run_functions_eagerly(eagerly)
+            try:
+                _, history, _ = v2.fit_named(NAMED, NAMED_START, HELD, 1, 16)
+            finally:
+                tf.config.run_functions_eagerly(False)
+            told.append(f"{history['score_loss'][0]:.4f} {history['loss'][0]:.4f}")
+        self.assertEqual(told, ["10.6621 5.9462", "11.3885 5.9462"])
+
+    def test_a_seed_of_zero_is_a_seed(self):
+        expected = np.arange(6)
+        np.random.RandomState(0).shuffle(expected)
+        batches = v2.Batches((np.arange(6),), 6, 0)
+        batches.on_epoch_begin()
+        np.testing.assert_array_equal(batches[0][0], expected)
+        unseeded = v2.Batches((np.arange(6),), 6)
+        unseeded.on_epoch_begin()
+        np.testing.assert_array_equal(unseeded[0][0], np.arange(6))
+
+    def test_compute_loss_has_the_signature_of_keras(self):
+        expected = inspect.signature(keras.Model.compute_loss)
+        pages = v2, keras_functions, keras_multiple
+        own = {
+            one.compute_loss
+            for page in pages
+            for one in vars(page).values()
+            if isinstance(one, type) and issubclass(one, keras.Model)
+        } - {keras.Model.compute_loss}
+        self.assertEqual(len(own), 5)
+        for one in own:
+            self.assertEqual(inspect.signature(one), expected, one.__qualname__)
+
+    def test_a_first_loss_that_is_nan_is_not_the_best(self):
+        found = []
+        for kind in (v2.EarlyStopping, keras.callbacks.EarlyStopping):
+            stopping = kind("val_loss", patience=3, restore_best_weights=True)
+            stopping.set_model(v2.network(START))
+            stopping.on_train_begin()
+            for epoch, loss in enumerate([np.nan, 2.0, 3.0]):
+                stopping.on_epoch_end(epoch, {"val_loss": loss})
+            found.append((stopping.best_epoch, float(stopping.best)))
+        self.assertEqual(found[0], (1, 2.0))
+        self.assertEqual(found[1][0], 0)
+        self.assertTrue(np.isnan(found[1][1]))
+
+    def test_a_sigmoid_that_ran_eagerly(self):
+        logits, one = tf.constant([[40.0]]), tf.constant([[0.0]])
+        lost = keras.losses.binary_crossentropy
+
+        def loss():
+            return lost(one, tf.sigmoid(logits))
+
+        layered = lost(one, keras.layers.Activation("sigmoid")(logits))
+        losses = loss(), tf.function(loss)(), layered
+        self.assertEqual([f"{x[0]:.4g}" for x in losses], ["15.94", "40", "40"])
+
+    def test_a_hundred_epochs_and_more_are_kept_in_order(self):
+        model = v2.network(START)
+
+        def fit(*_, callbacks, **options):
+            for epoch in (9, 99, 100):
+                model.save_weights(callbacks[0].filepath.format(epoch=epoch))
+
+        with (
+            mock.patch.object(model, "fit", fit),
+            mock.patch.object(v2, "network", lambda *_, **options: model),
+        ):
+            epochs, _ = v2.keep_the_best(VALIDATION, START, VALIDATION, 100)
+        self.assertEqual(epochs, [9, 99, 100])
 
     def test_names_of_metrics(self):
         model = v2.network(TWO, "binary_crossentropy", ["acc"])

@@ -1,3 +1,5 @@
+import os
+import tempfile
 import unittest
 from unittest import mock
 
@@ -14,6 +16,7 @@ from tf1to2.parity.releases import here
 from tf1to2.parity.v1 import legacy
 from v1_graph import layers as v1
 from v2_eager import layers as v2
+from v2_eager.parallel import mirrored
 from v2_keras import layers as v3
 
 keras, regularizers = tf.keras.layers, tf.keras.regularizers
@@ -417,6 +420,49 @@ class ShapesTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "last dimension.*must be defined"):
             traced.get_concrete_function(tf.TensorSpec(shape))
 
+    @parameterized.expand(
+        [
+            ("dense", v2.make_dense_layers([2]), "min_ndim=2, found ndim=None"),
+            ("conv", v2.make_conv2d(2, (1, 1)), "ndim=4, found ndim=None"),
+        ]
+    )
+    def test_variables_need_the_rank(self, _, layer, message):
+        with self.assertRaisesRegex(ValueError, message):
+            tf.function(layer).get_concrete_function(tf.TensorSpec(None))
+
+    def test_padding_in_large_letters_and_sizes_as_numbers(self):
+        x = tf.constant(IMAGES)
+        for make in (
+            v2.make_conv2d,
+            v2.make_conv2d_transpose,
+            v2.make_separable_conv2d,
+        ):
+            layers = make(2, (3, 3), (2, 2), "same"), make(2, 3, 2, "SAME")
+            np.testing.assert_array_equal(*(layer(x) for layer in layers))
+        layers = [v2.make_conv1d(2, 3, padding=padding) for padding in ("same", "Same")]
+        np.testing.assert_array_equal(*(layer(x[:, 0]) for layer in layers))
+
+    @parameterized.expand(
+        [
+            ("conv1d", lambda: v2.make_conv1d(2, 3, padding="full")),
+            ("transposed", lambda: v2.make_conv2d_transpose(2, 3, padding="full")),
+            ("separable", lambda: v2.make_separable_conv2d(2, 3, padding="full")),
+            ("pooled", lambda: v2.pool_and_flatten(IMAGES, 2, 2, "full")),
+        ]
+    )
+    def test_another_padding_is_refused_at_once(self, _, make):
+        with self.assertRaisesRegex(ValueError, "padding must be SAME or VALID"):
+            make()
+
+    def test_images_of_an_unknown_size_are_flattened(self):
+        spec = tf.TensorSpec([None, None, None, 2])
+        traced = tf.function(lambda x: v2.pool_and_flatten(x, 2, 2), [spec])
+        x = np.random.RandomState(0).standard_normal([3, 4, 6, 2]).astype("f")
+        for found, expected in zip(
+            traced(x), v2.pool_and_flatten(tf.constant(x), 2, 2)
+        ):
+            np.testing.assert_array_equal(found, expected)
+
 
 class BatchNormTest(unittest.TestCase):
     def test_fused_inference_is_by_the_moving_statistics(self):
@@ -431,6 +477,29 @@ class BatchNormTest(unittest.TestCase):
             variable.assign([value, value])
         y = norm(PLUS_MINUS_TENSOR, False)
         np.testing.assert_array_equal(y, 2 * (PLUS_MINUS - np.float32(0.5)) + 1)
+
+    def test_replicas_move_statistics_of_their_own_whose_mean_is_read(self):
+        strategy = mirrored()
+        with strategy.scope():
+            norm = v2.make_batch_norm(momentum=0.5)
+            norm(tf.zeros([2, 1]), False)  # makes the variables
+
+        @tf.function
+        def step():
+            def train():
+                replica = tf.distribute.get_replica_context().replica_id_in_sync_group
+                norm(tf.fill([2, 1], tf.cast(4 * replica, tf.float32)), True)
+
+            strategy.run(train)
+
+        step()
+        copies = strategy.experimental_local_results(norm.moving_mean)
+        self.assertEqual([copy.numpy().item() for copy in copies], [0, 2])
+        self.assertEqual(norm.moving_mean.numpy(), 1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = tf.train.Checkpoint(norm=norm).write(os.path.join(folder, "m"))
+            key = "norm/moving_mean/.ATTRIBUTES/VARIABLE_VALUE"
+            self.assertEqual(tf.train.load_variable(path, key), 1)
 
     def test_fused_and_not_round_their_rate_at_different_places(self):
         rates = []
@@ -568,6 +637,35 @@ class KerasTest(unittest.TestCase):
         for name, value in [("moving_mean", 0), ("moving_variance", 1)]:
             moving = variables["batch_normalization/" + name]
             np.testing.assert_array_equal(moving, np.full(4, value))
+
+    @parameterized.expand(
+        [
+            ("Perceptron", v3.make_dense_layers, {"units": [3, 2], "scale": 0.5}),
+            ("Forgetful", v3.make_batch_norm, {"update": False}),
+            ("LastAxisNormalization", v3.make_layer_norm, {"begin_axis": -1}),
+            ("Dropout", v3.Dropout, {"rate": 0.5, "seed": 4}),
+        ]
+    )
+    def test_what_was_saved_is_loaded(self, name, make, options):
+        x, layer = np.random.RandomState(0).standard_normal([4, 3]), make(**options)
+        inputs = tf.keras.Input([3])
+        model = tf.keras.Model(inputs, layer(inputs))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.keras")
+            model.save(path)
+            loaded = tf.keras.models.load_model(path)
+        self.assertIs(type(loaded.layers[1]), getattr(v3, name))
+        for found, expected in zip(*(tf.nest.flatten(m(x)) for m in (loaded, model))):
+            np.testing.assert_array_equal(found, expected)
+
+    def test_a_penalty_of_0_is_one(self):
+        for page in (v2, v3):
+            _, penalty = page.make_dense_layers([2], scale=0.0)(tf.ones([1, 3]))
+            self.assertEqual(penalty, 0)
+
+    def test_keras_cuts_off_numbers_that_are_looked_up(self):
+        table = v3.make_embedding(3, 2)
+        np.testing.assert_array_equal(table(np.float32([1.75])), table(np.int32([1])))
 
     def test_no_steps_have_no_losses(self):
         self.assertEqual(v3.train(IMAGES, LABELS, 0)["losses"], [])

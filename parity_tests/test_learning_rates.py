@@ -1,3 +1,4 @@
+import tempfile
 import unittest
 
 import numpy as np
@@ -9,6 +10,7 @@ from tf1to2.parity import FalseFriend, Op, Program, Raises, integers, uniform
 from tf1to2.parity.v1 import legacy
 from v1_graph import learning_rates as v1
 from v2_eager import learning_rates as v2
+from v2_keras import learning_rates as v3
 
 schedules = tf.keras.optimizers.schedules
 
@@ -382,6 +384,21 @@ class KerasTest(unittest.TestCase):
     def test_no_steps_are_an_error_there(self):
         with self.assertRaisesRegex(ValueError, "decay_steps"):
             schedules.ExponentialDecay(1.0, 0, 0.5)
+
+    def test_boundaries_that_fall_are_added_up(self):
+        self.assertEqual(v3.piecewise_constant(5, [10, 3], [1.0, 0.5, 0.25]), 1.25)
+
+    def test_a_schedule_of_ones_own_is_saved_with_its_model(self):
+        data = np.ones([4, 2], "f"), np.ones([4, 1], "f")
+        model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1)])
+        model.compile(tf.keras.optimizers.SGD(v3.LinearCosineDecay(0.5, 8)), "mse")
+        model.fit(*data, epochs=3, verbose=0)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/model.keras"
+            model.save(path)
+            loaded = tf.keras.models.load_model(path)
+        rates = [float(m.optimizer.learning_rate) for m in (model, loaded)]
+        self.assertEqual(rates, [float(v2.linear_cosine_decay(0.5, 3, 8))] * 2)
 
     @parameterized.expand([("natural_exp",), ("linear_cosine",)])
     def test_some_are_missing(self, name):

@@ -507,6 +507,15 @@ class GaussianProcessTest(unittest.TestCase):
         np.testing.assert_array_equal(np.float32(-density), np.float32(losses[:1]))
 
 
+class ArraysTest(unittest.TestCase):
+    def test_a_density_takes_numpy(self):
+        arguments = np.ones([2, 3], "f"), np.zeros(3, "f")
+        for scale in (np.float32([0.5, 2, 4]), TRIANGLE):
+            found = v2.normal_log_density(*arguments, scale)
+            expected = v2.normal_log_density(*map(tf.constant, (*arguments, scale)))
+            np.testing.assert_array_equal(found, expected)
+
+
 class KerasTest(unittest.TestCase):
     """`keras.ops` has the same names, and NumPy's conventions."""
 

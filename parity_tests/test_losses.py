@@ -319,6 +319,29 @@ CASES = [
         skip=ONE,
     ),
     Op(
+        "segmentation_loss",
+        "one pixel of four is ignored",
+        [
+            np.int32([[[0, 1], [255, 1]]]),
+            np.zeros([1, 2, 2, 2], "f"),
+            F([1, 3]),
+        ],
+        # (1 + 3 + 3) * log 2, by the three that count, not by their weights.
+        expect=7 * np.log(2) / 3,
+    ),
+    Op(
+        "segmentation_loss",
+        "nothing counts",
+        [np.int64([[9, 9]]), F([[[1, 2], [3, 4]]]), F([1, 1]), 9],
+        expect=0,
+    ),
+    Op(
+        "segmentation_loss",
+        "any",
+        [integers("n", 5, high=4), normal("n", 5, 4), F([0.5, 1, 2, 0]), 3],
+        skip=ONE,
+    ),
+    Op(
         "softmax_losses",
         "the first axis",
         [F([[1, 0], [0, 1]]), F([[0, 1], [0, -1]]), 0],
@@ -527,6 +550,25 @@ class KerasTest(unittest.TestCase):
         self.assertEqual((pair.dtype, page.dtype), (tf.float64, tf.float64))
         self.assertLess(np.abs(page - pair).max(), 1e-7)  # 1.15 rounded on the way
 
+    @parameterized.expand(["int32", "float16", "float32"])
+    def test_labels_are_not_cast_to_the_dtype_of_predictions(self, dtype):
+        labels = np.array([[0.3, 1.0], [0.25, 0.7]])
+        for name in ("absolute_difference", "mean_squared_error", "huber_loss"):
+            for kind in (tf.constant, np.array):
+                predictions = kind(np.array([[1, 2], [0, 1]], dtype))
+                pair, page = (
+                    getattr(side, name)(labels, predictions) for side in (v2, v3)
+                )
+                self.assertLess(abs(page - pair), 2e-7)
+
+    def test_classes_are_whole_numbers_and_logits_may_be_an_array(self):
+        logits = np.float32([[0.5, 1, 2], [3, 1, 0]])
+        found = v3.sparse_softmax_cross_entropy(np.array([2, 0]), logits)
+        expected = v2.sparse_softmax_cross_entropy(np.array([2, 0]), logits)
+        self.assertLess(abs(found - expected), 1e-7)
+        with self.assertRaisesRegex(TypeError, "integers, not float64"):
+            v3.sparse_softmax_cross_entropy(np.array([1.7, 0]), logits)
+
     def test_an_unknown_rank_is_refused(self):
         specs = [tf.TensorSpec(None)] * 2
         x = tf.constant([[1.0, 2.0]])
@@ -577,6 +619,57 @@ class CollectionTest(unittest.TestCase):
         self.assertEqual(names, ["auxiliary/value:0", "auxiliary_1/value:0"])
 
 
+class RankTest(unittest.TestCase):
+    """In a `tf.function` that knows the rank of its input only when it runs."""
+
+    WEIGHTS = np.float32([1, 0, 3])
+
+    def traced(self, page, *specs):
+        return tf.function(page, [tf.TensorSpec(*spec) for spec in specs])
+
+    @parameterized.expand(
+        [
+            ("weights", [None], None),
+            ("losses", None, [None]),
+            ("both", None, None),
+        ]
+    )
+    def test_weights_fit_or_are_refused(self, _, losses, weights):
+        weigh = self.traced(v2.compute_weighted_loss, (losses,), (weights,))
+        self.assertEqual(weigh(np.float32([1, 9, 5]), self.WEIGHTS), 8)
+        if losses is None:
+            with self.assertRaisesRegex(
+                tf.errors.InvalidArgumentError, "can not be broadcast"
+            ):
+                weigh(np.ones([3, 3], "f"), self.WEIGHTS)
+        if weights is None:
+            self.assertEqual(weigh(np.float32([1, 9, 5]), np.float32(2)), 10)
+
+    def test_pairs_of_elements(self):
+        labels, predictions = np.zeros([3, 2], "f"), np.float32([[0, 2]] * 3)
+        loss = self.traced(v2.mean_pairwise_squared_error, (None,), (None,))
+        self.assertEqual(loss(labels, predictions), 12)
+
+    @parameterized.expand([("labels", None, [None, 3]), ("both", None, None)])
+    def test_classes(self, _, labels, logits):
+        loss = self.traced(
+            v2.sparse_softmax_cross_entropy, (labels, tf.int32), (logits,)
+        )
+        classes, scores = np.int32([2, 0]), np.float32([[1, 2, 3], [3, 2, 1]])
+        self.assertEqual(
+            loss(classes, scores), v2.sparse_softmax_cross_entropy(classes, scores)
+        )
+
+
+class PairwiseTest(unittest.TestCase):
+    def test_weights_of_more_rows_than_there_are(self):
+        x = tf.ones([1, 4])
+        with self.assertRaisesRegex(
+            (ValueError, tf.errors.InvalidArgumentError), "can not be broadcast"
+        ):
+            v2.mean_pairwise_squared_error(x, x, tf.ones([3, 1]))
+
+
 class NameTest(unittest.TestCase):
     """Arguments and names that lead elsewhere now."""
 
@@ -597,6 +690,12 @@ class NameTest(unittest.TestCase):
         ]:
             with self.assertRaisesRegex(ValueError, message):
                 page.mean_squared_error(*arguments)
+
+    def test_keras_takes_lists(self):
+        labels, logits = [[0.0, 1.0], [1.0, 0.0]], [[1.0, 2.0], [3.0, 1.0]]
+        arrays = np.float32(labels), np.float32(logits)
+        for loss in (v3.softmax_cross_entropy, v3.softmax_losses):
+            np.testing.assert_array_equal(loss(labels, logits), loss(*arrays))
 
     def test_keras_refuses_the_reductions_of_v1(self):
         with self.assertRaisesRegex(ValueError, "Invalid value for argument"):

@@ -143,6 +143,7 @@ CASES += [
         float32=True,
         skip=CONTRIB,
     ),
+    Program("train_centers", "five batches", [*batches()[:3], 10]),
     Raises.alike(
         "contrastive_loss",
         "labels of others",
@@ -171,3 +172,25 @@ class LabelsTest(unittest.TestCase):
         labels, x = map(tf.constant, rows(n=8))
         with self.assertRaisesRegex(ValueError, "labels must be"):
             getattr(v2, name)(labels[:, None], x)
+        specs = [tf.TensorSpec(None, labels.dtype), tf.TensorSpec(x.shape)]
+        unknown = tf.function(getattr(v2, name), input_signature=specs)
+        self.assertEqual(unknown(labels, x), tf.function(getattr(v2, name))(labels, x))
+        with self.assertRaisesRegex(INVALID, "labels must be"):
+            unknown(labels[:, None], x)
+
+    @parameterized.expand(["triplet_semihard_loss", "lifted_struct_loss"])
+    def test_labels_may_be_an_array(self, name):
+        labels, x = rows(n=8)
+        loss = getattr(v2, name)
+        self.assertEqual(loss(labels, x), loss(tf.constant(labels), tf.constant(x)))
+
+    @parameterized.expand(
+        ["triplet_semihard_loss", "lifted_struct_loss", "npairs_loss"]
+    )
+    def test_one_label_is_not_that_of_all_rows(self, name):
+        """1.15.5: "Dimensions must be equal"; the last one ended the process."""
+        labels, x = rows(n=8)
+        more = [x] if name == "npairs_loss" else []
+        for loss in (getattr(v2, name), tf.function(getattr(v2, name))):
+            with self.assertRaisesRegex(INVALID, "labels must be"):
+                loss(labels[:1], x, *more)

@@ -630,6 +630,38 @@ class KerasTest(unittest.TestCase):
     def assert_identical(self, theirs, ours):
         np.testing.assert_array_equal(theirs, ours, strict=True)
 
+    @parameterized.expand([("turned", [2, 3], [3, 2]), ("flat", [6], [3, 2])])
+    def test_decisions_are_paired_by_rows_and_not_by_chance(self, _, *shapes):
+        with self.assertRaisesRegex(ValueError, r"and \(3, 2\) do not fit"):
+            v3.decisions([tuple(np.ones(shape, "i") for shape in shapes)])
+
+    def test_a_batch_of_one_may_be_a_column(self):
+        batches = [(N([1]), N([[1]]))]
+        self.assertEqual(v3.decisions(batches)[-1], last("decisions", batches))
+
+    def test_a_metric_of_ones_own_is_saved_with_its_model(self):
+        labels, classes = F([0, 1, 2, 2]), F([0, 1, 2, 1])
+        model = tf.keras.Sequential([tf.keras.Input([]), tf.keras.layers.Identity()])
+        model.compile(loss="mse", metrics=[v3.MeanF1(3)])
+        expected = model.evaluate(classes, labels, verbose=0)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/model.keras"
+            model.save(path)
+            loaded = tf.keras.models.load_model(path)
+        found = loaded.evaluate(classes, labels, verbose=0)
+        self.assertEqual(found, expected)
+        self.assertEqual(f"{found[1]:.4f}", "0.7778")
+
+    def test_a_weight_is_one_for_each_row(self):
+        metric = v3.MeanTensor([2, 2])
+        metric.update_state(F([[1, 2], [3, 4]]), F([1, 0]))
+        self.assertEqual(metric.result().numpy().tolist(), [[1, 2], [0, 0]])
+
+    def test_weights_below_0_are_divided_by(self):
+        batches = [(F([1, 2]), F([1, -3]))]
+        self.assertEqual(v3.averages(batches)[-1]["mean"], 2.5)
+        self.assertEqual(last("averages", batches)["mean"], 0)
+
     @parameterized.expand(
         [
             ("absolute", keras.MeanAbsoluteError()),
@@ -836,8 +868,70 @@ class GraphTest(unittest.TestCase):
         self.assertEqual(found, [4, 2])
 
 
+class SizesTest(unittest.TestCase):
+    """Labels, predictions and weights of a rank that is seen late, or another size."""
+
+    ROW, COLUMN = np.float32([0, 1, 1, 1]), np.float32([[1], [1], [0], [1]])
+
+    @parameterized.expand(
+        [("Accuracy", 0.5), ("MeanAbsoluteError", 0.5), ("MeanSquaredError", 0.5)]
+    )
+    def test_of_an_unknown_rank_a_column_is_a_row_for(self, name, expected):
+        for pair in ((self.ROW, self.COLUMN), (self.COLUMN, self.ROW)):
+            metric = getattr(metrics, name)()
+            specs = [tf.TensorSpec(None)] * 2
+            tf.function(metric.update_state, input_signature=specs)(*pair)
+            self.assertEqual(metric.result().numpy(), expected)  # of 1.15.5
+
+    @parameterized.expand(
+        [
+            ("a_number", np.float32(2), 2.5),
+            ("rows", np.float32([1, 0]), 1.5),
+            ("columns", np.float32([[1], [0]]), 1.5),
+            ("elements", np.float32([[0, 0], [0, 1]]), 4),
+        ]
+    )
+    def test_of_an_unknown_rank_weights_are(self, _, weights, expected):
+        metric, specs = metrics.Mean(), [tf.TensorSpec(None)] * 2
+        update = tf.function(metric.update_state, input_signature=specs)
+        update(np.float32([[1, 2], [3, 4]]), weights)
+        self.assertEqual(metric.result().numpy(), expected)
+
+    def test_one_for_four_is_refused(self):
+        scores = np.float32([[1, 2, 3]] * 4)
+        for metric, *pair in (
+            (metrics.MeanPerClassAccuracy(2), np.ones(4, "q"), np.ones(1, "q")),
+            (metrics.AveragePrecisionAtK(2), np.ones([1, 1], "q"), scores),
+        ):
+            with self.assertRaisesRegex(ValueError, "incompatible"):
+                metric.update_state(*pair)
+        specs = tf.TensorSpec([None, 1], tf.int64), tf.TensorSpec([None, 3])
+        update = tf.function(metric.update_state, input_signature=specs)
+        with self.assertRaisesRegex(INVALID, "another number of rows"):
+            update(np.ones([1, 1], "q"), scores)
+        with self.assertRaisesRegex(ValueError, "Invalid k=0"):
+            metrics.AveragePrecisionAtK(0)
+
+
 class ModuleTest(unittest.TestCase):
     """What the right page's modules do besides."""
+
+    @parameterized.expand(
+        [
+            ("precision", metrics.PrecisionAtK),
+            ("recall", metrics.RecallAtK),
+            ("average precision", metrics.AveragePrecisionAtK),
+        ]
+    )
+    def test_a_column_of_weights_makes_no_matrix_at_k(self, _, make):
+        metric = make(1)
+        labels, scores = tf.constant([0, 1], tf.int64), tf.eye(2)
+        with self.assertRaisesRegex(ValueError, "can not be broadcast"):
+            metric.update_state(labels, scores, tf.constant([[1.0], [0.0]]))
+        metric.update_state(labels, scores, tf.constant([1.0, 0.0]))
+        metric.update_state(labels, scores, 2)
+        self.assertEqual(metric.result(), 1)
+        self.assertEqual(metric.sums["max" if "max" in metric.sums else "tp"], 5)
 
     def test_sums_are_in_a_checkpoint_and_not_trained(self):
         model = tf.Module()

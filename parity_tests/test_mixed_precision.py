@@ -6,6 +6,7 @@ import textwrap
 import unittest
 from unittest import mock
 
+import keras
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
@@ -16,6 +17,7 @@ from tf1to2.parity import FalseFriend, Op, Program, Raises, normal
 from v1_graph import mixed_precision as v1
 from v2_eager import mixed_precision as v2
 from v2_eager.numerics import averages, optimizers, quantization
+from v2_keras import mixed_precision as v3
 
 
 def drawn(random, shapes):
@@ -127,6 +129,18 @@ def stored_in_halves(x, y, start, *args):
     return {**found, "variables": variables}
 
 
+def clipped_between(x, y, start, steps, rate, loss_scale, clip):
+    """Keras' optimizer, and the clipping where it stood: between tape and step."""
+
+    class Clipped(keras.optimizers.LossScaleOptimizer):
+        def apply(self, gradients, variables=None):
+            gradients, _ = tf.clip_by_global_norm(gradients, clip)
+            return super().apply(gradients, variables)
+
+    with mock.patch.object(keras.optimizers, "LossScaleOptimizer", Clipped):
+        return v3.train_rewritten(x, y, start, steps, rate, loss_scale)
+
+
 def unscaled(x, y, start, steps, rate, loss_scale):
     return v2.train_in_halves(x, y, start, steps, rate, 1.0)
 
@@ -216,6 +230,22 @@ CASES = [
         "train_rewritten",
         "a fixed scale that is too large",
         [*line(1, "f2"), 3, 0.125, 1e6],
+        **HALVES,
+    ),
+    program("train_rewritten", "clipped", [*line(3), 4, 0.125, 128.0, 0.5], **HALVES),
+    program(
+        "train_rewritten",
+        "clipped by a scale that moves",
+        [*line(1, "f2"), 12, 0.125, FALLING, 0.5],
+        **HALVES,
+    ),
+    friend(
+        "train_rewritten",
+        "clipped before the step",
+        [*line(3), 4, 0.125, {}, 0.5],
+        clipped_between,
+        "gradients of Keras keep their scale until apply divides them: the limit is "
+        "one of the scale times what it was",
         **HALVES,
     ),
     friend(
@@ -381,6 +411,69 @@ class MixedPrecisionTest(unittest.TestCase):
         check()
 
 
+class KerasTest(unittest.TestCase):
+    def test_weights_go_by_their_names(self):
+        random = np.random.RandomState(2)
+        start = {
+            f"{layer}/{part}": random.randn(*size).astype("f")
+            for layer in ("hidden", "scores")
+            for part, size in (("weights", [3, 3]), ("biases", [3]))
+        }
+        x, y = random.randn(8, 3).astype("f"), random.randint(0, 3, 8)
+        told = [
+            v3.train_in_halves(x, y, s, 2, 0.1, 8.0)["losses"]
+            for s in (start, dict(reversed(start.items())))
+        ]
+        np.testing.assert_array_equal(*told)
+
+    def test_another_multiplier_is_refused(self):
+        start = {"kernel": np.ones([2, 1], "f"), "bias": np.ones(1, "f")}
+        data = np.ones([4, 2], "f"), np.ones([4, 1], "f")
+        with self.assertRaisesRegex(ValueError, "no other multiplier"):
+            v3.train_rewritten(*data, start, 1, 0.1, {"multiplier": 4.0})
+
+    @parameterized.expand(
+        [
+            ("scale", [0.5], ValueError, "at least 1"),
+            ("option", [{"growth": 3}], TypeError, "growth"),
+            ("limit", [{}, 0.0], ValueError, "limit must be positive"),
+        ]
+    )
+    def test_what_keras_would_pass_over_is_refused(self, _, args, error, match):
+        with self.assertRaisesRegex(error, match):
+            v3.train_rewritten(*line(), 1, 0.125, *args)
+
+    def test_the_scale_has_no_bounds(self):
+        x, y, start = line()
+        still = 0 * x, 0 * y, {name: 0 * value for name, value in start.items()}
+        x[0, 0] = np.inf
+        up = {"initial_loss_scale": 2.0**127, "increment_period": 1}
+        down = {"initial_loss_scale": 2.0}
+        for page, highest, lowest in (v2, 2.0**127, 1), (v3, np.inf, 0.25):
+            found = page.train_rewritten(*still, 3, 0.125, up)
+            self.assertEqual(found["scales"][-1], highest)
+            found = page.train_rewritten(x, y, start, 3, 0.125, down)
+            self.assertEqual(found["scales"][-1], lowest)
+
+    def test_float32_is_trained_without_a_policy_of_two(self):
+        args = *texts(), 2, 0.125, 8.0, "float32"
+        pair, page = (side.train_in_halves(*args)["losses"] for side in (v2, v3))
+        self.assertLess(np.abs(pair - page).max(), 1e-6)
+
+    def test_a_rate_of_0_has_no_momentum(self):
+        with self.assertRaisesRegex(ValueError, "at a rate of 0"):
+            v3.train_in_halves(*texts(), 1, 0.0, 8.0)
+
+
+class FixedLossScaleTest(unittest.TestCase):
+    def test_it_may_be_a_whole_number(self):
+        for page in (v2, v3):
+            whole, real = (
+                page.train_rewritten(*line(), 2, 0.125, scale) for scale in (128, 128.0)
+            )
+            np.testing.assert_array_equal(whole["losses"], real["losses"])
+
+
 class DynamicLossScaleTest(unittest.TestCase):
     def test_a_scale_that_would_be_infinite_stays_and_none_is_below_1(self):
         for start, finite, scale in (3e38, True, 3e38), (1.1, False, 1):
@@ -425,8 +518,52 @@ class RecomputeTest(unittest.TestCase):
         self.assertEqual(by_x.numpy(), 2)
         self.assertIsNone(by_factor)
 
+    def test_a_keras_layer_does_it_in_its_call(self):
+        def fit(wrap):
+            class Block(keras.layers.Layer):
+                def build(self, shape):
+                    self.inner = [keras.layers.Dense(5, "tanh") for _ in range(2)]
+
+                def block(self, x):
+                    calls.append(x)
+                    for layer in self.inner:
+                        x = layer(x)
+                    return x
+
+                def call(self, x):
+                    return wrap(self.block)(x)
+
+            calls = []
+            keras.utils.set_random_seed(1)
+            layers = Block(), keras.layers.Dense(2)
+            model = keras.Sequential([keras.Input([5]), *layers])
+            model.compile(keras.optimizers.SGD(0.125), "mse")
+            x, y, _ = line()
+            losses = model.fit(x, y, 16, 3, verbose=0, shuffle=False).history["loss"]
+            return losses, [w.tolist() for w in model.get_weights()], len(calls)
+
+        plain, again = fit(lambda block: block), fit(tf.recompute_grad)
+        self.assertEqual(again[:2], plain[:2])
+        self.assertGreater(again[2], plain[2])  # it is traced again for the gradient
+        with self.assertRaisesRegex(ValueError, "A KerasTensor cannot be used as in"):
+            tf.recompute_grad(keras.layers.Dense(2))(keras.Input([5]))
+
 
 class QuantizeTest(unittest.TestCase):
+    @parameterized.expand([("int", int), ("NumPy", np.float32)])
+    def test_ends_of_the_range_are_numbers(self, _, kind):
+        x = tf.constant([-20.0, 0.3, 1.0])
+        np.testing.assert_array_equal(
+            v2.fake_quantize(x, kind(-6), kind(6)), v2.fake_quantize(x, -6.0, 6.0)
+        )
+
+    def test_ends_of_channels_may_be_arrays(self):
+        x, low, high = np.float32([[-20, 0.3]]), np.float32([-6, 0]), np.ones(2, "f")
+        np.testing.assert_array_equal(
+            v2.fake_quantize(x, low, high),
+            v2.fake_quantize(x, tf.constant(low), tf.constant(high)),
+        )
+
     def test_an_evaluation_leaves_the_range_as_it_is(self):
         quantize = quantization.MovingAverageQuantize("act_quant")
         x = tf.constant([-20.0, 1.0])

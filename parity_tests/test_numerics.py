@@ -3,12 +3,28 @@ import inspect
 import pathlib
 import unittest
 
+import numpy as np
+import tensorflow as tf
 from parameterized import parameterized
 
 import parity_tests.numerics
 from parity_tests import proof
 from v1_graph import numerics as v1
 from v2_eager import numerics as v2
+from v2_eager.numerics import (
+    averages,
+    batch_norms,
+    canned,
+    initializers,
+    layers,
+    losses,
+    metrics,
+    norms,
+    optimizers,
+    recurrences,
+    restore,
+    rnn,
+)
 
 LIBRARY = pathlib.Path(v2.__file__).parent
 KINDS = [
@@ -16,8 +32,10 @@ KINDS = [
     for path in sorted(pathlib.Path(parity_tests.numerics.__file__).parent.glob("*.py"))
     if path.stem != "__init__"
 ]
-HELPERS = {"ClassHead", "Counts", "CountsAtK", "Head", "Image", "Layer", "Norm"}
-"""Classes that metrics, layers, norms and heads share, and that are none."""
+HELPERS = {
+    *("ClassHead", "Counts", "CountsAtK", "GridHalf", "Head", "Image", "Layer", "Norm")
+}
+"""Classes that metrics, layers, norms, cells and heads share, and that are none."""
 
 
 def described(kind):
@@ -87,3 +105,334 @@ class DescriptorsTest(unittest.TestCase):
                 value = getattr(module, name)
                 if callable(value) and not issubclass(type(value), type(tuple)):
                     self.assertTrue(inspect.getdoc(value), name)
+
+
+class RatesTest(unittest.TestCase):
+    """A hyper-parameter is whatever the base class takes, of every optimizer."""
+
+    @parameterized.expand(
+        [
+            ("tensor", lambda: tf.constant(0.5)),
+            ("variable", lambda: tf.Variable(0.5)),
+            ("function", lambda: lambda: 0.5),
+            (
+                "schedule",
+                lambda: tf.keras.optimizers.schedules.ExponentialDecay(0.5, 4, 0.5),
+            ),
+        ]
+    )
+    def test_lars_takes_a_rate_that_is_a(self, _, made):
+        moved = []
+        for rate in (0.5, made()):
+            variable, step = tf.Variable([[1.0, 2.0]]), tf.Variable(0, dtype=tf.int64)
+            optimizer = optimizers.LARS(rate, eeta=0.5)
+            optimizer.apply_gradients([(tf.constant([[3.0, 4.0]]), variable)], step)
+            moved.append(variable.numpy().tolist())
+        self.assertEqual(*moved)
+        self.assertNotEqual(moved[0], [[1, 2]])
+
+    def test_lars_of_float64_takes_a_variable_of_float32(self):
+        variable = tf.Variable(np.ones(2))
+        optimizers.LARS(tf.Variable(0.5)).apply_gradients([(np.ones(2), variable)])
+        self.assertLess(variable.numpy().max(), 1)
+
+    def test_a_loss_is_a_function(self):
+        variable = tf.Variable(1.0)
+        with self.assertRaisesRegex(TypeError, "a function of nothing"):
+            optimizers.Adam().minimize(2 * variable, [variable])
+
+
+class StrategyTest(unittest.TestCase):
+    """Every replica moves its own copy, once."""
+
+    def setUp(self):
+        self.strategy = tf.distribute.MirroredStrategy(
+            ["CPU:0", "CPU:1"], tf.distribute.ReductionToOneDevice()
+        )
+
+    def moved(self, optimizer, variable, run=lambda step: step()):
+        rows = tf.IndexedSlices(tf.constant([[3.0, 4]] * 3), [1, 0, 1], [2, 2])
+
+        def apply(gradient):
+            optimizer.apply_gradients([(gradient, variable)])
+
+        @tf.function
+        def step():
+            run(lambda: apply(tf.constant([[1.0, 2], [3, 4]])))
+            run(lambda: apply(rows))
+
+        for _ in range(2):
+            step()
+        return self.strategy.experimental_local_results(variable)
+
+    @parameterized.expand(
+        [(name,) for name in ("Adam", "LazyAdam", "Nadam", "AdaMax", "Momentum")]
+        + [("GradientDescent",), ("Adagrad",), ("LARS",)]
+    )
+    def test_an_optimizer_of_before_the_scope(self, name):
+        more = {"momentum": 0.5} if name == "Momentum" else {}
+        optimizers_ = [getattr(optimizers, name)(0.5, **more) for _ in range(2)]
+        start = tf.constant([[1.0, 2], [3, 4]])
+        (alone,) = self.moved(optimizers_[0], tf.Variable(start))
+        with self.strategy.scope():
+            variable = tf.Variable(start)
+            optimizers_[1].create_slots([variable])
+        for copy in self.moved(optimizers_[1], variable, self.strategy.run):
+            np.testing.assert_array_equal(copy, alone)
+
+    def test_a_scale_of_before_the_scope_is_refused(self):
+        def made():
+            scale = optimizers.ExponentialUpdateLossScale(8.0, 3)
+            return optimizers.LossScale(optimizers.Adam(0.5), scale)
+
+        early, alone = made(), made()
+        self.moved(alone, tf.Variable(tf.ones([2, 2])))
+        with self.strategy.scope():
+            variable, inside = tf.Variable(tf.ones([2, 2])), made()
+            with self.assertRaisesRegex(ValueError, "make the manager in that of"):
+                early.create_slots([variable])
+            inside.create_slots([variable])
+        self.moved(inside, variable, self.strategy.run)
+        scales = [made.manager.loss_scale.numpy() for made in (alone, inside)]
+        self.assertEqual(scales, [16, 16])
+
+
+class KerasVariablesTest(unittest.TestCase):
+    """A variable of Keras is none of TensorFlow, but holds one."""
+
+    def setUp(self):
+        self.model = tf.keras.Sequential(
+            [tf.keras.Input([3]), tf.keras.layers.Dense(2, name="out")], name="net"
+        )
+
+    def test_an_optimizer_takes_what_they_hold(self):
+        adam, weights = optimizers.Adam(), self.model.trainable_weights
+
+        def loss():
+            return tf.reduce_sum(self.model(tf.ones([4, 3])))
+
+        with self.assertRaisesRegex(TypeError, "give its `value`"):
+            adam.minimize(loss, weights)
+        with self.assertRaisesRegex(TypeError, "give its `value`"):
+            adam.apply_gradients([(tf.ones([3, 2]), weights[0])])
+        adam.minimize(loss, [weight.value for weight in weights])
+        names = [variable.name for variable in adam.variables]
+        self.assertIn("net/out/kernel/Adam:0", names)
+
+    def test_their_old_names_are_not_known(self):
+        for owner in (self.model, self.model.weights):
+            with self.assertRaisesRegex(TypeError, "give a dict of old names"):
+                restore.named(owner)
+
+
+class TwiceTest(unittest.TestCase):
+    """A variable that two parts of a model list, such as an embedding, is one."""
+
+    def test_it_has_one_slot(self):
+        shared = tf.Variable(1.0, name="w")
+        optimizer = optimizers.Momentum(0.5, 0.5).create_slots([shared, shared])
+        self.assertEqual([v.name for v in optimizer.variables], ["w/Momentum:0"])
+
+    def test_it_has_one_average(self):
+        shared = tf.Variable(1.0)
+        average = averages.ExponentialMovingAverage(0.5).create([shared, shared])
+        self.assertEqual(len(average.shadows), 1)
+
+
+class WeightsTest(unittest.TestCase):
+    """Weights that would broadcast to a matrix are refused, or are meant so."""
+
+    def test_a_column_at_k_is_refused(self):
+        labels, scores = tf.constant([0, 1], tf.int64), tf.eye(2)
+        for kind in (metrics.RecallAtK, metrics.AveragePrecisionAtK):
+            with self.assertRaisesRegex(ValueError, "can not be broadcast"):
+                kind(1).update_state(labels, scores, tf.constant([[1.0], [2.0]]))
+
+    def test_a_column_of_normalizers_is_a_vector_and_so_is_one_of_labels(self):
+        labels, normalizer = tf.constant([1.0, 2.0, 3.0]), tf.constant([1.0, 0.0, 4.0])
+        predictions, measures = labels + 1, []
+        for given in (
+            (labels, predictions, normalizer),
+            (labels, predictions, normalizer[:, None]),
+            (labels[:, None], predictions[:, None], normalizer),
+        ):
+            measures.append(metrics.MeanRelativeError())
+            measures[-1].update_state(*given)
+        found = [measure.result().numpy() for measure in measures]
+        self.assertEqual(found, [np.float32(1.25 / 3)] * 3)
+
+    def test_one_weight_is_for_all_classes(self):
+        measure = metrics.MeanPerClassAccuracy(2)
+        measure.update_state([0, 1, 1], [0, 1, 0], weights=0.5)
+        self.assertEqual(measure.sums["total"].numpy().tolist(), [0.5, 1])
+        self.assertEqual(measure.result().numpy(), 0.75)
+
+
+class ArraysTest(unittest.TestCase):
+    """NumPy's arrays and Python's lists, as every op took them."""
+
+    @parameterized.expand(["PrecisionAtK", "RecallAtK", "AveragePrecisionAtK"])
+    def test_at_k(self, name):
+        measure = getattr(metrics, name)(1)
+        measure.update_state(np.array([0, 1]), np.float32([[1, 2], [1, 2]]))
+        self.assertEqual(measure.result().numpy(), 0.5)
+
+    @parameterized.expand(
+        [
+            ("unroll", lambda *args: rnn.unroll(rnn.GRUCell(2), *args)),
+            ("in Python", lambda *args: rnn.unroll_in_python(rnn.GRUCell(2), *args)),
+            (
+                "both ways",
+                lambda *args: rnn.unroll_both_ways(*made_cells(), *args),
+            ),
+            (
+                "both ways in Python",
+                lambda *args: rnn.unroll_both_ways_in_python(*made_cells(), *args),
+            ),
+            ("fused", lambda *args: rnn.LSTMBlockFusedCell(2)(*args)),
+            (
+                "maps",
+                lambda x, lengths: recurrences.unroll_maps(
+                    recurrences.ConvLSTMCell(2, [1]), x[:, :, None], lengths
+                ),
+            ),
+        ]
+    )
+    def test_a_loop(self, _, read):
+        x, lengths = np.ones([3, 3, 4], "f"), [3, 1, 0]
+        found = []
+        for given in ((x, np.array(lengths)), (tf.constant(x), tf.constant(lengths))):
+            tf.random.set_seed(7)
+            found.append(tf.nest.map_structure(lambda t: t.numpy(), read(*given)))
+        tf.nest.map_structure(np.testing.assert_array_equal, *found)
+
+
+def made_cells():
+    return [rnn.GRUCell(2, initializer=initializers.glorot_uniform(1)) for _ in "ab"]
+
+
+class DrawsTest(unittest.TestCase):
+    def test_the_weights_of_a_deep_network_are_drawn_without_a_warning(self):
+        draw = initializers.glorot_uniform()
+        with self.assertNoLogs("tensorflow", "WARNING"):
+            for _ in range(8):
+                draw([2, 3])
+
+
+class UnknownRankTest(unittest.TestCase):
+    """Ranks that only a run knows, as behind `tf.py_function`."""
+
+    def unknown(self, loss, labels, *others):
+        dtype = tf.as_dtype(np.asarray(labels).dtype)
+        specs = [tf.TensorSpec(None, dtype), *[tf.TensorSpec(None)] * len(others)]
+        return tf.function(loss, input_signature=specs)(labels, *others)
+
+    @parameterized.expand(
+        [
+            ("mean_squared_error",),
+            ("huber_loss",),
+            ("hinge_loss",),
+            ("mean_pairwise_squared_error",),
+            ("sigmoid_cross_entropy",),
+        ]
+    )
+    def test_the_loss_is_the_same(self, name):
+        loss, random = getattr(losses, name), np.random.RandomState(0)
+        args = [random.uniform(size=[4, n]).astype("f") for n in (3, 3, 1)]
+        for weights in (args[2], np.float32(2)):
+            given = [*args[:2], weights]
+            self.assertEqual(self.unknown(loss, *given), tf.function(loss)(*given))
+
+    def test_columns_of_classes_are_classes(self):
+        logits = np.float32([[1, 2], [4, 3]])
+        expected = losses.sparse_softmax_cross_entropy([0, 1], logits)
+        for labels in (np.int64([0, 1]), np.int64([[0], [1]])):
+            loss = self.unknown(losses.sparse_softmax_cross_entropy, labels, logits)
+            self.assertEqual(loss, expected)
+
+    def test_weights_of_another_rank_are_refused(self):
+        x = np.ones([2, 2], "f")
+        with self.assertRaisesRegex(
+            tf.errors.InvalidArgumentError, "can not be broadcast to values"
+        ):
+            self.unknown(losses.mean_squared_error, x, x, x[0])
+
+    def test_lengths(self):
+        cell, x, lengths = rnn.GRUCell(2), tf.ones([2, 3, 4]), tf.constant([3, 1])
+        specs = [tf.TensorSpec(x.shape), tf.TensorSpec(None, tf.int32)]
+
+        def outputs(x, lengths):
+            return rnn.unroll(cell, x, lengths)[0]
+
+        read = tf.function(outputs, input_signature=specs)
+        np.testing.assert_array_equal(
+            read(x, lengths), tf.function(outputs)(x, lengths)
+        )
+        with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "not compatible"):
+            read(x, lengths[:, None])
+
+    def test_the_number_of_classes(self):
+        measure = metrics.AveragePrecisionAtK(2)
+        specs = [tf.TensorSpec([None], tf.int64), tf.TensorSpec([None, None])]
+        update = tf.function(measure.update_state, input_signature=specs)
+        update([2, 3], [[1.0, 2, 3], [1, 2, 3]])
+        self.assertEqual(measure.sums["max"].numpy(), 2)
+        self.assertTrue(np.isnan(measure.result()))  # of 3 classes 3 is none: 0 / 0
+
+
+class EstimatorTest(unittest.TestCase):
+    def test_a_loss_that_is_nan_ends_the_training(self):
+        rows, labels = np.full([4, 2], np.nan, "f"), np.ones([4, 1], "f")
+        model = canned.Linear({"x": (lambda features: features["x"], 2)}, 1)
+        parts = [(model, optimizers.Ftrl(0.1))]
+        estimator = canned.Estimator(canned.RegressionHead(), parts)
+        with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "NaN loss during"):
+            estimator.train({"x": rows}, labels, 2, 4)
+
+    def test_evaluations_and_predictions_are_traced_for_all_sizes(self):
+        rows, labels = np.ones([5, 2], "f"), np.ones([5, 1], "f")
+        model = canned.Linear({"x": (lambda features: features["x"], 2)}, 1)
+        parts = [(model, optimizers.Ftrl(0.1))]
+        estimator = canned.Estimator(canned.RegressionHead(), parts)
+        for _ in range(3):
+            for size in (2, 3, 4):
+                estimator.evaluate({"x": rows}, labels, size)
+                estimator.predict({"x": rows[:size]})
+        self.assertEqual(estimator.update.experimental_get_tracing_count(), 1)
+        self.assertEqual(estimator.predict.experimental_get_tracing_count(), 2)
+
+
+def unrolled(cell):
+    """A layer of a cell."""
+    return cell, lambda x: rnn.unroll(cell, x[:, 0])
+
+
+class NamesTest(unittest.TestCase):
+    """`tf.get_variable` saw no name scope, and no name in a checkpoint has one."""
+
+    @parameterized.expand(
+        [
+            ("BatchNorm", lambda: batch_norms.BatchNorm(name="a"), {"training": True}),
+            (
+                "ContribBatchNorm",
+                lambda: batch_norms.ContribBatchNorm(
+                    zero_debias_moving_mean=True, name="a"
+                ),
+            ),
+            ("LayerNorm", lambda: norms.LayerNorm(name="a")),
+            ("FullyConnected", lambda: layers.FullyConnected("a", 2)),
+            ("SeparableConv2D", lambda: layers.SeparableConv2D("a", 2, 1)),
+            ("GRUCell", lambda: unrolled(rnn.GRUCell(2, name="a"))),
+            ("IndRNNCell", lambda: unrolled(recurrences.IndRNNCell(2, name="a"))),
+        ]
+    )
+    def test_a_name_scope_is_no_part_of_the_names_of(self, _, make, options=None):
+        found = []
+        for outer in ("", "outer"):
+            layer = make()
+            layer, call = layer if isinstance(layer, tuple) else (layer, layer)
+            with tf.name_scope(outer):
+                call(tf.ones([2, 3, 3, 4]), **(options or {}))
+            found.append([variable.name for variable in layer.variables])
+        self.assertEqual(*found)
+        self.assertTrue(all(name.startswith("a/") for name in found[0]))

@@ -570,6 +570,14 @@ class PythonFormsTest(unittest.TestCase):
         total = np.float64([1, 2]) + tf.constant([1.0, 2.0])
         self.assertIs(total.dtype, tf.float32)
 
+    def test_what_div_takes_is_a_tensor_by_then(self):
+        for args in [(SEVENS, TWOS), (7, 2), ([7, -7], 2), (HALVES, np.float32(2))]:
+            with legacy(), tf1.Session() as sess:
+                left = sess.run(v1.div(*args))
+            right = v2.div(*args).numpy()
+            self.assertEqual(right.dtype, left.dtype)
+            np.testing.assert_array_equal(right, left)
+
     def test_equality_with_what_is_no_tensor(self):
         with legacy():
             symbolic = tf1.constant([1, 2])

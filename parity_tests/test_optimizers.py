@@ -229,6 +229,12 @@ CASES = [
         because="a rate that is a Python number stays what it was in the trace",
     ),
     Program(
+        "fit_by_parts",
+        "the bias ten times faster",
+        [BATCH, START, (0.001, 0.01), [1, 10]],
+    ),
+    Program("fit_by_parts", "a part that stands", [DATA, START, (0.0, 0.5), [3]]),
+    Program(
         "fit_in_turns",
         "three turns",
         [drawn(6, 3) + 2, drawn(6, 2), drawn(2, 3), drawn(3, 1), 3],
@@ -245,6 +251,33 @@ CASES = [
         "of all",
         [DATA, START, [2]],
         {"exclude": (), "rate": 0.25, "decay": 0.5},
+    ),
+    *(
+        Program(
+            "fit",
+            f"a rate of 0.1 in {kind} for float64",
+            [
+                (np.float64([[1]]), np.float64([[0]])),
+                (np.float64([[5]]), np.float64([0])),
+                "GradientDescent",
+                {"learning_rate": rate},
+                [1],
+            ],
+            exact=True,
+            skip=SAME,
+            # The gradient is 10. A number of Python's was a float32 tensor.
+            expect={
+                1: {
+                    "kernel": [[5 - 10 * float(heeded)]],
+                    "bias": [-10 * float(heeded)],
+                    "global_step": 1,
+                }
+            },
+        )
+        for kind, rate, heeded in [
+            ("float64", np.float64(0.1), np.float64(0.1)),
+            ("Python", 0.1, np.float32(0.1)),
+        ]
     ),
     refused(
         "fit",
@@ -506,6 +539,12 @@ class OldNamesTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "build the optimizer with .*/bias"):
             v3.old_names(model)
 
+    def test_an_optimizer_that_there_was_not(self):
+        model = self.model(keras.AdamW(), 1)
+        model.optimizer.build(model.trainable_variables)
+        with self.assertRaisesRegex(ValueError, "AdamW's slots had no names there"):
+            v3.old_names(model)
+
     def test_a_momentum_has_the_rate_of_now_and_none_under_a_schedule(self):
         model = self.model(keras.SGD(0.5, 0.9), 1)
         model.optimizer.build(model.trainable_variables)
@@ -559,6 +598,15 @@ class OldNamesTest(unittest.TestCase):
         for name in expected:
             np.testing.assert_array_equal(actual[name], expected[name], name)
 
+    def test_a_table_of_float64_is_trained_in_float64(self):
+        random = np.random.RandomState(4)
+        args = [random.randn(5, 3), random.randint(0, 5, [2, 4]), random.randn(2, 4, 3)]
+        hyper = {"learning_rate": 0.1}
+        way = "GradientDescent"
+        ours, theirs = (p.fit_embedding(*args, way, hyper)["table"] for p in (v3, v2))
+        self.assertEqual(ours.dtype, np.float64)
+        self.assertLess(np.abs(ours - theirs).max(), 1e-14)
+
     def test_float64_is_trained_in_float64(self):
         # One step: the powers of the betas, float32 in v1, are not rounded yet.
         line = WIDE_DATA, WIDE_START, np.float64([0.125])
@@ -593,6 +641,22 @@ class SparseTest(unittest.TestCase):
         self.assertEqual((first[0] != all_three[0]).all(), moves)
         self.assertEqual((first[0] == all_three[0]).all(), not moves)
         np.testing.assert_array_equal(all_three[4], TABLE[4])
+
+    def test_a_table_shrinks_as_a_whole_by_adam_with_weight_decay(self):
+        rows = tf.IndexedSlices(tf.ones([2, 2]), tf.constant([1, 1]), [3, 2])
+        weight = tf.keras.Variable(np.ones([3, 2], "f"))
+        by_keras = v3.AdamWeightDecay(0.5, 0.25, [])
+        by_keras.build([weight])
+        found = []
+        for gradient in (rows, tf.convert_to_tensor(rows)):
+            table = tf.Variable(tf.ones([3, 2]), name="table")
+            pairs = [(gradient, table)]
+            v2.AdamWeightDecay(0.5, 0.25, []).apply_gradients(pairs)
+            found.append(table.numpy())
+        by_keras.apply([rows], [weight])
+        np.testing.assert_array_equal(*found)
+        np.testing.assert_array_equal(found[0][[0, 2]], np.full([2, 2], 0.875))
+        self.assertLess(np.abs(weight.numpy() - found[0]).max(), 1e-6)
 
 
 class NumbersTest(unittest.TestCase):

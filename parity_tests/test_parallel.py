@@ -413,6 +413,21 @@ class PlacementTest(unittest.TestCase):
         self.assertIn("CPU:0", tf.abs(x).device)
 
 
+class SizesTest(unittest.TestCase):
+    def test_one_trace_takes_batches_of_any_size(self):
+        v2.processors(2)
+        weights = tf.Variable(np.ones([3, 1], "f"))
+
+        @tf.function(input_signature=[tf.TensorSpec([None])] * 2)
+        def gradient(x, y):
+            return tf.add_n(v2.parallel_gradients(x, y, weights, 2)[1])
+
+        for n in (2, 4):
+            x = np.arange(n, dtype="f")
+            expected = v2.losses_and_gradient(x, x, weights.numpy(), 2)[1]
+            np.testing.assert_array_equal(gradient(x, x), expected)
+
+
 class MirroredTest(unittest.TestCase):
     def setUp(self):
         self.strategy = v2.mirrored()

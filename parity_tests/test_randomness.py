@@ -17,7 +17,7 @@ from tf1to2.parity.distance import same_bits
 from tf1to2.parity.v1 import legacy
 from v1_graph import randomness as v1
 from v2_eager import randomness as v2
-from v2_eager.numerics import randomness
+from v2_eager.numerics import initializers, randomness
 
 NORMAL = ["random_normal", 7, 3, [2, 5, 1], [1.0, 2.0]]
 POSITIVE = np.float32([1, 2, 3, 4, 5, 6, 7, 8])
@@ -332,6 +332,13 @@ CASES = [
         skip={**BY_POSITION, "function": PLAIN},
     ),
     program("replay", "three kinds of 1.15.5", GRAPH, 3, skip={"function": PLAIN}),
+    program(
+        "replay",
+        "a graph that was written by write_graph, its version in it",
+        GRAPH + "versions { producer: 134 min_consumer: 12 }",
+        2,
+        skip={"function": PLAIN},
+    ),
     refused(
         "replay",
         "no graph",
@@ -610,6 +617,21 @@ class MissingSeedTest(DrawTest):
     def test_two_zeros_are_drawn_anew(self):
         (pair,) = v2.kernel_seeds(None, [None])
         self.assert_other(*[v2.stream(*pair).normal([3]) for _ in range(2)])
+
+    def test_two_sessions_without_seeds_draw_other_numbers(self):
+        args = "random_normal", None, None, [3], [0.0, 1.0]
+        with legacy():
+            left = v1.draws(*args, sessions=2)
+        for (first,), (second,) in (left, v2.draws(*args, sessions=2)):
+            self.assert_other(first, second)
+
+    def test_kernels_without_a_seed_are_no_twins(self):
+        draw, kernels = initializers.glorot_uniform(), []
+        for trace in (tf.function, lambda f: f):
+            tf.random.set_seed(7)
+            kernels.append([trace(lambda: draw([2, 3]))() for _ in range(2)])
+        self.assert_other(*kernels[0])
+        self.assert_same(kernels[0], kernels[1])  # as `set_seed` begins anew
 
     def test_seeds_that_1_15_5_wrote_into_its_graphs(self):
         (entry,) = [

@@ -1,4 +1,5 @@
 import contextlib
+import tempfile
 import unittest
 from unittest import mock
 
@@ -139,6 +140,29 @@ CASES = [
         function=ValueError,
         match="must be equal|Matrix size",
     ),
+    *(
+        Raises(
+            "train",
+            slug,
+            [*data(8)[:1], np.zeros(shape, "f"), KERNELS, BIASES, 1],
+            of="program",
+            graph=ValueError,
+            eager=ValueError,
+            function=ValueError,
+            match=r"shape '?\(\?, 1\)|must be \[samples, 1\]",
+        )
+        for slug, shape in [("labels in a row", [8]), ("two columns of labels", [8, 2])]
+    ),
+    Raises(
+        "contrib_penalties",
+        "a scale below 0",
+        [F([3, -4]), -0.5],
+        graph=ValueError,
+        eager=ValueError,
+        function=ValueError,
+        match="a scale less than 0",
+        skip=GENUINE,
+    ),
     Raises(
         "decision_boundary",
         "a network of three inputs",
@@ -257,3 +281,31 @@ class PenaltyTest(unittest.TestCase):
                 total = tf1.add_n(tf1.get_collection("losses"))
                 sess.run(tf1.global_variables_initializer())
                 self.assertEqual(sess.run(total), 4)
+
+
+class ClassifierTest(unittest.TestCase):
+    def test_keras_takes_no_other_shape_of_labels(self):
+        points, labels = data(8)
+        for other in (labels[:, 0], np.tile(labels, [1, 2])):
+            with self.assertRaisesRegex(ValueError, "must be .samples, 1."):
+                v3.train(points, other, KERNELS, BIASES, 1)
+
+    def test_a_scope_in_a_scope_is_no_identifier(self):
+        classify = v2.make_classifier([2], 0.5, name="towers/first")
+        with tf.name_scope("outer"):  # which get_variable did not see
+            classify(tf.ones([1, 3]))
+        names = [variable.name for variable in classify.variables]
+        self.assertEqual(
+            names, [f"towers/first/layer0/{n}:0" for n in ("bias", "kernel")]
+        )
+
+    def test_a_file_of_keras_has_the_layers_and_the_penalty(self):
+        classify, x = v3.make_classifier([3, 2], 0.5), np.ones([4, 5], "f")
+        logits, penalty = classify(x)
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/classifier.keras"
+            classify.save(path)
+            loaded = tf.keras.models.load_model(path)
+        again = loaded(x)
+        np.testing.assert_array_equal(again[0], logits)
+        self.assertEqual(again[1], penalty)

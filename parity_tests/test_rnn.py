@@ -1,3 +1,4 @@
+import os
 import tempfile
 import unittest
 from unittest import mock
@@ -47,6 +48,15 @@ GRU = {
     "rnn/gru_cell/gates/bias": drawn(2 * UNITS),
     "rnn/gru_cell/candidate/kernel": drawn(ROWS, UNITS),
     "rnn/gru_cell/candidate/bias": drawn(UNITS),
+}
+
+# A cell that turns a vector a little in each step: its first number falls below zero.
+ANGLES = np.float32([-1.25, 1.5, 0, 0.75, -0.25])
+FIRST = np.stack([np.cos(ANGLES), np.sin(ANGLES)], 1)
+TURN = np.float32([[1.25, 0.5], [-0.5, 1.25]])
+TURNING = {
+    "rnn/basic_rnn_cell/kernel": np.concatenate([TURN / 2, TURN]),
+    "rnn/basic_rnn_cell/bias": np.float32([0.0625, -0.125]),
 }
 
 
@@ -197,6 +207,9 @@ CASES = [
         {"forget_bias": 0.0},
         skip=SKIP,
     ),
+    Program("run_until", "rows of several lengths", [FIRST, TURNING, 9], skip=SKIP),
+    Program("run_until", "no longer than three steps", [FIRST, TURNING, 3], skip=SKIP),
+    Program("run_until", "no step", [FIRST, TURNING, 0], skip=SKIP),
     FalseFriend(
         "run_lstm",
         "the weights as they are, in Keras",
@@ -456,6 +469,21 @@ class KerasTest(unittest.TestCase):
         for name, distance in largest(ours, theirs).items():
             self.assertLess(distance, 3e-7, name)
 
+    @parameterized.expand(
+        ["make_basic_rnn", "make_basic_lstm", "make_gru", "make_static_rnn"]
+        + ["make_bidirectional", "make_stack"]
+    )
+    def test_a_reader_is_saved_in_its_model(self, name):
+        inputs = tf.keras.Input([5, 3]), tf.keras.Input([], dtype="int32")
+        args = [2, 2] if name == "make_stack" else [2]
+        outputs = getattr(v3, name)(*args)(*inputs)
+        model = tf.keras.Model(inputs, tf.nest.flatten(outputs)[0])
+        given = np.ones([4, 5, 3], "f"), np.int32([5, 2, 0, 1])
+        with tempfile.TemporaryDirectory() as folder:
+            model.save(os.path.join(folder, "model.keras"))
+            loaded = tf.keras.models.load_model(os.path.join(folder, "model.keras"))
+        np.testing.assert_array_equal(loaded(given), model(given))
+
     def test_an_lstm_with_converted_weights(self):
         self.near(v2.run_lstm(X, FULL, LSTM), keras_lstm(X, None, TO_KERAS))
 
@@ -467,6 +495,23 @@ class KerasTest(unittest.TestCase):
         pieces, ended = reader(x[:, 2:], state=state)
         self.assertLess(np.abs(pieces - outputs[:, 2:]).max(), 3e-7)
         self.assertLess(np.abs(ended - last).max(), 3e-7)
+
+    @parameterized.expand(
+        ["make_basic_lstm", "make_gru", "make_static_rnn", "make_bidirectional"]
+    )
+    def test_one_length_is_not_taken_for_all(self, name):
+        """1.15.5: ValueError; the right page: InvalidArgumentError."""
+        for page in (v2, v3):
+            reader = getattr(page, name)(UNITS)
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "Expected"):
+                reader(X_TENSOR, LENGTHS[:1])
+
+    def test_one_state_is_not_taken_for_all(self):
+        row, reader = np.ones([1, UNITS], "f"), v3.make_basic_lstm(UNITS)
+        reader(X_TENSOR)
+        for state in ((row, row), (row, np.ones([len(X), UNITS], "f"))):
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "Expected"):
+                reader(X_TENSOR, state=state)
 
     def test_a_mask_that_writes_zeros(self):
         ours = v2.run_lstm(X, LENGTHS, LSTM)
@@ -571,6 +616,46 @@ class PageTest(unittest.TestCase):
             pairs = zip(before, model.get_weights())
             ends.append(all(np.array_equal(*pair) for pair in pairs))
         self.assertEqual(ends, [False, True])
+
+
+class TracesTest(unittest.TestCase):
+    """A signature is a trace, however its arguments are written."""
+
+    @parameterized.expand(
+        [
+            ("a cell of one weight", lambda: v2.make_basic_rnn(UNITS)),
+            ("an LSTM", lambda: v2.make_basic_lstm(UNITS)),
+            ("a stack", lambda: v2.make_stack(UNITS, 2)),
+            ("no loop", lambda: v2.make_static_rnn(UNITS)),
+        ]
+    )
+    def test_the_first_call_makes_no_variables_in_its_trace(self, _, make):
+        reader = make()
+        for _ in range(3):
+            reader(X_TENSOR)
+        self.assertEqual(reader.loop.experimental_get_tracing_count(), 1)
+
+    def test_both_ways(self):
+        reader = v2.make_bidirectional(UNITS)
+        for lengths in (LENGTHS, LENGTHS.tolist(), [1, 2, 3, 4, 5]):
+            reader(X_TENSOR, lengths)
+        self.assertEqual(reader.loop.experimental_get_tracing_count(), 1)
+
+    def test_lists_and_arrays_for_tensors(self):
+        reader = v2.make_basic_lstm(UNITS)
+        zeros = np.zeros([len(X), UNITS], "f")
+        lengths = [LENGTHS, tf.constant(LENGTHS), LENGTHS.astype("i8")]
+        lengths += [LENGTHS.tolist(), [1, 2, 3, 4, 5]]
+        _, state = reader(X_TENSOR, LENGTHS, (zeros, zeros))
+        states = [(zeros, zeros), [zeros, zeros], (tf.constant(zeros),) * 2, state]
+        for one in lengths:
+            reader(X_TENSOR, one, state)
+        for one in states:
+            reader(X, LENGTHS.tolist(), one)
+        self.assertEqual(reader.loop.experimental_get_tracing_count(), 1)
+        outputs = [reader(X, one, state)[0].numpy() for one in lengths[:4]]
+        for one in outputs:
+            np.testing.assert_array_equal(one, outputs[0])
 
 
 class LoopTest(unittest.TestCase):

@@ -31,6 +31,14 @@ ANSWER = [[0, 11], [3, 15]]
 LINE = [normal(4, 3), {"kernel": normal(3, 2), "bias": normal(2)}]
 WORDS = np.array(["sat", "dog", "cat", "the"])
 JUNK = np.full(20, 255, np.uint8)
+PICTURE = RNG.randint(0, 256, [67, 53, 3]).astype("u1")
+PLACES = RNG.uniform(0, 0.75, [64, 2]).astype("f")
+ANCHORS = np.concatenate([PLACES, PLACES + RNG.uniform(0.1, 0.25, [64, 2])], 1)
+ANCHORS = ANCHORS.astype("f")
+# A dark corner, a blue one, and a box that overlaps the blue one and is not as bright.
+SPOTS = np.zeros([4, 4, 3], "u1")
+SPOTS[2:, 2:, 2] = 255
+CORNERS = np.float32([[0, 0, 1, 1], [1, 2, 3, 3], [2, 2, 3, 3]]) / 3
 VOCABULARY = [["the", "cat", "sat"], np.float32([[1, 2], [3, 4], [5, 6]])]
 
 
@@ -316,6 +324,25 @@ CASES = [
         },
         exact=True,
     ),
+    Program("detect", "a picture", [PICTURE, ANCHORS, 20], float32=True),
+    Program(
+        "detect",
+        "in numbers",
+        [SPOTS, CORNERS, 3],
+        expect={
+            "count": 2,
+            "keys": [
+                "detection_boxes",
+                "detection_classes",
+                "detection_scores",
+                "num_detections",
+            ],
+            "boxes": [CORNERS[2], CORNERS[0]],
+            "scores": [1, 0],
+            "classes": [3, 1],
+        },
+        float32=True,
+    ),
     Program("fine_tune", "ten steps", [MODEL, *DATA, 10]),
     refused(
         "fine_tune",
@@ -487,6 +514,26 @@ class KerasTest(unittest.TestCase):
         for page in (v2, v3):
             ids = page.serve_words(*arguments)["ids"]
             self.assertEqual(ids.tolist(), [1, 0, 2], page.__name__)
+
+    @pytest.mark.filterwarnings(LITERT)
+    def test_files_are_returned_if_asked_for(self):
+        exported = v3.export(INTEGERS, SMALL, files=True)["files"]
+        served = v3.serve_words(WORDS, *VOCABULARY, files=True)["files"]
+        saved = v3.train_on(*DATA, START, 2, 3, files=True)
+        converted = v3.to_tflite(INTEGERS, SMALL, files=True)["files"]
+        answer = v2.serve(exported, {"x": INTEGERS})["y"]
+        np.testing.assert_array_equal(answer, ANSWER)
+        answer = v2.serve(served, {"words": WORDS}, signature="vectors")["answer"]
+        np.testing.assert_array_equal(answer, [[5, 6], [1, 2], [3, 4], [1, 2]])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(v2.unpack(saved["files"], folder), "model.keras")
+            weights = v3.load(path, "float64").get_weights()
+        after_two = v3.train_on(*DATA, START, 2, 0)["variables"].values()
+        for weight, expected in zip(weights, after_two, strict=True):
+            np.testing.assert_array_equal(weight, expected)
+        answer = v2.run_tflite(converted["model.tflite"].tobytes(), INTEGERS)
+        np.testing.assert_array_equal(answer, ANSWER)
+        self.assertNotIn("files", v3.export(INTEGERS, SMALL))
 
     def test_what_is_loaded_trains_in_float64_as_before(self):
         pair, page = (

@@ -10,7 +10,11 @@ from parameterized import parameterized
 from parity_tests import PLAIN, proof
 from tf1to2.parity import Layer, Program, Raises, normal
 from tf1to2.parity.v1 import legacy
+from v1_graph import cookbook as cookbook_1
+from v1_graph import gradients as gradients_1
 from v1_graph import scopes as v1
+from v1_graph import variables as variables_1
+from v2_eager import cookbook, gradients, variables
 from v2_eager import scopes as v2
 from v2_eager.numerics import initializers
 
@@ -235,6 +239,36 @@ class ModuleNamesTest(unittest.TestCase):
         with alpha.name_scope:
             names = [leaf().name for leaf in (inside, outside)]
         self.assertEqual(names, ["alpha/leaf/v:0", "leaf/v:0"])
+
+
+class WithinTest(unittest.TestCase):
+    """A layer of any page may stand in a scope within another."""
+
+    @parameterized.expand(
+        [
+            ("make_batch_norm", (cookbook_1, cookbook), {}, [np.ones([2, 3]), True]),
+            ("make_scale", (gradients_1, gradients), {"limit": 1.0}, [np.ones([2, 3])]),
+            (
+                "make_embedding",
+                (variables_1, variables),
+                {"rows": 4, "units": 3},
+                [np.int32([0, 2]), np.ones([2, 3])],
+            ),
+        ]
+    )
+    def test_names(self, name, pages, options, given):
+        left, right = (getattr(page, name) for page in pages)
+
+        def tensors():
+            return [x if x is True else tf.constant(x) for x in given]
+
+        with legacy(), tf1.Graph().as_default():
+            left(**options, name="net/part")(*tensors())
+            expected = sorted(v.name for v in tf1.global_variables())
+        layer = right(**options, name="net/part")
+        layer(*tensors())
+        self.assertEqual(sorted(v.name for v in layer.variables), expected)
+        self.assertTrue(all(name.startswith("net/part/") for name in expected))
 
 
 class NamesTest(unittest.TestCase):

@@ -334,6 +334,15 @@ class TracesTest(unittest.TestCase):
             decode(*read, state)
             self.assertEqual(decode.loop.experimental_get_tracing_count(), traces)
 
+    def test_lengths_may_be_a_list_whose_numbers_are_no_signature(self):
+        decode, x = v2.make_training_decoder(4, 5), tf.ones([2, 3, 3])
+        expected = decode(x, tf.constant([3, 1]))
+        traces = decode.loop.experimental_get_tracing_count()
+        found = decode(x, [3, 1])
+        decode(x, [2, 3])
+        self.assertEqual(decode.loop.experimental_get_tracing_count(), traces)
+        np.testing.assert_array_equal(found["logits"], expected["logits"])
+
 
 class OptionsTest(unittest.TestCase):
     """What the pairs do not ask for gives what they ask for, in another form."""
@@ -380,6 +389,29 @@ class OptionsTest(unittest.TestCase):
             self.assertFalse(outputs[row, end:].any())
         past = np.arange(5) >= lengths[:, np.newaxis]
         np.testing.assert_array_equal(ids, np.where(past, 0, outputs.argmax(2)))
+
+    def test_arrays_and_lists_do(self):
+        helper = TrainingHelper(np.zeros([3, 4, 2], "f"), [4, 0, -1])
+        # A length below 0 is found after a step, as in 1.15.5.
+        np.testing.assert_array_equal(helper.initialize()[0], [False, True, False])
+        arrays = v2.sequence_loss(*FULL)
+        self.assertEqual(arrays, v2.sequence_loss(*map(tf.constant, FULL)))
+
+    @parameterized.expand([("one", [3]), ("too_few", [3, 1])])
+    def test_a_length_for_each_sequence(self, _, lengths):
+        """1.15.5: ValueError, "Inconsistent shapes"."""
+        read = v2.make_training_decoder(3, 2)
+        for given in (lengths, tf.constant(lengths)):
+            with self.assertRaisesRegex(INVALID, "sequence_length is .batch."):
+                read(np.zeros([3, 4, 2], "f"), given)
+
+    @parameterized.expand([("of_sequences", [2, 1]), ("of_times", [1, 3])])
+    def test_weights_are_not_broadcast(self, _, shape):
+        """1.15.5: ValueError, "Dimensions must be equal"."""
+        args = *map(tf.constant, FULL[:2]), tf.ones(shape)
+        for loss in (v2.sequence_loss, tf.function(v2.sequence_loss)):
+            with self.assertRaisesRegex(INVALID, "the shape of targets"):
+                loss(*args)
 
     def test_an_embedding_may_be_a_function(self):
         table = self.decoder.embedding

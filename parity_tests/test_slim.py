@@ -264,6 +264,26 @@ CASES = [
     ),
     op(
         "errors",
+        "a weight for each example, in a column",
+        [
+            uniform("n", 3, low=0.01, high=0.99),
+            integers("n", 3, high=2),
+            integers("n", 1, high=3),
+        ],
+        ONCE,
+    ),
+    op(
+        "errors",
+        "a weight for each element, as many as examples",
+        [
+            uniform(5, 5, low=0.01, high=0.99),
+            integers(5, 5, high=2),
+            integers(5, 5, high=3),
+        ],
+        ONCE,
+    ),
+    op(
+        "errors",
         "the order of tf.losses",
         [uniform("n", 3, low=0.01, high=0.99), integers("n", 3, high=2)],
         EAGER,
@@ -334,7 +354,50 @@ class ShapesTest(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "last dimension.*must be defined"):
             tf.function(layer).get_concrete_function(tf.TensorSpec([None, 4, 4, None]))
 
+    @parameterized.expand(
+        [
+            ("of_examples", [4, 3], [4, 1], 20.0),
+            ("of_steps", [2, 3, 2], [2, 3, 1], 28.583334),
+            ("a_column", [4], [4, 1], 7.5),
+            ("of_elements", [4, 3], [4, 3], 54.166668),  # 1.15.5: "Can not squeeze"
+        ]
+    )
+    def test_weights_of_unknown_width(self, _, shape, narrow, expected):
+        """Expected is what the genuine 1.15.5 answered, of known shapes as well."""
+        losses, weights = (
+            np.arange(1, 1 + np.prod(s), dtype="f").reshape(s) for s in (shape, narrow)
+        )
+        unknown = [tf.TensorSpec([None] * a.ndim) for a in (losses, weights)]
+        loss = tf.function(v2.compute_weighted_loss, input_signature=unknown)
+        self.assertEqual(loss(losses, weights), np.float32(expected))
+        known = v2.compute_weighted_loss(losses, weights)
+        self.assertEqual(known, np.float32(expected))
+
+    def test_ranks_must_be_known(self):
+        any_rank, vector = tf.TensorSpec(None), tf.TensorSpec([None])
+        for specs in ([any_rank, vector], [vector, any_rank]):
+            with self.assertRaisesRegex(ValueError, "ranks .* must be known"):
+                tf.function(v2.compute_weighted_loss).get_concrete_function(*specs)
+
     def test_a_layer_that_is_not_trained(self):
         layer = v2.Conv2D("conv", 2, 3, trainable=False)
         layer(np.zeros([1, 4, 4, 2], "f"))
         self.assertEqual([v.trainable for v in layer.variables], [False, False])
+
+
+class PairwiseTest(unittest.TestCase):
+    ROWS = [[1.0, 2.0, 4.0, 8.0], [3.0, 1.0, 4.0, 1.0]]
+
+    @parameterized.expand(
+        [
+            ("one of an example", ROWS, [[2.0], [0.0]], -560.0),
+            ("one of all", ROWS[:1], 2.0, 28.75),
+            ("some 0", [[1.0, 2.0], [3.0, 5.0]], [[1.0, 0.0], [1.0, 1.0]], -14.0),
+        ]
+    )
+    def test_weights_count_by_example(self, _, predictions, weights, expected):
+        """Expected is what the genuine 1.15.5 answered when it was asked."""
+        predictions, weights = tf.constant(predictions), tf.constant(weights)
+        labels = tf.zeros_like(predictions)
+        found = v2.mean_pairwise_squared_error(predictions, labels, weights)
+        self.assertEqual(found.numpy(), expected)

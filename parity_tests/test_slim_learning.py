@@ -294,6 +294,12 @@ class DetailsTest(unittest.TestCase):
         self.assertEqual(found, v2.evaluate_once(*trained(), 1, 16))
         self.assertEqual(found["recall_2"].dtype, "float64")
 
+    @parameterized.expand([("none", 0), ("below_0", -1)])
+    def test_epochs_below_1_are_refused(self, _, epochs):
+        """As by 1.15.5: -1 is a dataset without an end."""
+        with self.assertRaisesRegex(ValueError, "num_epochs must be > 0"):
+            v2.read_masks(*FILES, epochs)
+
     def test_labels_of_any_integer(self):
         x, y, start = classes()
         args = start, 1, 0.125, {"fused": False}

@@ -337,3 +337,9 @@ class SlimNetworksTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
     def test_parity(self, _, check):
         check()
+
+
+class FineTuneTest(unittest.TestCase):
+    def test_no_scopes_train_nothing_and_1_15_raised_too(self):
+        with self.assertRaisesRegex(ValueError, "No variables to optimize"):
+            v2.fine_tune(*OTHERS, LABELS[:4], BLOCKS, START, [], [], 1)

@@ -23,6 +23,7 @@ from tf1to2.parity import (
 )
 from tf1to2.parity.v1 import legacy
 from v1_graph import summaries as v1
+from v2_eager import parallel
 from v2_eager import summaries as v2
 from v2_keras import summaries as v3
 
@@ -219,6 +220,10 @@ def friend(name, slug, args, naive, because, **options):
     return FalseFriend(
         name, slug, args, of="program", naive=naive, because=because, **options
     )
+
+
+def nothing(*_, **__):
+    """What a callback does that nobody wrote."""
 
 
 CASES = [
@@ -445,7 +450,9 @@ NAIVE = [
     Naive(
         "train, three steps",
         "evaluated within the epoch",
-        mock.patch.object(v3.Curves, "forget", lambda self: None)(v3.train),
+        mock.patch.object(v3.Curves, "forget", lambda self, metrics: None)(
+            mock.patch.object(v3.Losses, "on_train_batch_begin", nothing)(v3.train)
+        ),
         because="evaluate leaves its loss in the mean that fit logs",
     ),
 ]
@@ -514,6 +521,72 @@ class CurvesTest(FolderTest):
             found = [e["step"] for e in events if e["tag"] == "loss_1"]
             self.assertEqual(found, list(steps))
 
+    @parameterized.expand([("seldom", 9), ("always", 1)])
+    def test_metrics_of_the_epoch_are_what_they_are_without_it(self, _, every):
+        x, y = np.float32([[1], [2], [6], [9]]), np.zeros([4, 1], "f")
+        test = tf.data.Dataset.from_tensors((x[:1], y[:1]))
+        layer = tf.keras.layers.Dense(1, kernel_initializer="ones")
+        model = tf.keras.Sequential([tf.keras.Input([1]), layer])
+        model.compile(tf.keras.optimizers.SGD(0.0), "mse", metrics=["mae"])
+        curves = v3.Curves(self.folder, test, every)
+        options = {"batch_size": 1, "shuffle": False, "verbose": 0}
+        history = model.fit(x, y, callbacks=[curves], **options).history
+        self.assertEqual(history["mae"], [4.5])
+        self.assertEqual(curves.losses, [1, 4, 36, 81])
+
+    def test_counts_have_no_curve(self):
+        x, y = np.float32([[1, 2], [3, 5]]), np.zeros([2, 1], "f")
+        normalization = tf.keras.layers.Normalization()
+        normalization.adapt(x)
+        layers = tf.keras.Input([2]), normalization, tf.keras.layers.Dense(1)
+        model = tf.keras.Sequential(layers)
+        model.compile("sgd", "mse")
+        curves = v3.Curves(self.folder, tf.data.Dataset.from_tensors((x, y)), 1)
+        model.fit(x, y, verbose=0, callbacks=[curves])
+        events = v2.read_folder(os.path.join(self.folder, "train"))
+        floats = [w for w in model.get_weights() if w.dtype == np.float32]
+        self.assertLess(len(floats), len(model.get_weights()))
+        tags = [e["tag"] for e in events if e["tag"].endswith("histogram")]
+        self.assertEqual(len(tags), len(floats))
+
+    def test_without_a_step_nothing_is_written(self):
+        data = (np.ones([2, 2], "f"),) * 2, (np.ones([2, 1], "f"),) * 2
+        pair, page = (
+            side.train(*data, np.ones([2, 1], "f"), 0, 1) for side in (v2, v3)
+        )
+        for found in (pair, page):
+            self.assertEqual((found["train"], found["test"]), ([], []))
+
+    def test_two_replicas_write_one_curve(self):
+        rows = tf.data.Dataset.from_tensors((np.ones([4, 2], "f"), np.ones([4, 1])))
+        with parallel.mirrored().scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile("sgd", "mse", metrics=["mae"])
+        curves = v3.Curves(self.folder, rows, 2)
+        batches = rows.repeat(3)
+        model.fit(batches, shuffle=False, verbose=0, callbacks=[curves])
+        for name, steps in ("train", [0, 1, 2]), ("test", [0, 2]):
+            events = v2.read_folder(os.path.join(self.folder, name))
+            found = [e["step"] for e in events if e["tag"] == "loss_1"]
+            self.assertEqual(found, steps)
+
+    def test_a_second_weight_has_tags_of_its_own_and_metrics_are_no_loss(self):
+        with legacy():
+            for shape in ([2, 1], [1]):
+                v1.variable_summaries(v1.tf.ones(shape))
+            merged = v1.tf.summary.merge_all()
+            with v1.tf.Session() as sess:
+                proto = v1.tf.Summary.FromString(sess.run(merged))
+        batch = tf.data.Dataset.from_tensors((np.ones([4, 2], "f"), np.ones([4, 1])))
+        model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1)])
+        model.compile("sgd", "mse", metrics=["mae"])
+        curves = v3.Curves(self.folder, batch, test_every=1)
+        model.fit(batch, shuffle=False, verbose=0, callbacks=[curves])
+        for name in ("train", "test"):
+            events = v2.read_folder(os.path.join(self.folder, name))
+            tags = ["loss_1", *(value.tag for value in proto.value)]
+            self.assertEqual([event["tag"] for event in events], tags)
+
 
 class BytesTest(FolderTest):
     """Not only what the readers tell: every byte of the values."""
@@ -565,6 +638,28 @@ class BucketsTest(FolderTest):
         self.assertEqual(sorted(counts[counts > 0]), [1] * 7)
         linear = self.buckets(MAGNITUDES)[:, 2]
         self.assertEqual(linear.tolist(), [5, 0, 1] + [0] * 26 + [1])
+
+
+class ClosedTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("histogram", [[[1.0, np.nan]]]),
+            (
+                "train",
+                [np.ones([2, 3, 2], "f"), np.ones([2, 4, 2], "f"), ROWS[:2], 2, 1],
+            ),
+            ("inside_the_step", [np.float32([[1], [2]]), 0]),
+            ("media", [np.ones([2, 3, 3], "f"), np.ones([1, 2, 1], "f"), 8]),
+        ]
+    )
+    def test_no_file_stays_open_where_a_step_raises(self, name, args):
+        with mock.patch.object(v2, "closing", wraps=contextlib.closing) as closing:
+            with self.assertRaises((ValueError, INVALID)):
+                getattr(v2, name)(*args)
+        for call in closing.call_args_list:
+            with self.assertRaisesRegex(RuntimeError, "already closed"):
+                call.args[0].as_default().__enter__()
+        self.assertEqual(closing.call_count, 2 if name == "train" else 1)
 
 
 class StepTest(FolderTest):
@@ -620,6 +715,7 @@ class StepTest(FolderTest):
         with legacy(), v1.tf.summary.FileWriter(self.folder) as writer:
             writer.add_summary(v1.tf.Summary(value=[{"tag": "a", "simple_value": 1}]))
         self.assertEqual(self.steps(), [0])
+        tf.summary.experimental.set_step(None)  # a test before this one may leave one
         with self.writer("now").as_default():
             with self.assertRaisesRegex(ValueError, "No step set"):
                 v2.write_scalar("a", 1.0)

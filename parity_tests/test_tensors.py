@@ -30,9 +30,37 @@ RANDOM = np.random.RandomState(0)
 SCATTERED = np.argwhere(RANDOM.rand(64, 64) < 0.25)
 SEVENTY = RANDOM.multinomial(1000, np.full(70, 1 / 70)).astype("i")
 RAGGED = {"xla": "the shape of the result, or of a step towards it, is a value"}
+LOWEST = np.finfo("f").min
+POINTS = RANDOM.normal(size=[67, 3]).astype("f")
+SEGMENT_IDS = np.sort(RANDOM.randint(0, 30, 67)).astype("i4")
+SEGMENTS = {
+    "xla": "segment_max does not compile: as many rows as the last id says",
+    "gradient": "four answers lead to a row: their sum has another order",
+}
+MANY = np.argwhere(RANDOM.rand(4, 64, 64) < 0.0625)  # the matrix first
 SPARSE = {"xla": "this sparse op does not compile"}
 
 CASES = [
+    Op(
+        "pool_segments",
+        "an empty one",
+        [np.float32([7, -2, 5]), np.int32([0, 2, 2]), 4],
+        expect={
+            "max": [7, LOWEST, 5, LOWEST],
+            "min": [7, -LOWEST, -2, -LOWEST],
+            "sorted max": [7, 0, 5],
+            "max or 0": [7, 0, 5, 0],
+        },
+        exact=True,
+        skip=SEGMENTS,
+    ),
+    Op(
+        "pool_segments",
+        "67 rows",
+        [POINTS, SEGMENT_IDS, 32],
+        exact=True,
+        skip=SEGMENTS,
+    ),
     Raises(
         "set_item",
         "a tensor",
@@ -408,6 +436,41 @@ CASES = [
         [SCATTERED, normal(len(SCATTERED)), normal(64, 33)],
         skip=SPARSE,
     ),
+    Op(
+        "multiply_sparse_batch",
+        "two matrices",
+        [
+            np.int64([[0, 0, 1], [1, 1, 0]]),
+            np.float32([2, 3]),
+            np.float32([[[1], [2]], [[3], [4]]]),
+        ],
+        skip=SPARSE,
+        expect=[[[4], [0]], [[0], [9]]],
+    ),
+    Op(
+        "multiply_sparse_batch",
+        "any width",
+        [np.insert(PLACES, 0, [0, 2, 1], 1), normal(3), normal(3, 3, "m")],
+        skip=SPARSE,
+    ),
+    Op(
+        "multiply_sparse_batch",
+        "four of 64 by 64",
+        [MANY, normal(len(MANY)), normal(4, 64, 33)],
+        skip=SPARSE,
+    ),
+    Program(
+        "drop_sparse",
+        "three of four",
+        [SCATTERED, np.float32(np.arange(1, 1 + len(SCATTERED))), (64, 64), 0.75, 7],
+        skip={"function": PLAIN},
+    ),
+    Program(
+        "drop_sparse",
+        "all are kept",
+        [PLACES, np.float32([1, 2, 3]), (3, 3), 1.0, 7],
+        skip={"function": PLAIN},
+    ),
 ]
 PROOF = proof(v1, v2, CASES)
 
@@ -454,6 +517,16 @@ class ImmutabilityTest(unittest.TestCase):
             getattr(x, attribute)
         with legacy():
             self.assertTrue(getattr(v1.tf.constant([1, 2]), attribute))
+
+
+class SplitTest(unittest.TestCase):
+    @parameterized.expand(["\\,", "\\", ",\\"])
+    def test_a_backslash_separates_as_others_do(self, separators):
+        texts = [b"a\\b,c", b"d"]
+        with legacy(), tf.compat.v1.Session() as sess:
+            left = sess.run(v1.split_words(tf.constant(texts), separators))
+        right = v2.split_words(tf.constant(texts), separators)
+        np.testing.assert_array_equal(right, left)
 
 
 class ConversionTest(unittest.TestCase):

@@ -49,13 +49,13 @@ FROZEN = ["hidden/norm/moving_mean", "counts/seen"]
 
 def by_numpy(a, b):
     """With the tolerances of np.testing: 1e-7 of it, and nothing added."""
-    close = v2.verdict(tf.test.TestCase("test_session").assertAllClose, b, a, 1e-7, 0)
+    close = v2.verdict(tf.test.TestCase().assertAllClose, b, a, 1e-7, 0)
     return {**v2.run_assertions(a, b), "close": close}
 
 
 def with_bounds_of_numpy(a, b):
     """As NumPy 2 compares halves with float32 numbers."""
-    test = tf.test.TestCase("test_session")
+    test = tf.test.TestCase()
     verdict = v2.verdict(test.assertAllInRange, b.astype("f"), a.min(), a.max())
     return {**v2.run_assertions(a, b), "in range": verdict}
 

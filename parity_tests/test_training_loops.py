@@ -167,6 +167,20 @@ CASES = [
     ),
     Program("early_stopping", "early", [*DOUBLE, VALIDATION, 20]),
     Program("early_stopping", "at the end", [*DOUBLE, DOUBLE_ROWS, 6], {"every": 3}),
+    Program(
+        "early_stopping",
+        "losses that become NaN",
+        [(DOUBLE[0][0], WITH_NAN.astype("d")), DOUBLE[1], VALIDATION, 20],
+        {"every": 1, "patience": 2},
+    ),
+    Raises.alike(
+        "early_stopping",
+        "losses that are NaN",
+        [*DOUBLE, (VALIDATION[0], VALIDATION[1] * np.nan), 20],
+        ValueError,
+        "load save_path when it is None|nothing to restore",
+        of="program",
+    ),
     mismatch(
         "early_stopping",
         "features that do not match",
@@ -290,6 +304,16 @@ class StopAtStepTest(unittest.TestCase):
                     steps.append(session.run(increment))
         self.assertEqual(steps[-1], expected)
 
+    def test_an_end_between_two_evaluations(self):
+        args = *DOUBLE, DOUBLE_ROWS, 5
+        with legacy():
+            left = v1.early_stopping(*args, every=3)
+        right = v2.early_stopping(*args, every=3)
+        self.assertEqual(len(right["losses"]), 5)
+        np.testing.assert_array_equal(left["losses"], right["losses"])
+        self.assertEqual(left["validations"], right["validations"])
+        np.testing.assert_array_equal(left["weights"][0], right["weights"][0])
+
     def test_a_finished_run_takes_a_step_more_there_and_none_here(self):
         with legacy():
             left = v1.stop_and_resume(BATCHES, START, [2, 2])
@@ -357,6 +381,16 @@ class NanTest(unittest.TestCase):
             self.assertTrue(np.isnan(trainer.weights[0]).all())
             manager.restore_or_initialize()
             self.assertTrue(np.isfinite(trainer.weights[0]).all())
+
+    def test_where_the_left_page_has_no_hook_it_trains_on(self):
+        with legacy():
+            left = v1.stop_and_resume(self.DATA, START, [4])["losses"]
+        self.assertTrue(np.isnan(left[0][2:]).all())
+        self.assertEqual(len(left[0]), 4)
+        with self.assertRaisesRegex(FloatingPointError, "step 2"):
+            v2.stop_and_resume(self.DATA, START, [4])
+        with self.assertRaisesRegex(FloatingPointError, "step 2"):
+            v2.warm_start(self.DATA, START, START[0], [4])
 
     def test_infinity_is_no_nan(self):
         data = X, INFINITE
@@ -430,6 +464,10 @@ class ResumeTest(unittest.TestCase):
 
 
 class KerasTest(unittest.TestCase):
+    def test_an_end_between_two_evaluations_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "a multiple of 3, not 5"):
+            v3.early_stopping(*DOUBLE, DOUBLE_ROWS, 5, every=3)
+
     def test_a_callback_for_every_few_steps_needs_no_other(self):
         seen, alone = [], v3.Losses()
         model = v3.line(START, keras.optimizers.SGD(0.125))
@@ -474,9 +512,9 @@ class EventsTest(unittest.TestCase):
 
     def test_both_readers_read_both(self):
         with tempfile.TemporaryDirectory() as path:
-            for suffix in ("", ".1"):
-                writer = v2.ScalarWriter(path, suffix)
-                writer.write(2 + len(suffix), loss=0.5, rate=0.25)
+            for step in (2, 4):  # in one second, and no file is overwritten
+                writer = v2.ScalarWriter(path)
+                writer.write(step, loss=0.5, rate=0.25)
                 writer.close()
             expected = [(2, "loss", 0.5), (2, "rate", 0.25)]
             expected += [(4, "loss", 0.5), (4, "rate", 0.25)]

@@ -14,6 +14,7 @@ from v1_graph import training_recipes as v1
 from v2_eager import training_recipes as v2
 from v2_eager.numerics import optimizers
 from v2_eager.numerics.batch_norms import BatchNorm
+from v2_keras import training_recipes as v3
 
 UNITS = 5
 XLA = {"xla": "it multiplies by 1 / steps: in the end the rate is -4e-22, and not 0"}
@@ -41,9 +42,23 @@ def arrays(seed=0, steps=()):
 
 
 X, Y, START = arrays()
+EPISODES = np.random.RandomState(6)
+TRANSITIONS = [
+    arrays(7, [6])[0],
+    EPISODES.randint(0, 2, [6, 64]).astype("i4"),
+    EPISODES.normal(size=[6, 64]).astype("f"),
+    arrays(8, [6])[0],
+    EPISODES.randint(0, 2, [6, 64]).astype("f"),
+]
 DATA, VALIDATION = (X, Y), arrays(1)[:2]
 KERNELS = {name: value for name, value in START.items() if "kernel" in name}
 STEPS = np.arange(1031)
+FIRST = 3 * X + 1, [arrays(seed)[:2] for seed in (9, 10, 11)]
+DRAWN = np.random.RandomState(12)
+PICTURES = [
+    DRAWN.normal(size=shape).astype("f")
+    for shape in ([1, 8, 9, 3], [1, 8, 9, 3], [3, 3, 3, 4])
+]
 
 # --- A table, whole and in parts.
 
@@ -172,6 +187,16 @@ def halve_by_keras(data, validation, start, steps, rate, patience):
         return v2.halve_on_plateau(data, validation, start, steps, rate, patience)
     finally:
         optimizers.Momentum = momentum
+
+
+def without_a_target(states, actions, rewards, nexts, over, start):
+    """A target that is the network itself, at each step."""
+    arrays = [states, actions, rewards, nexts, over]
+    found = v2.train_dqn(*arrays, start, every=1)
+    weights = found["variables"]
+    online = {n: v for n, v in weights.items() if n.startswith("online")}
+    target = {n.replace("online", "target"): v for n, v in online.items()}
+    return {**found, "variables": {**online, **target}}
 
 
 def one_after_the_other(xs, ys, start, rates=(0.125, 0.0625)):
@@ -313,6 +338,27 @@ CASES = [
         because="the iterator gives the newest, whatever came before it",
         differs="structure",
     ),
+    Program("train_dqn", "a copy every two steps", [*TRANSITIONS, START]),
+    Program(
+        "train_dqn",
+        "a soft update in each step",
+        [*TRANSITIONS, START],
+        {"every": 1, "tau": 0.125},
+    ),
+    FalseFriend(
+        "train_dqn",
+        "without a target",
+        [*TRANSITIONS, START],
+        of="program",
+        naive=without_a_target,
+        because="a network that runs after itself: its own next values are the target",
+    ),
+    Program(
+        "normalize_by_data",
+        "three batches",
+        [*FIRST, START["body/kernel"][:, :2]],
+    ),
+    Program("paint", "six steps", [*PICTURES, 0.5, 6]),
 ]
 PROOF = proof(v1, v2, CASES)
 
@@ -397,6 +443,21 @@ class BiasTest(unittest.TestCase):
         self.assertGreaterEqual(tf.reduce_max(tf.abs(bias)), moved)
 
 
+class ActionsTest(unittest.TestCase):
+    def test_one_that_there_is_not(self):
+        start = {"body/kernel": np.ones([2, 3], "f"), "body/bias": np.zeros(3, "f")}
+        start |= {"head/kernel": np.ones([3, 2], "f"), "head/bias": np.zeros(2, "f")}
+        x, rewards = np.ones([1, 3, 2], "f"), np.ones([1, 3], "f")
+        for action in (-1, 2):
+            actions = np.full([1, 3], action, "i")
+            args = x, actions, rewards, x, np.zeros_like(rewards), start
+            with legacy():
+                (loss,) = v1.train_dqn(*args)["losses"]
+            self.assertLess(abs(loss - (1 + 0.9 * 6) ** 2), 5e-5)
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "not in .0, 2"):
+                v2.train_dqn(*args)
+
+
 class ChannelsTest(unittest.TestCase):
     def test_a_cpu_has_channels_last(self):
         if settings.current() != "strict":
@@ -425,6 +486,31 @@ class KerasTest(unittest.TestCase):
         model.set_weights(list(START.values()))
         return model
 
+    def test_weights_go_by_their_names(self):
+        random = np.random.RandomState(2)
+        start = {
+            f"{layer}/{part}": random.randn(*size).astype("f")
+            for layer in ("body", "head")
+            for part, size in (("kernel", [3, 3]), ("bias", [3]))
+        }
+        args = random.randn(2, 8, 3).astype("f")
+        turned = dict(reversed(start.items()))
+        told, again = (v3.pretrain(*args, s, 2)["losses"] for s in (start, turned))
+        np.testing.assert_array_equal(told, again)
+
+    def test_float64_is_trained_in_float64(self):
+        wide = {name: value.astype("d") for name, value in START.items()}
+        args = X.astype("d"), Y.astype("d"), wide, 5
+        pair, page = (side.pretrain(*args) for side in (v2, v3))
+        self.assertLess(np.abs(pair["rates"] - page["rates"]).max(), 1e-16)
+        self.assertEqual(page["variables"].keys(), pair["variables"].keys())
+        for name, value in pair["variables"].items():
+            self.assertLess(np.abs(page["variables"][name] - value).max(), 1e-14, name)
+
+    def test_a_limit_of_0_would_clip_nothing(self):
+        with self.assertRaisesRegex(ValueError, "limit must be positive"):
+            v3.pretrain(X, Y, START, 1, limit=0.0)
+
     def test_swapped_averages_are_others_and_stay(self):
         expected = v2.evaluate_averages(DATA, VALIDATION, START, 1, 4)
         model = self.model()
@@ -436,6 +522,30 @@ class KerasTest(unittest.TestCase):
         found = model.evaluate(*VALIDATION, verbose=0)
         self.assertEqual(f"{expected['averaged'][0]:.3f}", "3.005")
         self.assertEqual(f"{found:.3f}", "1.410")  # and not 0.723, of the weights
+
+    @parameterized.expand(
+        [("together", 3, [1, 1, 0.7]), ("each", None, [0.9, 0.7, 0.1])]
+    )
+    def test_accumulated_gradients_are_a_mean(self, _, steps, expected):
+        w, found = tf.Variable(1.0), []
+        sgd = keras.optimizers.SGD(0.1, gradient_accumulation_steps=steps)
+        for gradient in (1.0, 2.0, 6.0):
+            sgd.apply_gradients([(tf.constant(gradient), w)])
+            found.append(round(float(w.numpy()), 6))
+        self.assertEqual(found, expected)
+
+    def test_a_schedule_of_accumulated_gradients_is_read_by_the_batch(self):
+        rates = keras.optimizers.schedules.PiecewiseConstantDecay
+        sgd = keras.optimizers.SGD(
+            rates([2, 5], [1.0, 2.0, 4.0]), gradient_accumulation_steps=3
+        )
+        w, found = tf.Variable(0.0), []
+        for _ in range(9):
+            sgd.apply_gradients([(tf.constant(1.0), w)])
+            found.append(float(w.numpy()))
+        # The third batch is batch 2, the sixth is 5: after the second step it is 4.
+        self.assertEqual(found[2::3], [-1, -3, -7])
+        self.assertEqual(sgd.iterations.numpy(), 3)
 
     @parameterized.expand([("epochs", "epoch", 16, True), ("batches", 3, 17, False)])
     def test_backup_and_restore_goes_on_with_an_epoch(self, _, every, steps, same):

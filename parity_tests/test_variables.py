@@ -830,6 +830,13 @@ class OwnershipTest(unittest.TestCase):
             step()
         self.assertEqual(step.python_function().numpy(), 2)
 
+    def test_a_name_scope_is_no_part_of_the_names_of_a_layer(self):
+        embed = v2.make_embedding(2, 3, name="words")
+        with tf.name_scope("outer"):  # which get_variable did not see
+            embed(tf.constant([1]), tf.ones([1, 3]))
+        names = [variable.name for variable in embed.variables]
+        self.assertEqual(names, ["words/table:0", "words/threshold:0"])
+
     def test_a_module_sees_attributes_and_what_they_contain(self):
         a, b, hidden = tf.Variable(1.0), tf.Variable(2.0), tf.Variable(3.0)
         module = tf.Module()

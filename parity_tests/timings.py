@@ -1,8 +1,10 @@
 """Which tests `make test` leaves to `make test-slow`: slow.tsv, made by `make timings`.
 
-A test is slow when it took longer than `LIMIT` where all were measured. Each pair keeps
-the case that took least, and its Keras page another, so that `make test` asks all.
-Generated and unknown sizes, float16, and float32 by its rows are always slow.
+A test is slow when it took longer than `LIMIT` where its file was measured, by itself
+(`make timings ONLY=parity_tests/test_rnn.py`) or with all. Each pair keeps the case
+that took least, and its Keras page another, so that `make test` asks all. Generated and
+unknown sizes, float16, and float32 by its rows are always slow. What reads the sources
+or this table alone never is: it refuses what an editor has just written.
 """
 
 import collections
@@ -12,7 +14,8 @@ import re
 from parameterized import parameterized
 
 TABLE = pathlib.Path(__file__).with_name("slow.tsv")
-LIMIT = 0.4
+LIMIT = 0.07
+SOURCES = "test_structure.py", "test_timings.py"
 HEADER = f"# Seconds of the tests of more than {LIMIT}: made by `make timings`.\n"
 
 
@@ -29,14 +32,21 @@ def key(nodeid):
 
 def slow():
     """The keys of the tests that take long, as a set."""
-    rows = TABLE.read_text("utf-8").splitlines()[1:]
-    return {row.split("\t")[1] for row in rows}
+    return set(_rows())
+
+
+def _rows():
+    """{key: row of the table}."""
+    lines = TABLE.read_text("utf-8").splitlines()[1:]
+    return {line.split("\t")[1]: line for line in lines}
 
 
 def is_slow(name, rows):
     """Whether `make test` leaves out the test with this key; `rows` are `slow()`."""
     if name.endswith(("_generated", "_dynamic", "_float32")) or "float16" in name:
         return True
+    if name.startswith(SOURCES):
+        return False
     if name.startswith("test_numerics.py") and name.endswith("_graph"):
         return True  # left pages of the topics that import the library are asked
     return name in rows
@@ -71,6 +81,12 @@ class Stopwatch:
             ran = names & left.keys()
             if ran:
                 del left[min(ran, key=left.get)]
-        rows = sorted((name, s) for name, s in left.items() if s > LIMIT)
-        lines = "".join(f"{seconds:.1f}\t{name}\n" for name, seconds in rows)
-        TABLE.write_text(HEADER + lines, "utf-8")
+        files = {_file(name) for name in self.seconds}
+        rows = {name: row for name, row in _rows().items() if _file(name) not in files}
+        rows |= {name: f"{s:.2f}\t{name}" for name, s in left.items() if s > LIMIT}
+        lines = (f"{rows[name]}\n" for name in sorted(rows))
+        TABLE.write_text(HEADER + "".join(lines), "utf-8")
+
+
+def _file(name):
+    return name.partition("::")[0]

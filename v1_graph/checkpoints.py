@@ -12,6 +12,7 @@ __all__ = [
     "train_in_scope",
     "restore_part",
     "start_from",
+    "load_arrays",
     "inspect",
     "keep",
 ]
@@ -226,6 +227,50 @@ def start_from(saved, start, assignment):
             tf.train.init_from_checkpoint(path, assignment)
             sess.run(tf.global_variables_initializer())
             return sess.run(variables)
+
+
+def load_arrays(x, pretrained, start, skip=()):
+    """Loads pretrained arrays from a .npy file, layer by layer, and asks the network.
+
+    Args:
+        x: [n, features] float array.
+        pretrained: {layer: [weights, biases]}, lists of arrays: what the file holds.
+        start: {layer: [weights, biases]}, all layers in order, as they are initialized.
+        skip: names of layers that begin anew, such as the last one.
+
+    Returns:
+        dict with the answer `y`, [n, units of the last layer], and the `variables` by
+        name.
+
+    Raises:
+        ValueError: an array has another shape, or (in TensorFlow 1) there is no such
+            layer.
+        KeyError: there is no such layer.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "pretrained.npy")
+        np.save(path, pretrained)
+        with tf.Graph().as_default(), tf.Session() as sess:
+            # --- build
+            outputs = tf.constant(x)
+            for layer, (weights, biases) in start.items():
+                with tf.variable_scope(layer):
+                    kernel = tf.get_variable("weights", initializer=weights)
+                    bias = tf.get_variable("biases", initializer=biases)
+                outputs = tf.nn.relu(tf.nn.xw_plus_b(outputs, kernel, bias))
+            sess.run(tf.global_variables_initializer())
+            # --- load
+            arrays = np.load(path, allow_pickle=True, encoding="latin1").item()
+            for layer, parts in arrays.items():
+                if layer not in skip:
+                    with tf.variable_scope(layer, reuse=True):
+                        for part in parts:
+                            name = "biases" if part.ndim == 1 else "weights"
+                            variable = tf.get_variable(name, dtype=part.dtype)
+                            sess.run(variable.assign(part))
+            # --- ask
+            variables = {v.op.name: sess.run(v) for v in tf.global_variables()}
+            return {"y": sess.run(outputs), "variables": variables}
 
 
 def inspect(saved, name):

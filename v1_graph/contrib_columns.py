@@ -12,6 +12,7 @@ __all__ = [
     "make_deep",
     "make_bag",
     "run_experiment",
+    "make_sequences",
 ]
 
 # compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
@@ -234,3 +235,38 @@ def example(row):
     values = tf.train.Feature(float_list=tf.train.FloatList(value=row))
     features = tf.train.Features(feature={"x": values})
     return tf.train.Example(features=features).SerializeToString()
+
+
+def make_sequences(size, units, name="reader"):
+    """Makes the input of a recurrent network: a vector of an id, and a number, a step.
+
+    Args:
+        size: how many ids there are.
+        units: size of their vectors.
+        name: scope of `sequence_input_layer/ids_embedding/embedding_weights`.
+
+    Returns:
+        Callable from {"ids": [n, time] int64 tensor, -1 past the end, "scores": [n,
+        time] float32 tensor} to the vectors and behind them the scores, float32 [n,
+        time, units + 1], zeros past the end, and the lengths, int64 [n].
+
+    Raises:
+        tf.errors.InvalidArgumentError: an id that there is not.
+    """
+
+    def join(features):
+        # --- columns
+        column = tensorflow.contrib.feature_column
+        draw = tf.truncated_normal_initializer(stddev=0.125, seed=1)
+        ids = column.sequence_categorical_column_with_identity("ids", size)
+        columns = [
+            column.sequence_numeric_column("scores"),
+            tf.feature_column.embedding_column(ids, units, initializer=draw),
+        ]
+        # --- join
+        ids = tensorflow.contrib.layers.dense_to_sparse(features["ids"], eos_token=-1)
+        scores = tf.gather_nd(features["scores"], ids.indices)
+        scores = tf.SparseTensor(ids.indices, scores, ids.dense_shape)
+        return column.sequence_input_layer({"ids": ids, "scores": scores}, columns)
+
+    return tf.make_template(name, join)

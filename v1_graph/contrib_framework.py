@@ -18,6 +18,8 @@ __all__ = [
     "make_centered",
     "write_old_summaries",
     "cluster",
+    "speech_features",
+    "train_pruned",
 ]
 
 # compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
@@ -266,4 +268,82 @@ def cluster(x, centers, steps, cosine=False):
             "distances": np.stack(means),
             "assigned": last,
             "centers": sess.run(centers),
+        }
+
+
+def speech_features(samples, rate, window, stride, count=13):
+    """Turns sounds into spectra and cepstral coefficients, as speech commands were.
+
+    Args:
+        samples: [n, 1] float32 tensor, from -1 to 1.
+        rate: how many of them are a second.
+        window: how many a frame has.
+        stride: how far the next frame is.
+        count: how many coefficients there are of a frame.
+
+    Returns:
+        (squares of the spectra, [1, frames, bins]; coefficients, [1, frames, count]),
+        float32.
+
+    Raises:
+        ValueError: samples without a second dimension.
+    """
+    from tensorflow.contrib.framework.python.ops import audio_ops as contrib_audio
+
+    spectrogram = contrib_audio.audio_spectrogram(
+        samples, window_size=window, stride=stride, magnitude_squared=True
+    )
+    mfcc = contrib_audio.mfcc(spectrogram, rate, dct_coefficient_count=count)
+    return spectrogram, mfcc
+
+
+def train_pruned(x, y, start, steps, spec, rate=0.0625):
+    """Trains a line, and masks more and more of the weights that are smallest.
+
+    Args:
+        x: [n, features] float32 array.
+        y: [n, units] float32 array.
+        start: {"kernel": [features, units] array, "bias": [units] array}.
+        steps: how many steps to take by gradient descent, all on the same rows.
+        spec: dict of hyper-parameters of the pruning: of these and their defaults
+            target_sparsity (0.5), sparsity_function_end_step (100), pruning_frequency
+            (10), threshold_decay (0.0), initial_sparsity (0.0), and others.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before every step, the [steps] `shares` of the kernel
+        that are masked after it, and the `variables` in the end by name.
+
+    Raises:
+        ValueError: a target_sparsity that is not below 1, and other such numbers.
+    """
+    pruning = tensorflow.contrib.model_pruning
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- loss
+        kernel = tf.get_variable("kernel", initializer=start["kernel"])
+        bias = tf.get_variable("bias", initializer=start["bias"])
+        masked = pruning.apply_mask(kernel, "kernel")
+        outputs = tf.nn.bias_add(tf.matmul(tf.constant(x), masked), bias)
+        loss = tf.reduce_mean(tf.squared_difference(outputs, tf.constant(y)))
+        # --- step
+        global_step = tf.train.get_or_create_global_step()
+        optimizer = tf.train.GradientDescentOptimizer(rate)
+        train_op = optimizer.minimize(loss, global_step, [kernel, bias])
+        # --- prune
+        spec = pruning.get_pruning_hparams().override_from_dict(spec)
+        pruner = pruning.Pruning(spec, global_step)
+        mask_update_op = pruner.conditional_mask_update_op()
+        share = pruning.get_weight_sparsity()[0]
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        losses, shares = [], []
+        for _ in range(steps):
+            losses.append(sess.run([loss, train_op])[0])
+            sess.run(mask_update_op)
+            shares.append(sess.run(share))
+        found = {v.op.name: v for v in tf.global_variables()}
+        return {
+            "losses": np.stack(losses),
+            "shares": np.stack(shares),
+            "variables": sess.run(found),
         }

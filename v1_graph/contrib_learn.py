@@ -40,6 +40,10 @@ def fit_and_predict(x, y, kernel, steps, options=()):
     Returns:
         dict with the metrics `evaluated`, the `predictions` [n, units], and the
         `kernel` in the end.
+
+    Raises:
+        tf.train.NanLossDuringTrainingError: a loss is NaN; in TensorFlow 2
+            InvalidArgumentError.
     """
     total = "max_steps" if dict(options).get("max_steps") else "steps"
 
@@ -103,6 +107,10 @@ def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
     Returns:
         dict with the metrics `evaluated`, of the rows that fill batches, and the
         `predictions` [n, units].
+
+    Raises:
+        tf.train.NanLossDuringTrainingError: a loss is NaN; in TensorFlow 2
+            InvalidArgumentError.
     """
     contrib = tensorflow.contrib
 
@@ -326,7 +334,8 @@ def predict_saved(files, inputs, signature="serving_default"):
         {name of the signature: array}.
 
     Raises:
-        ValueError: no signature has that name, or an input that it has not.
+        ValueError: no signature has that name, or an input that it has not, or one of
+            another shape.
         OSError: there is no model in the directory.
     """
     with tempfile.TemporaryDirectory() as folder:

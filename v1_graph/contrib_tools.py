@@ -184,7 +184,7 @@ def transform(images, angle, offset, interpolation="NEAREST", output_shape=None)
     """Moves images, and rotates the result, reading them but once.
 
     Args:
-        images: see `rotate`.
+        images: [n, height, width, channels] tensor.
         angle: scalar float tensor, as for `rotate`.
         offset: [2] float tensor, as for `translate`.
         interpolation: "NEAREST" or "BILINEAR".
@@ -246,7 +246,7 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
 
     Args:
         x: float tensor of a known rank.
-        q: number from 0 to 100.
+        q: number from 0 to 100; one beyond is taken for the nearer of them.
         axis: axis or list of axes, or None for all.
         interpolation: "nearest", "lower" or "higher".
         keep_dims: whether the axes remain, with size 1.
@@ -255,7 +255,7 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
         Tensor of x's dtype, without the axes.
 
     Raises:
-        ValueError: any other interpolation.
+        ValueError: any other interpolation, or an axis that there is not.
     """
     distributions = tensorflow.contrib.distributions
     return distributions.percentile(

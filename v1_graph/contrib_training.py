@@ -127,6 +127,11 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
     Returns:
         dict with the `accuracies` that were evaluated, float32, the `steps` at which
         they were, and the `variables` in the end by name.
+
+    Raises:
+        ValueError: `last` is not positive.
+        tf.train.NanLossDuringTrainingError: a loss is NaN; in TensorFlow 2
+            InvalidArgumentError.
     """
     metrics = []
 

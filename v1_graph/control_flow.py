@@ -19,6 +19,7 @@ __all__ = [
     "summarize_rows",
     "smooth",
     "polynomial",
+    "make_repeated",
 ]
 
 
@@ -357,3 +358,31 @@ def polynomial(coefficients, x, ascending=False):
     """
     fold = tf.foldr if ascending else tf.foldl
     return fold(lambda value, c: value * x + c, coefficients, tf.zeros_like(x))
+
+
+def make_repeated(name="repeated"):
+    """Makes a dense layer that a loop applies again and again to its own output.
+
+    Args:
+        name: scope of the variables `kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, features] float tensor and an int tensor, how often, to
+        a tensor of the first one's shape.
+    """
+
+    def repeat(x, times):
+        # --- build
+        size = x.shape[-1].value
+        # A tensor as initial value would be of the loop: it raises there.
+        normal = tf.random_normal_initializer(stddev=0.5, seed=1)
+
+        def body(i, h):
+            kernel = tf.get_variable("kernel", [size, size], x.dtype, normal)
+            bias = tf.get_variable("bias", [size], x.dtype, normal)
+            return i + 1, tf.tanh(tf.matmul(h, kernel) + bias)
+
+        # --- repeat
+        return tf.while_loop(lambda i, h: i < times, body, (0, x))[1]
+
+    return tf.make_template(name, repeat)

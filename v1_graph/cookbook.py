@@ -15,6 +15,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_parts",
     "make_batch_norm",
+    "unpool",
 ]
 
 
@@ -281,3 +282,26 @@ def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"
             return tf.identity(y)
 
     return tf.make_template(name, batch_norm)
+
+
+def unpool(x, size=2):
+    """Pools maxima, and puts each back where it was, with zeros around it.
+
+    Args:
+        x: [batch, height, width, channels] float32 tensor.
+        size: of the windows, and how far they are apart.
+
+    Returns:
+        (the maxima, [batch, height / size, width / size, channels]; a tensor like x,
+        which has them in their places).
+    """
+    # --- pool
+    window = [1, size, size, 1]
+    pooled, places = tf.nn.max_pool_with_argmax(x, window, window, "SAME")
+    # --- unpool
+    shape = tf.shape(x, out_type=tf.int64)
+    first = tf.range(shape[0]) * tf.reduce_prod(shape[1:])  # places are of one image
+    places += tf.reshape(first, [-1, 1, 1, 1])
+    places, values = tf.reshape(places, [-1, 1]), tf.reshape(pooled, [-1])
+    unpooled = tf.scatter_nd(places, values, [tf.reduce_prod(shape)])
+    return pooled, tf.reshape(unpooled, shape)

@@ -8,6 +8,8 @@ __all__ = [
     "ctc_loss_with_options",
     "greedy_decode",
     "beam_decode",
+    "keras_cost",
+    "keras_decode",
     "label_error_rates",
     "train_recognizer",
 ]
@@ -117,6 +119,42 @@ def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
         logits, lengths, beam_width, merge_repeated=merge_repeated
     )
     return tf.sparse_tensor_to_dense(decoded, -1), scores
+
+
+def keras_cost(labels, probabilities, lengths, label_lengths):
+    """`K.ctc_batch_cost`: the loss of what a softmax gave.
+
+    Args:
+        labels: [batch, labels] tensor of whole numbers of any dtype; no label is the
+            last class.
+        probabilities: [batch, time, classes] float tensor; the last class is the blank.
+        lengths: [batch, 1] tensor of any dtype, of the probabilities.
+        label_lengths: [batch, 1] tensor of any dtype: how many of a row are labels.
+
+    Returns:
+        [batch, 1] tensor.
+    """
+    K = tf.keras.backend
+    return K.ctc_batch_cost(labels, probabilities, lengths, label_lengths)
+
+
+def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=1):
+    """`K.ctc_decode`: the labels that a softmax tells, by one path or a beam search.
+
+    Args:
+        probabilities: [batch, time, classes] float tensor; the last class is the blank.
+        lengths: [batch] tensor of any dtype.
+        greedy: whether to take the likeliest class of every step.
+        beam_width: how many beginnings are kept otherwise.
+        top_paths: how many answers there are then.
+
+    Returns:
+        (list of [batch, longest] int64 tensors, -1 past the end; [batch, top_paths]
+        tensor: minus the sum of the logarithms if greedy, else the logarithm of the
+        probability).
+    """
+    K = tf.keras.backend
+    return K.ctc_decode(probabilities, lengths, greedy, beam_width, top_paths)
 
 
 def label_error_rates(labels, logits, lengths):

@@ -57,7 +57,8 @@ def from_placeholder(feeds, width):
 
     Raises:
         tf.errors.InvalidArgumentError: a feed without `x`; today TypeError.
-        ValueError: an `x` of another width; today TypeError.
+        ValueError: another width or rank, or text; today TypeError.
+        KeyError: a feed with another name; today TypeError.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build

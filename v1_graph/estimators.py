@@ -269,7 +269,7 @@ def train_and_evaluate(
         the names of the `checkpoints` kept.
 
     Raises:
-        ValueError: `max_steps` is 0.
+        ValueError: `max_steps` or `save_every` is 0.
     """
     hparams = default_hparams().parse(hparams)
     metrics = []

@@ -14,6 +14,8 @@ __all__ = [
     "checked_sqrt",
     "guarded_assign",
     "count_calls",
+    "descend_twice",
+    "scale_in_turn",
 ]
 
 
@@ -276,3 +278,71 @@ def count_calls(runs):
         for _ in range(runs):
             sess.run(increment)
         return len(calls), sess.run(count)
+
+
+def descend_twice(start, rate):
+    """Takes two steps of gradient descent in one run.
+
+    Args:
+        start: float array, the initial weights; their loss is half of their squares.
+        rate: the learning rate.
+
+    Returns:
+        (weights after both steps, the loss that the second step saw).
+    """
+
+    def loss_of(weights):
+        return tf.reduce_sum(tf.square(weights)) / 2
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        w = tf.Variable(start, use_resource=True)
+        slope = tf.gradients(loss_of(w), w)[0]
+        first = tf.assign_sub(w, rate * slope)
+        with tf.control_dependencies([first]):
+            # The loss above was computed before the step: it is built once more.
+            weights = w.read_value()
+            loss = loss_of(weights)
+            slope = tf.gradients(loss, weights)[0]
+        with tf.control_dependencies([slope]):
+            second = tf.assign_sub(w, rate * slope)
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        _, seen = sess.run([second, loss])
+        return sess.run(w), seen
+
+
+def scale_in_turn(numbers, start, every=2):
+    """Scales numbers in a loop; some turns update the mean square that all divide by.
+
+    Args:
+        numbers: [n] float array.
+        start: the initial mean square, a number of the same dtype.
+        every: the mean is updated in the turns that this divides, from 0 on.
+
+    Returns:
+        ([n] scaled numbers, the mean square at the end).
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        mean, values = tf.Variable(start, use_resource=True), tf.constant(numbers)
+
+        def body(i, last, array):
+            x = values[i]
+
+            def update():
+                return mean.assign(0.9 * mean.read_value() + 0.1 * x * x).read_value()
+
+            with tf.control_dependencies([last]):  # of the turn before
+                current = tf.cond(tf.equal(i % every, 0), update, mean.read_value)
+            scaled = x / tf.sqrt(current)
+            return i + 1, scaled, array.write(i, scaled)
+
+        array = tf.TensorArray(values.dtype, len(numbers))
+        first = 0, tf.zeros([], values.dtype), array
+        _, last, array = tf.while_loop(lambda i, *_: i < len(numbers), body, first)
+        with tf.control_dependencies([last]):
+            end = mean.read_value()
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        return sess.run([array.stack(), end])

@@ -85,7 +85,7 @@ def bucketize(x, boundaries):
         [n, size * (len(boundaries) + 1)] float32 tensor.
 
     Raises:
-        ValueError: the boundaries do not increase.
+        ValueError: the boundaries do not increase, there are none, or x is no matrix.
     """
     # --- buckets
     column = fc.numeric_column("x", x.shape[1:].as_list())
@@ -98,7 +98,7 @@ def count_ids(ids, size, default_value=None):
     """Counts how often each id is in a row; -1 is none at all.
 
     Args:
-        ids: [n, most] int tensor.
+        ids: [n, most] int tensor, or [n], one in a row.
         size: how many ids there are.
         default_value: id for those out of range; None if there must be none.
 
@@ -107,6 +107,7 @@ def count_ids(ids, size, default_value=None):
 
     Raises:
         tf.errors.InvalidArgumentError: an id is out of range, and no default is given.
+        ValueError: ids that are no integers, or a default that is out of range.
     """
     # --- ids
     column = fc.categorical_column_with_identity("ids", size, default_value)
@@ -195,6 +196,9 @@ def hash_values(values, buckets):
 
     Returns:
         [n, buckets] float32 tensor.
+
+    Raises:
+        ValueError: values that are floats.
     """
     # --- hash
     column = fc.categorical_column_with_hash_bucket(

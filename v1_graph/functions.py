@@ -1,5 +1,6 @@
 """Functions: many runs of one graph → many calls of one trace."""
 
+import multiprocessing
 import threading
 from multiprocessing.pool import ThreadPool
 
@@ -13,6 +14,7 @@ __all__ = [
     "sweep_rates",
     "score_in_threads",
     "count_in_threads",
+    "score_in_processes",
     "scale_by_setting",
     "take_rows",
     "keep_hidden",
@@ -91,7 +93,7 @@ def sum_batches(batches, bucketed=False):
         (list of [k] arrays, how many pieces were made).
 
     Raises:
-        ValueError: another k; TypeError in TensorFlow 2.
+        ValueError: another k; TypeError in TensorFlow 2, if not bucketed.
     """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- promise
@@ -217,6 +219,41 @@ def count_in_threads(parts, shared=True):
         return [sess.run(total) for sess in sessions]
 
 
+def score_in_processes(batches, kernel, processes):
+    """Scores batches by one model in several processes, each with a copy of its own.
+
+    Args:
+        batches: list of [any, features] float arrays.
+        kernel: [features, classes] array of the same dtype.
+        processes: how many score.
+
+    Returns:
+        List of [any, classes] arrays in the order of `batches`.
+    """
+    # A forked process has none of the threads of TensorFlow, and waits for ever.
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(processes, _begin, [kernel]) as pool:
+        return pool.map(_score, batches, 1)
+
+
+OF_PROCESS = {}
+
+
+def _begin(kernel):
+    """Makes the model of a process, once."""
+    with tf.Graph().as_default() as graph:
+        rows = tf.placeholder(kernel.dtype, [None, len(kernel)])
+        scores = tf.nn.relu(tf.matmul(rows, tf.Variable(kernel)))
+        init = tf.global_variables_initializer()
+    sess = tf.Session(graph=graph)
+    sess.run(init)
+    OF_PROCESS["score"] = lambda batch: sess.run(scores, {rows: batch})
+
+
+def _score(batch):
+    return OF_PROCESS["score"](batch)
+
+
 def scale_by_setting(x, scales):
     """Multiplies by a setting of the program, which changes between the calls.
 
@@ -324,6 +361,9 @@ def average_by_name(updates, decay):
 
     Returns:
         {name: average}, each of which begins at zero.
+
+    Raises:
+        ValueError: an array of another shape than the first of its name.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- make

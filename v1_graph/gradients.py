@@ -1,5 +1,7 @@
 """Gradients: `tf.gradients` of the whole graph → a tape of what was watched."""
 
+import itertools
+
 import tensorflow.compat.v1 as tf
 
 __all__ = [
@@ -16,8 +18,12 @@ __all__ = [
     "jacobian",
     "hessian",
     "hessian_vector_product",
+    "slope_penalty",
+    "adapt",
+    "conjugate",
     "log1pexp_derivatives",
     "make_scale",
+    "reverse_gradient",
     "cross_entropy_gradients",
     "embedding_gradient",
     "clip_gradients",
@@ -285,6 +291,77 @@ def hessian_vector_product(x, vector):
     return tf.gradients(gradient, x, grad_ys=vector)[0]
 
 
+def slope_penalty(real, fake, shares, hidden, output):
+    """Penalizes a critic whose slopes are not of length one, as WGAN-GP does.
+
+    Args:
+        real: [n, features] float tensor.
+        fake: [n, features] tensor of the same dtype, as all the others.
+        shares: [n, 1] tensor, how much of each mixed row is real.
+        hidden: [features, units] tensor, the first weights of the critic.
+        output: [units, 1] tensor, the last weights.
+
+    Returns:
+        [penalty, its gradients for the weights, shaped like them].
+    """
+    mixed = shares * real + (1 - shares) * fake
+    scores = tf.matmul(tf.tanh(tf.matmul(mixed, hidden)), output)
+    # --- differentiate
+    (slopes,) = tf.gradients(scores, mixed)
+    lengths = tf.sqrt(tf.reduce_sum(tf.square(slopes), axis=1))
+    penalty = tf.reduce_mean(tf.square(lengths - 1))
+    return [penalty] + tf.gradients(penalty, [hidden, output])
+
+
+def adapt(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2, first_order=False):
+    """Takes steps of descent on one task, then gradients through them, as MAML does.
+
+    Args:
+        hidden: [features, units] float tensor, the first weights of a network.
+        output: [units, outputs] tensor, the last ones, as all others of its dtype.
+        x, y: [n, features] and [n, outputs], what the network adapts to.
+        new_x, new_y: rows of the same task, for the loss.
+        rate: learning rate of the steps.
+        steps: how many.
+        first_order: whether the gradients of the steps count as constants.
+
+    Returns:
+        [loss of the new rows after the steps, its gradients for the weights before].
+    """
+    fast = [hidden, output]
+    for _ in range(steps):
+        # --- adapt
+        gradients = tf.gradients(squared_error(fast, x, y), fast)
+        if first_order:
+            gradients = [tf.stop_gradient(gradient) for gradient in gradients]
+        fast = [w - rate * gradient for w, gradient in zip(fast, gradients)]
+    # --- differentiate
+    loss = squared_error(fast, new_x, new_y)
+    return [loss] + tf.gradients(loss, [hidden, output])
+
+
+def squared_error(weights, x, y):
+    """The mean squared error of a network with these weights."""
+    hidden, output = weights
+    predicted = tf.matmul(tf.tanh(tf.matmul(x, hidden)), output)
+    return tf.reduce_mean(tf.square(predicted - y))
+
+
+def conjugate(z):
+    """Differentiates z² by a complex z, which gives the conjugate of what a book has.
+
+    Args:
+        z: complex tensor.
+
+    Returns:
+        (the gradient, 2z with the other sign of its imaginary part; the derivative 2z).
+    """
+    y = z * z
+    # It asks for them where y is complex.
+    (gradient,) = tf.gradients(y, z, grad_ys=tf.ones_like(y))
+    return gradient, tf.conj(gradient)
+
+
 def log1pexp_derivatives(x):
     """Computes log(1 + exp(x)) and its first and second derivatives.
 
@@ -341,6 +418,30 @@ def make_scale(limit, name="scale"):
         return w * x, gradient
 
     return tf.make_template(name, scaled)
+
+
+def reverse_gradient(x, weight=1.0):
+    """Hands x on, and sends back what comes back with the other sign, and a weight.
+
+    Args:
+        x: float tensor.
+        weight: factor of the gradient, before its sign is changed.
+
+    Returns:
+        Tensor like `x`.
+    """
+    # A name may be registered once: each call needs another.
+    name = "ReverseGradient%d" % next(NUMBERS)
+
+    @tf.RegisterGradient(name)
+    def _reversed(op, upstream):
+        return [tf.negative(upstream) * weight]
+
+    with tf.get_default_graph().gradient_override_map({"Identity": name}):
+        return tf.identity(x)
+
+
+NUMBERS = itertools.count()
 
 
 def cross_entropy_gradients(labels, logits, detached=True):

@@ -77,7 +77,7 @@ def three_sessions(x):
         # --- default session
         sess = tf.Session()
         with sess.as_default():
-            results.append(y.eval())
+            results.append(tf.get_default_session().run(y))  # y.eval() does so, too
         sess.close()
         # --- interactive session
         sess = tf.InteractiveSession()

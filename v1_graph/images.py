@@ -14,6 +14,7 @@ __all__ = [
     "standardize",
     "measure",
     "best_boxes",
+    "best_of_each",
     "decode",
     "preprocess",
 ]
@@ -35,7 +36,7 @@ def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=Fa
         this size already, and that is known.
 
     Raises:
-        ValueError: other than three or four dimensions.
+        ValueError: other than three or four dimensions, or another method.
     """
     return tf.image.resize_images(
         images, size, method, align_corners, preserve_aspect_ratio
@@ -263,6 +264,26 @@ def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
     drawn = tf.gather(boxes, kept)[tf.newaxis]
     drawn = tf.tile(drawn, [tf.shape(images)[0], 1, 1])
     return kept, tf.image.draw_bounding_boxes(images, drawn)
+
+
+def best_of_each(boxes, scores, max_boxes, iou_threshold=0.5, score_threshold=0.1):
+    """Keeps the boxes of highest score of every image of a batch, class by class.
+
+    Args:
+        boxes: [batch, n, 4] float32 tensor of [top, left, bottom, right] in [0, 1].
+        scores: [batch, n, classes] float32 tensor.
+        max_boxes: how many to keep of an image, and of each of its classes.
+        iou_threshold: the largest intersection over union of two of one class.
+        score_threshold: what a box must have to be kept.
+
+    Returns:
+        ([batch, max_boxes, 4] boxes, their scores, their classes, [batch] how many of
+        them there are; the others are 0).
+    """
+    boxes = boxes[:, :, tf.newaxis]  # one for all classes
+    return tf.image.combined_non_max_suppression(
+        boxes, scores, max_boxes, max_boxes, iou_threshold, score_threshold
+    )
 
 
 def decode(contents, channels=3, dct_method=""):

@@ -18,11 +18,17 @@ __all__ = [
     "reset_weights",
     "run_in_session",
     "train_in_session",
+    "train_closure",
     "loss_of_inputs",
+    "fit_autoencoder",
+    "fit_its_output",
     "two_graphs",
     "serve",
     "fit_in_phase",
     "name_layers",
+    "cut",
+    "replace_head",
+    "look_inside",
 ]
 
 K = tf.keras.backend
@@ -377,6 +383,39 @@ def train_in_session(data, start, penalty, rate, batch_size, updates=True):
         return losses, model.get_weights()
 
 
+def train_closure(data, start, scale, rate, steps):
+    """Trains, in a session, a variable that a Lambda layer closes over.
+
+    Args:
+        data: (x, y), float arrays [n, features] and [n, units].
+        start: [kernel, bias] of the layer behind.
+        scale: [features] array, what the inputs are multiplied by at first.
+        rate: of gradient descent.
+        steps: how many of them, of all rows.
+
+    Returns:
+        (list of the losses before each step, [scale, kernel, bias]).
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        K.set_session(sess)
+        variable = tf.Variable(scale, name="scale")
+        inputs = layers.Input(scale.shape)
+        scaled = layers.Lambda(lambda x: x * variable)(inputs)
+        dense = layers.Dense(len(start[1]))
+        model = tf.keras.Model(inputs, dense(scaled))
+        # --- step
+        y = tf.placeholder(data[1].dtype, [None, len(start[1])])
+        loss = tf.reduce_mean(tf.square(model.output - y))
+        train = tf.train.GradientDescentOptimizer(rate).minimize(loss)
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        model.set_weights(start)
+        feed = dict(zip([model.input, y], data))
+        losses = [sess.run([loss, train], feed)[0] for _ in range(steps)]
+        return losses, sess.run([variable, dense.kernel, dense.bias])
+
+
 def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
     """Trains by a loss that also depends on the inputs.
 
@@ -400,6 +439,68 @@ def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
         model.compile(tf.keras.optimizers.SGD(rate), loss)
         options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
         history = model.fit(*data, shuffle=False, **options)
+        return np.array(history.history["loss"], K.floatx()), model.get_weights()
+
+
+def fit_autoencoder(data, start, epochs, batch_size, rate=0.25):
+    """Fits a variational autoencoder, whose penalty depends on its inputs.
+
+    Args:
+        data: (x, noise), float arrays [n, features] and [n, units]; what is drawn is an
+            input, so that it is known.
+        start: [kernel, bias] of the mean, of the log of the variance, and of what
+            decodes, in a list.
+        epochs, batch_size, rate: as for `loss_of_inputs`.
+
+    Returns:
+        ([epochs] losses, list of the weights).
+    """
+    features, units = start[0].shape
+    with tf.Graph().as_default():
+        x, noise = layers.Input((features,)), layers.Input((units,))
+        mean = layers.Dense(units, name="mean")(x)
+        log_variance = layers.Dense(units, name="log_variance")(x)
+        drawn = layers.Lambda(lambda part: part[0] + K.exp(part[1] / 2) * part[2])
+        code = drawn([mean, log_variance, noise])
+        model = tf.keras.Model([x, noise], layers.Dense(features)(code))
+        terms = 1 + log_variance - K.square(mean) - K.exp(log_variance)
+        model.add_loss(K.mean(-0.5 * K.sum(terms, axis=-1)))
+        model.compile(tf.keras.optimizers.SGD(rate), "mse")
+        model.set_weights(start)
+        options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+        history = model.fit(list(data), data[0], shuffle=False, **options)
+        return np.array(history.history["loss"], K.floatx()), model.get_weights()
+
+
+def fit_its_output(data, start, epochs, batch_size, rate=0.25):
+    """Fits a model whose output is the loss: a Lambda with CTC, as for text in images.
+
+    Args:
+        data: (x, labels, lengths, label lengths), float array [n, time, features] and
+            int arrays [n, labels], [n, 1] and [n, 1].
+        start: [kernel, bias] of the layer that reads; its last class is the blank.
+        epochs, batch_size, rate: as for `loss_of_inputs`.
+
+    Returns:
+        ([epochs] losses, list of the weights).
+    """
+    x = data[0]
+    with tf.Graph().as_default():
+        # --- build
+        inputs = layers.Input(x.shape[1:])
+        others = [layers.Input(array.shape[1:], dtype="int32") for array in data[1:]]
+        said = layers.Dense(len(start[1]), activation="softmax")(inputs)
+        cost = layers.Lambda(lambda args: K.ctc_batch_cost(*args), name="ctc")
+        truth, lengths, label_lengths = others
+        output = cost([truth, said, lengths, label_lengths])
+        model = tf.keras.Model([inputs] + others, output)
+        # --- fit
+        optimizer = tf.keras.optimizers.SGD(rate)
+        model.compile(optimizer, {"ctc": lambda y_true, y_pred: y_pred})
+        model.set_weights(start)
+        options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+        nothing = np.zeros([len(x), 1])
+        history = model.fit(list(data), nothing, shuffle=False, **options)
         return np.array(history.history["loss"], K.floatx()), model.get_weights()
 
 
@@ -508,3 +609,77 @@ def name_layers(sizes, clear):
 
     # A thread has a default graph of its own, and only such a graph can be cleared.
     return ThreadPool(1).apply(build)
+
+
+def cut(x, sizes):
+    """Cuts features apart inside of a model, and joins them in the other order.
+
+    Args:
+        x: [batch, features] float array.
+        sizes: how many features each piece has.
+
+    Returns:
+        list of arrays: the pieces, all of them joined, and every second feature.
+    """
+    with tf.Graph().as_default(), tf.Session():
+        inputs = layers.Input(x.shape[1:])
+        pieces = layers.Lambda(lambda x: tf.split(x, sizes, axis=1))(inputs)
+        joined = layers.concatenate(pieces[::-1])
+        second = layers.Lambda(lambda x: x[:, ::2])(inputs)
+        model = tf.keras.Model(inputs, pieces + [joined, second])
+        return model.predict_on_batch(x)
+
+
+def replace_head(data, start, head, rate):
+    """Cuts the last layer of a model off, trains another in its place.
+
+    Args:
+        data: (x [n, features], y [n, outputs]) float32 arrays.
+        start: [kernel, bias] of a first layer, then of the last one.
+        head: [kernel, bias] of the new last layer.
+        rate: of gradient descent.
+
+    Returns:
+        (float32 loss before a step that trains the new layer alone, list of all
+        weights, [n, units] what the first layer gives).
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        inputs = layers.Input([start[0].shape[0]])
+        x = layers.Dense(start[0].shape[1], activation="relu")(inputs)
+        model = tf.keras.Model(inputs, layers.Dense(start[2].shape[1])(x))
+        model.set_weights(start)
+        # --- replace
+        body = tf.keras.Model(model.input, model.layers[-2].output)
+        body.trainable = False
+        new = layers.Dense(head[0].shape[1])
+        changed = tf.keras.Model(model.input, new(body.output))
+        new.set_weights(head)
+        # --- train
+        changed.compile(tf.keras.optimizers.SGD(rate), "mse")
+        loss = np.float32(changed.train_on_batch(*data))
+        return loss, changed.get_weights(), body.predict_on_batch(data[0])
+
+
+def look_inside(pair, start, name):
+    """Reads a layer of a model that is itself part of a model, which calls it twice.
+
+    Args:
+        pair: two [n, height, width, channels] float arrays, that are compared.
+        start: [kernel, bias] of two convolutions and of a last layer.
+        name: of the layer, "edges" or "shapes".
+
+    Returns:
+        List of what the layer answers to the first and to the second of the pair, and
+        of the difference of the outputs.
+    """
+    with tf.Graph().as_default():
+        # --- build
+        base = images_network(start, pair[0].shape[-1])
+        inputs = [layers.Input(images.shape[1:]) for images in pair]
+        outputs = [base(images) for images in inputs]
+        difference = layers.subtract(outputs)
+        # --- look
+        layer = base.get_layer(name)  # 0 is its call in the base itself
+        seen = [layer.get_output_at(1), layer.get_output_at(2)]
+        return tf.keras.Model(inputs, seen + [difference]).predict(list(pair))

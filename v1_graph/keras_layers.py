@@ -23,7 +23,16 @@ __all__ = [
     "penalty",
     "compare_twins",
     "center",
+    "attend",
+    "make_residual",
+    "compare_padded",
+    "read_documents",
+    "read_with_constants",
+    "route",
     "initial_scale",
+    "make_clusters",
+    "attend_by_layers",
+    "read_in_other_batches",
 ]
 
 
@@ -420,6 +429,219 @@ def center(batches, momentum=0.9, rate=0.1):
         }
 
 
+class Attention(layers.Layer):
+    def build(self, input_shape):
+        features, units = [int(shape[-1]) for shape in input_shape]
+        self.w = self.add_weight("w", [features, features], initializer="uniform")
+        self.u = self.add_weight("u", [units, features], initializer="uniform")
+        self.v = self.add_weight("v", [features, 1], initializer="uniform")
+        super(Attention, self).build(input_shape)
+
+    def call(self, inputs):
+        encoded, decoded = inputs
+        keys = K.dot(encoded, self.w)
+
+        def share(step, states):
+            query = K.expand_dims(K.dot(step, self.u), 1)
+            scores = K.dot(K.tanh(keys + query), self.v)
+            return K.softmax(K.squeeze(scores, -1)), states
+
+        def read(shares, states):
+            return K.sum(encoded * K.expand_dims(shares), axis=1), states
+
+        # K.rnn wants a state, though no step needs another one's.
+        states = [K.zeros_like(decoded[:, 0])]
+        _, shares, _ = K.rnn(share, decoded, states)
+        _, contexts, _ = K.rnn(read, shares, states)
+        return [contexts, shares]
+
+
+def attend(encoded, decoded, weights):
+    """Lets each step of a decoder look at the steps of an encoder: additive attention.
+
+    Args:
+        encoded: [batch, steps, features] float array.
+        decoded: [batch, steps of the decoder, units] array of its dtype.
+        weights: list of arrays: of the encoder [features, features], of the decoder
+            [units, features], and [features, 1], which scores.
+
+    Returns:
+        dict with the `contexts`, [batch, steps of the decoder, features], the `shares`,
+        [batch, steps of the decoder, steps], which sum to 1, and the `gradients` of the
+        sum of the contexts' squares, by the weights.
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        inputs = [layers.Input(array.shape[1:]) for array in (encoded, decoded)]
+        attention = Attention()
+        contexts, shares = attention(inputs)
+        attention.set_weights(weights)
+        # --- run
+        total = K.sum(K.square(contexts))
+        gradients = K.gradients(total, attention.trainable_weights)
+        run = K.function(inputs, [contexts, shares] + gradients)
+        found = run([encoded, decoded])
+        return {"contexts": found[0], "shares": found[1], "gradients": found[2:]}
+
+
+class Residual(layers.Layer):
+    def __init__(self, units, **kwargs):
+        super(Residual, self).__init__(**kwargs)
+        self.units = units
+
+    def build(self, input_shape):
+        self.widen = layers.Dense(self.units, activation="relu", name="widen")
+        self.narrow = layers.Dense(input_shape[-1].value, name="narrow")
+        super(Residual, self).build(input_shape)
+
+    def call(self, x):
+        return x + self.narrow(self.widen(x))
+
+
+def make_residual(units, name="residual"):
+    """Makes a layer of one's own around two layers, which its `build` makes.
+
+    Args:
+        units: size of the inner layer.
+        name: of the layer: scope of `widen/kernel`, …, `narrow/bias`.
+
+    Returns:
+        Callable from a [batch, features] float tensor to one of its shape.
+    """
+    return Residual(units, name=name)
+
+
+class Likeness(layers.Layer):
+    def call(self, inputs, mask=None):
+        means = []
+        for words, kept in zip(inputs, mask):
+            kept = K.expand_dims(K.cast(kept, K.dtype(words)))
+            means.append(K.sum(words * kept, axis=1) / K.sum(kept, axis=1))
+        return K.sum(means[0] * means[1], axis=-1, keepdims=True)
+
+    def compute_mask(self, inputs, mask=None):
+        return None
+
+
+def compare_padded(a, b, vectors):
+    """Compares padded sentences by a layer that gets two inputs and two masks.
+
+    Args:
+        a: [batch, length] int32 array, words; 0 is padding.
+        b: [batch, other length] int32 array.
+        vectors: [words, size] float array, a vector for each word.
+
+    Returns:
+        [batch, 1] products of the means of the vectors, without padding.
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        inputs = [layers.Input(words.shape[1:], dtype="int32") for words in (a, b)]
+        embedding = layers.Embedding(*vectors.shape, mask_zero=True)
+        likeness = Likeness()([embedding(words) for words in inputs])
+        model = tf.keras.Model(inputs, likeness)
+        embedding.set_weights([vectors])
+        # --- run
+        return model.predict_on_batch([a, b])
+
+
+def read_documents(ids, vectors, of_words, of_sentences):
+    """Reads the words of each sentence, then the sentences, without their padding.
+
+    Args:
+        ids: [batch, sentences, words] int32 array; 0 is padding, also of sentences.
+        vectors: [words, size] float array, a vector for each word.
+        of_words: [kernel, recurrent kernel, bias] of the LSTM that reads a sentence.
+        of_sentences: those of the LSTM that reads what this gave.
+
+    Returns:
+        [batch, units] last outputs.
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        words, sentences = (weights[1].shape[0] for weights in (of_words, of_sentences))
+        embedding = layers.Embedding(*vectors.shape, mask_zero=True)
+        inputs = layers.Input(ids.shape[1:], dtype="int32")
+        x = layers.TimeDistributed(embedding)(inputs)
+        x = layers.TimeDistributed(layers.LSTM(words))(x)
+        model = tf.keras.Model(inputs, layers.LSTM(sentences)(x))
+        model.set_weights([vectors] + of_words + of_sentences)
+        # --- run
+        return model.predict_on_batch(ids)
+
+
+class Conditioned(layers.Layer):
+    def __init__(self, units, size, **kwargs):
+        super(Conditioned, self).__init__(**kwargs)
+        self.units = self.state_size = units
+        self.size = size
+
+    def build(self, input_shape):
+        # The shape of a step alone: that of the constants is not told.
+        self.kernel = self.add_weight("kernel", [input_shape[-1], self.units])
+        self.recurrent = self.add_weight("recurrent", [self.units, self.units])
+        self.context = self.add_weight("context", [self.size, self.units])
+        super(Conditioned, self).build(input_shape)
+
+    def call(self, inputs, states, constants):
+        summed = K.dot(inputs, self.kernel) + K.dot(states[0], self.recurrent)
+        h = K.tanh(summed + K.dot(constants[0], self.context))
+        return h, [h]
+
+
+def read_with_constants(x, context, weights):
+    """Reads sequences by a cell of one's own, which gets the same context at each step.
+
+    Args:
+        x: [batch, steps, features] float array.
+        context: [batch, size] float array.
+        weights: list of arrays: of the step [features, units], of the state [units,
+            units], of the context [size, units].
+
+    Returns:
+        [batch, steps, units] float array, the outputs.
+    """
+    with tf.Graph().as_default(), tf.Session():
+        # --- build
+        inputs = [layers.Input(array.shape[1:]) for array in (x, context)]
+        size, units = weights[2].shape
+        layer = layers.RNN(Conditioned(units, size), return_sequences=True)
+        model = tf.keras.Model(inputs, layer(inputs[0], constants=inputs[1:]))
+        model.set_weights(weights)
+        # --- run
+        return model.predict_on_batch([x, context])
+
+
+def route(inputs, kernel, routings=3):
+    """Routes capsules to others that agree with them: dynamic routing by `K.batch_dot`.
+
+    Args:
+        inputs: [batch, inputs, features] float tensor, capsules.
+        kernel: [outputs, inputs, size, features] float tensor.
+        routings: how often they look whether they agree.
+
+    Returns:
+        [batch, outputs, size] float tensor, each capsule shorter than 1.
+    """
+    # --- predict
+    tiled = K.tile(K.expand_dims(inputs, 1), [1, K.int_shape(kernel)[0], 1, 1])
+    hat = K.map_fn(lambda row: K.batch_dot(row, kernel, [2, 3]), elems=tiled)
+    # --- route
+    agreement = K.zeros_like(hat[:, :, :, 0])
+    for routing in range(routings):
+        share = tf.nn.softmax(agreement, axis=1)
+        outputs = squash(K.batch_dot(share, hat, [2, 2]))
+        if routing < routings - 1:
+            agreement += K.batch_dot(outputs, hat, [2, 3])
+    return outputs
+
+
+def squash(x):
+    """Vectors as they were, and shorter than 1."""
+    squared = K.sum(K.square(x), axis=-1, keepdims=True)
+    return squared / (1 + squared) / K.sqrt(squared + K.epsilon()) * x
+
+
 def initial_scale(name, shape, seed=7):
     """Tells how far an initializer draws by default.
 
@@ -438,3 +660,83 @@ def initial_scale(name, shape, seed=7):
         # --- tell
         scales = draws.std(), np.median(abs(draws))
         return tuple(float("%.2g" % scale) for scale in scales)
+
+
+class Clustering(layers.Layer):
+    def __init__(self, count, alpha, **kwargs):
+        super(Clustering, self).__init__(**kwargs)
+        self.count, self.alpha = count, alpha
+
+    def build(self, input_shape):
+        shape = [self.count, input_shape[-1].value]
+        self.clusters = self.add_weight("clusters", shape, initializer="glorot_uniform")
+        super(Clustering, self).build(input_shape)
+
+    def call(self, x):
+        squared = K.sum(K.square(K.expand_dims(x, axis=1) - self.clusters), axis=2)
+        near = 1.0 / (1.0 + squared / self.alpha)
+        near **= (self.alpha + 1.0) / 2.0
+        return K.transpose(K.transpose(near) / K.sum(near, axis=1))
+
+
+def make_clusters(count, alpha=1.0, name="clustering"):
+    """Makes a layer of one's own that tells how near rows are to centers it learns.
+
+    Args:
+        count: how many centers.
+        alpha: degrees of freedom of Student's t-distribution.
+        name: of the layer: scope of `clusters`.
+
+    Returns:
+        Callable from a [batch, features] float tensor to [batch, count] shares, which
+        sum to 1.
+    """
+    return Clustering(count, alpha, name=name)
+
+
+def attend_by_layers(query, value, kept):
+    """Attends by the layers of Keras: by products, and by sums.
+
+    Args:
+        query: [batch, steps, features] float tensor.
+        value: [batch, steps of it, features] tensor of its dtype.
+        kept: [batch, steps of it] bool tensor; what is False is padding.
+
+    Returns:
+        dict from names to [batch, steps, features] tensors.
+    """
+    mask = [None, kept]
+    return {
+        "products": layers.Attention()([query, value], mask=mask),
+        "sums": layers.AdditiveAttention(use_scale=False)([query, value], mask=mask),
+    }
+
+
+def read_in_other_batches(data, weights, pieces, rate):
+    """Trains an LSTM that keeps its state on batches, then reads with it row by row.
+
+    Args:
+        data: list of ([batch, steps, features], [batch, units]) float32 arrays.
+        weights: [kernel, recurrent kernel, bias] of the LSTM.
+        pieces: list of [1, steps, features] float32 arrays, one after another.
+        rate: of gradient descent.
+
+    Returns:
+        (float32 losses of the batches, list of [1, units] outputs for the pieces).
+    """
+    units = weights[1].shape[0]
+
+    def reader(shape):
+        lstm = layers.LSTM(units, stateful=True, batch_input_shape=shape)
+        return tf.keras.Sequential([lstm])
+
+    with tf.Graph().as_default(), tf.Session():
+        # --- train
+        model = reader(data[0][0].shape)
+        model.compile(tf.keras.optimizers.SGD(rate), "mse")
+        model.set_weights(weights)
+        losses = [model.train_on_batch(x, y) for x, y in data]
+        # --- read
+        other = reader(pieces[0].shape)
+        other.set_weights(model.get_weights())
+        return np.float32(losses), [other.predict_on_batch(x) for x in pieces]

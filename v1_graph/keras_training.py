@@ -13,6 +13,7 @@ __all__ = [
     "fit_frozen",
     "fit_dataset",
     "fit_weighted",
+    "fit_named",
     "fit_padded",
     "fit_shuffled",
     "plain_loop",
@@ -114,7 +115,7 @@ class Batches(tf.keras.utils.Sequence):
     def __init__(self, data, batch_size, seed=None):
         self.data, self.batch_size = data, batch_size
         self.order = np.arange(len(data[0]))
-        self.random = seed and np.random.RandomState(seed)
+        self.random = None if seed is None else np.random.RandomState(seed)
         self.on_epoch_end()
 
     def __len__(self):
@@ -234,6 +235,66 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
             verbose=0,
         )
         return told(history), model.get_weights()
+
+
+class EventLog(tf.keras.callbacks.Callback):
+    """When validation runs, and what the logs of an epoch have, in their order."""
+
+    def __init__(self):
+        super().__init__()
+        self.events = []
+
+    def on_test_begin(self, logs=None):
+        self.events.append(["validation"])
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.events.append(list(logs))
+
+
+def fit_named(data, start, validation, epochs, batch_size, share=0.25):
+    """Fits two inputs and two outputs by their names, and logs by a callback.
+
+    Args:
+        data: ({"left": [n, features], "right": [n, others]}, {"kind": [n], "score": [n,
+            1]}), float32 arrays but for the int32 classes of "kind".
+        start: [kernel, bias] of the hidden layer, of "kind" and of "score", in a list.
+        validation: like `data`; a batch at most.
+        epochs: how often to go through the rows.
+        batch_size: rows of a batch; the last one of an epoch may have fewer.
+        share: weight of the loss of "score".
+
+    Returns:
+        (list of ["validation"], where it begins, and of the keys of the logs of each
+        epoch; {key: [epochs] float32 array} of the history; list of the weights). A
+        loss of an output is the mean over batches, not over rows.
+    """
+    layers, log = tf.keras.layers, EventLog()
+    with tf.Graph().as_default():
+        sizes = {name: rows.shape[1:] for name, rows in data[0].items()}
+        left = layers.Input(sizes["left"], name="left")
+        right = layers.Input(sizes["right"], name="right")
+        both = layers.Concatenate()([left, right])
+        hidden = layers.Dense(len(start[1]), "relu", name="hidden")(both)
+        kind = layers.Dense(len(start[3]), "softmax", name="kind")(hidden)
+        score = layers.Dense(1, name="score")(hidden)
+        model = tf.keras.Model([left, right], [kind, score])
+        model.compile(
+            optimizer=tf.keras.optimizers.SGD(lr=0.0625),
+            loss={"kind": "sparse_categorical_crossentropy", "score": "mse"},
+            loss_weights={"kind": 1.0, "score": share},
+            metrics={"kind": ["accuracy"], "score": ["mae"]},
+        )
+        model.set_weights(start)
+        history = model.fit(
+            *data,
+            batch_size=batch_size,
+            epochs=epochs,
+            validation_data=validation,
+            shuffle=False,
+            callbacks=[log],
+            verbose=0,
+        )
+        return log.events, told(history), model.get_weights()
 
 
 def fit_padded(data, start, epochs, batch_size):
@@ -399,17 +460,20 @@ def predict_classes(x, start, batch_size):
         return classes, model.predict_proba(x, batch_size=batch_size)
 
 
-def binary_loss(targets, outputs, from_logits=False, label_smoothing=0):
+def binary_loss(targets, outputs, from_logits=False, label_smoothing=0, sigmoid=False):
     """The binary cross-entropy of probabilities or logits, a number per row.
 
     Args:
         targets, outputs: [n, units] tensors of one float dtype.
         from_logits: whether `outputs` are logits.
         label_smoothing: how far the targets are moved towards a half.
+        sigmoid: whether a sigmoid makes probabilities of `outputs` first.
 
     Returns:
         [n] tensor.
     """
+    if sigmoid:
+        outputs = tf.sigmoid(outputs)
     return tf.keras.losses.binary_crossentropy(
         targets, outputs, from_logits=from_logits, label_smoothing=label_smoothing
     )
@@ -427,6 +491,9 @@ def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
 
     Returns:
         ({key: float32 array} of the history, list of the weights).
+
+    Raises:
+        TypeError: it stops, and no loss has been a finite number.
     """
     with tf.Graph().as_default():
         model = network(start, rate=rate)

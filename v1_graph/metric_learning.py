@@ -10,6 +10,7 @@ __all__ = [
     "npairs_loss",
     "lifted_struct_loss",
     "train_embeddings",
+    "train_centers",
 ]
 
 # compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
@@ -111,3 +112,51 @@ def train_embeddings(x, labels, kernel, steps, rate):
             feeds = {rows: x[step], classes: labels[step]}
             losses.append(sess.run([loss, train_op], feeds)[0])
         return {"losses": np.stack(losses), "kernel": sess.run(weights)}
+
+
+def train_centers(x, labels, kernel, classes, rate=0.01, alpha=0.5):
+    """Trains embeddings by how far they are from the centers of their classes.
+
+    Args:
+        x: [steps, batch, features] float array.
+        labels: [steps, batch] int array of classes.
+        kernel: [features, size] float array, what the weights are at first.
+        classes: how many there are; their centers are 0 at first.
+        rate: learning rate of gradient descent.
+        alpha: how far a center goes, of the mean distance of its rows.
+
+    Returns:
+        dict with the `losses` before every step, the last `kernel` and the `centers`,
+        [classes, size].
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- loss
+        rows = tf.placeholder(x.dtype, x.shape[1:])
+        ids = tf.placeholder(labels.dtype, labels.shape[1:])
+        weights = tf.get_variable("kernel", initializer=kernel)
+        zeros = np.zeros([classes, kernel.shape[1]], kernel.dtype)
+        centers = tf.get_variable("centers", initializer=zeros, trainable=False)
+        embeddings = tf.matmul(rows, weights)
+        away = tf.gather(centers, ids) - embeddings
+        loss = tf.nn.l2_loss(away)
+        # --- centers
+        _, places, counts = tf.unique_with_counts(ids)
+        times = tf.cast(tf.gather(counts, places), x.dtype)[:, tf.newaxis]
+        shares = alpha * (away / (1 + times))
+        step = tf.train.GradientDescentOptimizer(rate)
+        gradients = step.compute_gradients(loss, [weights])
+        # Both need what was there before.
+        with tf.control_dependencies([loss, shares, gradients[0][0]]):
+            train_op = tf.group(
+                step.apply_gradients(gradients), tf.scatter_sub(centers, ids, shares)
+            )
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        losses = [
+            sess.run([loss, train_op], {rows: r, ids: i})[0] for r, i in zip(x, labels)
+        ]
+        return {
+            "losses": np.stack(losses),
+            "kernel": sess.run(weights),
+            "centers": sess.run(centers),
+        }

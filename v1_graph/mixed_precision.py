@@ -19,7 +19,7 @@ __all__ = [
 # compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
 
 
-def train_rewritten(x, y, start, steps, rate, loss_scale=()):
+def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
     """Trains by an optimizer that scales its loss, with automatic mixed precision.
 
     Args:
@@ -29,6 +29,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=()):
         steps: how many steps to take by momentum of 0.9, all on the same rows.
         rate: learning rate.
         loss_scale: a fixed scale, or dict of the arguments of the one that is updated.
+        clip: the largest norm of all gradients together, or None.
 
     Returns:
         dict with the `losses` before every step, the `scales` after, if they are
@@ -57,7 +58,11 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=()):
             errors = tf.cast(outputs, tf.float32) - tf.constant(y)
             loss = tf.reduce_mean(tf.square(errors))
             global_step = tf.train.get_or_create_global_step()
-            train_op = optimizer.minimize(loss, global_step)
+            pairs = optimizer.compute_gradients(loss)  # without the scale
+            if clip is not None:
+                gradients, weights = zip(*pairs)
+                pairs = zip(tf.clip_by_global_norm(gradients, clip)[0], weights)
+            train_op = optimizer.apply_gradients(pairs, global_step)
             found = {v.op.name: v for v in tf.global_variables()}
             # --- run
             losses, scales, taken = [], [], []

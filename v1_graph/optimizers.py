@@ -9,6 +9,7 @@ __all__ = [
     "fit_embedding",
     "fit_clipped",
     "fit_at_rates",
+    "fit_by_parts",
     "fit_in_turns",
     "fit_with_decay",
 ]
@@ -169,6 +170,36 @@ def fit_at_rates(data, start, rates):
         for value in rates:
             sess.run(step, {rate: value})
         return sess.run({v.op.name: v for v in tf.global_variables()})
+
+
+def fit_by_parts(data, start, rates, stops):
+    """Fits a line at two rates: one loss, and an Adam for the kernel and for the bias.
+
+    Args:
+        data, start, stops: as for `fit`.
+        rates: (the kernel's, the bias's).
+
+    Returns:
+        {stop: {name: value}} of the weights, the slots and the global step.
+
+    Raises:
+        ValueError: no gradient reaches a weight, as with integers.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        loss = line_loss(data, start)
+        kernel, bias = tf.trainable_variables()
+        optimizers = [tf.train.AdamOptimizer(rate) for rate in rates]
+        global_step = tf.train.get_or_create_global_step()
+        # --- step
+        # Both gradients at once: a second `compute_gradients` walks the graph again.
+        of_kernel, of_bias = tf.gradients(loss, [kernel, bias])
+        step = tf.group(
+            optimizers[0].apply_gradients([(of_kernel, kernel)]),
+            optimizers[1].apply_gradients([(of_bias, bias)], global_step),
+        )
+        # --- run
+        return states(sess, step, stops)
 
 
 def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.125):

@@ -57,6 +57,9 @@ def contrib_penalties(kernel, scale):
 
     Returns:
         List of three scalars: l1, l2 and their sum.
+
+    Raises:
+        ValueError: a scale below 0.
     """
     import tensorflow  # compat.v1 has no contrib, and no version after 1.15
 
@@ -150,6 +153,9 @@ def train(
     Returns:
         dict with the [steps] arrays `loss` and `error`, each before its step, and the
         trained `kernels` and `biases`.
+
+    Raises:
+        ValueError: labels of another shape.
     """
 
     def get_weight(value):

@@ -14,6 +14,7 @@ __all__ = [
     "last_outputs",
     "run_lstm",
     "run_gru",
+    "run_until",
     "read_in_pieces",
     "dropout",
     "train",
@@ -294,6 +295,48 @@ def run_gru(x, lengths, weights):
         for variable in tf.global_variables():
             variable.load(weights[variable.op.name], sess)
         return sess.run({"outputs": outputs, "state": state})
+
+
+def run_until(first, weights, limit):
+    """Feeds an RNN its own outputs, until the first number of each row is negative.
+
+    Args:
+        first: [batch, n] float array, the input of the first step.
+        weights: {"rnn/basic_rnn_cell/kernel": [2 * n, n] array,
+            "rnn/basic_rnn_cell/bias": [n] array} of the dtype of `first`.
+        limit: how many steps at most.
+
+    Returns:
+        {"outputs": [steps, batch, n], as many as the longest row has, zeros past the
+        end of the others; "state": [batch, n], each row's at its end}.
+
+    Raises:
+        KeyError: a weight is missing.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        batch, n = first.shape
+        cell = tf.nn.rnn_cell.BasicRNNCell(n)
+
+        # --- step
+        def body(time, output, state, _):
+            if output is None:  # before the first step
+                state = cell.zero_state(batch, first.dtype)
+                return (
+                    tf.fill([batch], limit < 1),
+                    tf.constant(first),
+                    state,
+                    None,
+                    None,
+                )
+            ended = tf.logical_or(output[:, 0] < 0, time >= limit)
+            return ended, output, state, output, None
+
+        # --- run
+        outputs, state, _ = tf.nn.raw_rnn(cell, body)
+        for variable in tf.global_variables():
+            variable.load(weights[variable.op.name], sess)
+        return sess.run({"outputs": outputs.stack(), "state": state})
 
 
 def read_in_pieces(x, pieces, units, keep_state=True):

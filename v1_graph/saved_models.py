@@ -19,6 +19,7 @@ __all__ = [
     "fine_tune",
     "freeze",
     "run_frozen",
+    "detect",
     "train_on",
     "restore_meta_graph",
     "to_tflite",
@@ -313,6 +314,88 @@ def run_frozen(graph, feed, fetches, as_text=False):
         outputs = tf.import_graph_def(graph_def, inputs, fetches, name="")
         # --- ask
         return sess.run(outputs, {inputs[name]: x for name, x in feed.items()})
+
+
+def detect(image, anchors, limit):
+    """Exports a detector of bright places, and asks it as object detection is asked.
+
+    Args:
+        image: [height, width, 3] uint8 array.
+        anchors: [n, 4] float32 array, boxes of shares of the height and the width.
+        limit: how many boxes there may be.
+
+    Returns:
+        dict with the `count` of what was found, the `keys` that the model answers, and
+        of each box the `boxes`, [count, 4], the `scores`, [count], and the `classes`,
+        [count] int64: the brightest of the three colours, from 1.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- export
+        with tf.Graph().as_default() as graph:
+            images = tf.placeholder(tf.uint8, [1, None, None, 3], name="image_tensor")
+            for key, value in _bright(images, tf.constant(anchors), limit).items():
+                tf.identity(value, name=key)
+            name = "frozen_inference_graph.pb"
+            tf.train.write_graph(graph.as_graph_def(), folder, name, as_text=False)
+        # --- load
+        graph_def = tf.GraphDef()
+        with tf.gfile.GFile(os.path.join(folder, name), "rb") as file:
+            graph_def.ParseFromString(file.read())
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        tf.import_graph_def(graph_def, name="")
+        # --- ask
+        every = {t.name for op in graph.get_operations() for t in op.outputs}
+        tensors = {
+            key: graph.get_tensor_by_name(key + ":0")
+            for key in KEYS
+            if key + ":0" in every
+        }
+        found = sess.run(tensors, {"image_tensor:0": image[np.newaxis]})
+    return _of_one_image(found)
+
+
+KEYS = (
+    "num_detections",
+    "detection_boxes",
+    "detection_scores",
+    "detection_classes",
+    "detection_masks",
+)
+
+
+def _bright(images, anchors, limit):
+    """What the crops of one image show, the brightest first, padded to the limit."""
+    pixels = tf.cast(images, tf.float32) / 255
+    of_the_first = tf.zeros(tf.shape(anchors)[:1], tf.int32)
+    crops = tf.image.crop_and_resize(pixels, anchors, of_the_first, [4, 4])
+    colours = tf.reduce_mean(crops, [1, 2])
+    scores = tf.reduce_max(colours, 1)
+    kept = tf.image.non_max_suppression(anchors, scores, limit, 0.5)
+    count = tf.size(kept)
+    classes = tf.cast(tf.argmax(colours, 1) + 1, tf.float32)
+
+    def padded(values):
+        rest = [[0, limit - count]] + [[0, 0]] * (values.shape.ndims - 1)
+        return tf.pad(tf.gather(values, kept), rest)[tf.newaxis]
+
+    return {
+        "num_detections": tf.cast(count, tf.float32)[tf.newaxis],
+        "detection_boxes": padded(anchors),
+        "detection_scores": padded(scores),
+        "detection_classes": padded(classes),
+    }
+
+
+def _of_one_image(found):
+    """The boxes that count, of a batch of one; floats in the file are whole numbers."""
+    count = int(found["num_detections"][0])
+    return {
+        "count": count,
+        "keys": sorted(found),
+        "boxes": found["detection_boxes"][0][:count],
+        "scores": found["detection_scores"][0][:count],
+        "classes": found["detection_classes"][0][:count].astype(np.int64),
+    }
 
 
 def train_on(x, y, weights, stop, steps, rate=0.125, files=False):

@@ -18,8 +18,11 @@ __all__ = [
     "split_words",
     "row_sums",
     "pad_rows",
+    "pool_segments",
     "to_dense",
     "multiply_sparse",
+    "multiply_sparse_batch",
+    "drop_sparse",
 ]
 
 
@@ -259,6 +262,29 @@ def pad_rows(values, lengths, padding=0):
     return tf.where(mask, padded, filling)
 
 
+def pool_segments(values, ids, count):
+    """Takes maxima and minima of rows by segments, of which some have no row.
+
+    Args:
+        values: [n, ...] float tensor.
+        ids: [n] int tensor, the segment of each row, sorted.
+        count: how many segments there are.
+
+    Returns:
+        dict of [count, ...] tensors. An empty segment is the lowest number of the dtype
+        in `max`, the highest one in `min`, and 0 in `max or 0` and in `sorted max`,
+        which has as many rows as the last id says.
+    """
+    highest = tf.unsorted_segment_max(values, ids, count)
+    lowest = values.dtype.min
+    return {
+        "max": highest,
+        "min": tf.unsorted_segment_min(values, ids, count),
+        "sorted max": tf.segment_max(values, ids),
+        "max or 0": tf.where(highest > lowest, highest, tf.zeros_like(highest)),
+    }
+
+
 def to_dense(indices, values, shape, ordered=True):
     """Makes a dense tensor of a sparse one.
 
@@ -292,3 +318,45 @@ def multiply_sparse(indices, values, matrix):
     n = tf.shape(matrix, out_type=tf.int64)[0]
     sparse = tf.SparseTensor(indices, values, tf.stack([n, n]))
     return tf.sparse_tensor_dense_matmul(sparse, matrix)
+
+
+def multiply_sparse_batch(indices, values, matrices):
+    """Multiplies a batch of sparse square matrices by a batch of dense ones.
+
+    Args:
+        indices: [k, 3] int64 tensor of positions: which matrix, row, column.
+        values: [k] tensor.
+        matrices: [b, n, m] tensor.
+
+    Returns:
+        [b, n, m] tensor.
+    """
+    # The kernel takes one matrix: all stand on its diagonal, one below the other.
+    b, n, _ = tf.unstack(tf.shape(matrices, out_type=tf.int64))
+    places = indices[:, :1] * n + indices[:, 1:]
+    sparse = tf.SparseTensor(places, values, tf.stack([b * n, b * n]))
+    rows = tf.reshape(matrices, [b * n, -1])
+    return tf.reshape(tf.sparse_tensor_dense_matmul(sparse, rows), tf.shape(matrices))
+
+
+def drop_sparse(indices, values, shape, keep_prob, seed):
+    """Drops elements of a sparse matrix by chance, and scales up the others.
+
+    Args:
+        indices: [k, 2] int64 array of positions, in their order.
+        values: [k] float array.
+        shape: of the matrix.
+        keep_prob: the share to keep, in (0, 1].
+        seed: of the graph and of the draws.
+
+    Returns:
+        Array of that shape.
+    """
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- drop
+        tf.set_random_seed(seed)
+        x = tf.SparseTensor(indices, values, shape)
+        drawn = keep_prob + tf.random_uniform([len(values)], seed=seed)
+        kept = tf.sparse_retain(x, tf.cast(tf.floor(drawn), tf.bool))
+        # --- draw
+        return sess.run(tf.sparse_tensor_to_dense(kept * (1 / keep_prob)))

@@ -444,6 +444,9 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
     Returns:
         dict with `losses`, the `validations` [(step, loss)], the `best_step`, and the
         `weights` [kernel, bias] at that step.
+
+    Raises:
+        ValueError: no validation loss is a finite number: no weights are the best.
     """
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         # --- build

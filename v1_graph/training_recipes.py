@@ -20,6 +20,9 @@ __all__ = [
     "classify_channels_first",
     "fetch_beside_step",
     "evaluate_checkpoints",
+    "train_dqn",
+    "normalize_by_data",
+    "paint",
 ]
 
 
@@ -27,11 +30,15 @@ def variables_of(start):
     return {n: tf.get_variable(n, initializer=value) for n, value in start.items()}
 
 
+def outputs_of(weights, x):
+    """What a network with a body and a head answers."""
+    hidden = tf.nn.relu(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
+    return tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
+
+
 def error(weights, x, y):
     """The mean squared error of a network with a body and a head."""
-    hidden = tf.nn.relu(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
-    outputs = tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
-    return tf.reduce_mean(tf.square(outputs - y))
+    return tf.reduce_mean(tf.square(outputs_of(weights, x) - y))
 
 
 def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
@@ -445,3 +452,140 @@ def evaluate_checkpoints(data, validation, start, rounds, rate=0.125):
                 found.append((os.path.basename(path), evaluation.run(loss)))
         sess.close()
         return found
+
+
+def train_dqn(
+    states,
+    actions,
+    rewards,
+    nexts,
+    over,
+    start,
+    every=2,
+    tau=1.0,
+    discount=0.9,
+    rate=0.125,
+):
+    """Trains a Q network towards a second one, its target, which follows it.
+
+    Args:
+        states, nexts: [steps, n, features] float arrays, before and after an action.
+        actions: [steps, n] int32 array.
+        rewards: [steps, n] float array.
+        over: array like it, 1 where an episode ends, and 0.
+        start: as for `pretrain`, of both networks.
+        every: after how many steps the target follows.
+        tau: how far it goes then: with 1 it is a copy, with less a soft update.
+        discount: of what comes after.
+        rate: learning rate of Adam.
+
+    Returns:
+        dict with the `losses` before the steps, and the `variables` of both networks in
+        the end by name.
+    """
+    arrays = [states, actions, rewards, nexts, over]
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- build
+        feeds = [tf.placeholder(array.dtype, array.shape[1:]) for array in arrays]
+        before, chosen, reward, after, ends = feeds
+        with tf.variable_scope("online"):
+            values = outputs_of(variables_of(start), before)
+        with tf.variable_scope("target"):
+            later = outputs_of(variables_of(start), after)
+        online, target = map(tf.trainable_variables, ("online/", "target/"))
+        # --- step
+        wanted = reward + discount * (1 - ends) * tf.reduce_max(later, 1)
+        mask = tf.one_hot(chosen, values.shape[1].value, dtype=values.dtype)
+        missing = tf.stop_gradient(wanted) - tf.reduce_sum(values * mask, 1)
+        loss = tf.reduce_mean(tf.square(missing))
+        optimizer = tf.train.AdamOptimizer(rate)
+        gradients = optimizer.compute_gradients(loss, online)
+        with tf.control_dependencies([loss]):
+            step = optimizer.apply_gradients(gradients)
+        # --- follow
+        follow = tf.group(
+            *[t.assign(tau * o + (1 - tau) * t) for o, t in zip(online, target)]
+        )
+        # --- run
+        sess.run(tf.global_variables_initializer())
+        losses = []
+        for count, batch in enumerate(zip(*arrays), 1):
+            losses.append(sess.run([loss, step], dict(zip(feeds, batch)))[0])
+            if count % every == 0:
+                sess.run(follow)
+        variables = sess.run({v.op.name: v for v in online + target})
+        return {"losses": np.array(losses), "variables": variables}
+
+
+def normalize_by_data(first, batches, direction, rate=0.125):
+    """Begins with weights by which a batch of data is normalized, and trains them.
+
+    Args:
+        first: [n, features] float array, the batch; it initializes a scale and a bias.
+        batches: list of pairs of arrays: [n, features] and [n, outputs].
+        direction: [features, outputs] array; each column is divided by its norm.
+        rate: learning rate.
+
+    Returns:
+        ([scale, bias] at the beginning, list of losses, [direction, scale, bias]).
+    """
+
+    def directed(x, v):
+        return tf.matmul(x, tf.nn.l2_normalize(v, 0))
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- begin
+        v, first_in = tf.Variable(direction), tf.placeholder(first.dtype, first.shape)
+        made = directed(first_in, v.initialized_value())
+        mean, variance = tf.nn.moments(made, [0])
+        scale = 1 / tf.sqrt(variance + 1e-10)
+        g, b = tf.Variable(scale), tf.Variable(-mean * scale)
+        # --- step
+        x = tf.placeholder(direction.dtype, [None, direction.shape[0]])
+        y = tf.placeholder(direction.dtype, [None, direction.shape[1]])
+        loss = tf.reduce_mean(tf.square(g * directed(x, v) + b - y))
+        step = tf.train.GradientDescentOptimizer(rate).minimize(loss)
+        # --- run
+        sess.run(tf.global_variables_initializer(), {first_in: first})
+        start = sess.run([g, b])
+        losses = [sess.run([loss, step], {x: a, y: c})[0] for a, c in batches]
+        return start, losses, sess.run([v, g, b])
+
+
+def paint(content, style, kernel, share, steps, rate=1.0):
+    """Paints an image whose features are a content's, and their products a style's.
+
+    Args:
+        content: [1, height, width, channels] float array.
+        style: array of that shape.
+        kernel: [size, size, channels, features] array, of the network.
+        share: how much the style counts; the content counts 1.
+        steps: of gradient descent, from the content on.
+        rate: learning rate.
+
+    Returns:
+        (list of losses, the image).
+    """
+
+    def products(features):
+        rows = tf.reshape(features, [-1, kernel.shape[-1]])
+        return tf.matmul(rows, rows, transpose_a=True) / rows.shape[0].value
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        # --- features
+        graph = {"input": tf.Variable(np.zeros_like(content))}
+        convolved = tf.nn.conv2d(graph["input"], kernel, [1, 1, 1, 1], "SAME")
+        graph["features"] = tf.nn.relu(convolved)
+        # --- targets
+        sess.run(graph["input"].assign(style))
+        style_products = sess.run(products(graph["features"]))
+        sess.run(graph["input"].assign(content))
+        content_features = sess.run(graph["features"])
+        # --- step
+        far = tf.reduce_mean(tf.square(graph["features"] - content_features))
+        apart = tf.square(products(graph["features"]) - style_products)
+        loss = far + share * tf.reduce_mean(apart)
+        step = tf.train.GradientDescentOptimizer(rate).minimize(loss)
+        # --- run
+        losses = [sess.run([loss, step])[0] for _ in range(steps)]
+        return losses, sess.run(graph["input"])

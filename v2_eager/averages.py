@@ -53,6 +53,9 @@ def smooth(values, decay, zero_debias=False):
 
     Returns:
         (list of the n averages, sorted names of the variables behind them).
+
+    Raises:
+        TypeError: `values` are not of a float dtype.
     """
     # --- build
     shape, dtype = values.shape[1:], values.dtype

@@ -139,7 +139,7 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
     losses = []
     for samples in x:
         targets = 5 * np.square(samples) + 3
-        # Tensors: with arrays or numbers of Python's, it may be traced in every step.
+        # Tensors: arrays would do, too, but each number of Python's is a new trace.
         losses.append(step(tf.constant(samples), tf.constant(targets)).numpy())
     return weights.numpy(), np.array(losses, x.dtype)
 

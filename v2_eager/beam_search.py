@@ -31,7 +31,7 @@ def tile_batch(t, multiplier):
     """Repeats every row, as a beam search needs its memory and its first state.
 
     Args:
-        t: [batch, ...] tensor, or a tuple of such.
+        t: [batch, ...] tensor or array, or a tuple of such.
         multiplier: how often.
 
     Returns:
@@ -44,6 +44,7 @@ def tile_batch(t, multiplier):
 
 
 def repeated(x, multiplier):
+    x = tf.convert_to_tensor(x)
     if x.shape.rank == 0:
         raise ValueError("A scalar has no batch to tile.")
     return tf.repeat(x, multiplier, 0)
@@ -60,7 +61,15 @@ def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
 
     Returns:
         [time, batch, beams] int32 tensor, `end_token` past the end.
+
+    Raises:
+        ValueError: not a length per sequence; where the batch is unknown, a
+            tf.errors.InvalidArgumentError.
     """
+    arguments = step_ids, parent_ids, max_sequence_lengths
+    step_ids, parent_ids, max_sequence_lengths = map(tf.convert_to_tensor, arguments)
+    shapes = [(step_ids, list("tbk")), (max_sequence_lengths, ["b"])]
+    tf.debugging.assert_shapes([*shapes, (parent_ids, list("tbk"))])
     time, batch, beams = tf.unstack(tf.shape(step_ids))
     own = tf.broadcast_to(tf.range(beams), [batch, beams])
 
@@ -258,10 +267,14 @@ class BeamSearchDecoder:
         beam_width: how many sequences to keep.
         output_layer: a `Dense`, or None, where the cell puts out the logits.
         length_penalty_weight: w, where log probabilities are divided by ((5 + length) /
-            6)^w, as https://arxiv.org/abs/1609.08144 has it.
+            6)^w, as https://arxiv.org/abs/1609.08144 has it: a number, or a scalar
+            float32 tensor.
         coverage_penalty_weight: of the penalty there for places that were not looked
-            at; of a cell with one attention mechanism.
+            at; of several attention mechanisms, by the mean of their alignments.
         reorder_tensor_arrays: whether arrays in the state are sorted and stacked.
+
+    Raises:
+        ValueError: a coverage penalty, and the state of a cell without attention.
     """
 
     tracks_own_finished = True
@@ -285,6 +298,10 @@ class BeamSearchDecoder:
         self.initial_state, self.output_layer = initial_state, output_layer
         self.length_weight = length_penalty_weight
         self.coverage_weight = coverage_penalty_weight
+        if coverage_penalty_weight and not hasattr(initial_state, "alignments"):
+            raise ValueError(
+                "coverage_penalty_weight must be 0.0 if no cell is attentional."
+            )
 
     def initialize(self):
         """Gives (finished, first inputs, state)."""
@@ -322,7 +339,12 @@ class BeamSearchDecoder:
 
     def seen(self, cell_state):
         """The alignments of a step, [batch, beams, time], for the coverage."""
-        return self.split(cell_state.alignments) if self.coverage_weight else ()
+        if not self.coverage_weight:
+            return ()
+        first, *others = tf.nest.flatten(cell_state.alignments)
+        if others:
+            first = tf.reduce_mean(tf.stack([first, *others], -1), -1)
+        return self.split(first)
 
     def split(self, x):
         """[batch * beams, ...] to [batch, beams, ...]."""

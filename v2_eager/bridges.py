@@ -79,6 +79,7 @@ def _make_step(optimizer, loss, weights, global_step):
         optimizer.apply_gradients(gradients, global_step)
         return error
 
+    step.get_concrete_function()  # makes the slots, and takes no step
     return step
 
 
@@ -117,6 +118,8 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
         optimizer.minimize(loss, global_step, [variable])  # takes a function now
 
+    specs = [tf.TensorSpec(a.shape[1:], a.dtype) for a in (ids, targets)]
+    step.get_concrete_function(*specs)  # makes the slots, and takes no step
     # --- run
     for batch in zip(ids, targets):
         step(*map(tf.constant, batch))
@@ -140,7 +143,6 @@ def resume(data, start, steps, files=None):
         optimizer = v1.train.AdamOptimizer(0.125)
         global_step = _make_global_step()
         step = _make_step(optimizer, loss, weights, global_step)
-        step.get_concrete_function()  # makes the slots, and takes no step
         saver = v1.train.Saver(_by_name(optimizer, weights, global_step))
         # --- restore
         path = os.path.join(folder, "model.ckpt")
@@ -275,8 +277,11 @@ def fetch(kernel, feed, fetches):
     network = v1.wrap_function(lambda x: _network(x, kernel), signature)
     # --- ask
     tensor = network.graph.get_tensor_by_name
-    part = tf.function(network.prune([*map(tensor, feed)], [*map(tensor, fetches)]))
-    return [y.numpy() for y in part(*map(tf.constant, feed.values()))]
+    places, wanted = [*map(tensor, feed)], [*map(tensor, fetches)]
+    part = tf.function(network.prune(places, wanted))
+    # A session cast what it was fed.
+    values = [tf.constant(x, t.dtype) for x, t in zip(feed.values(), places)]
+    return [y.numpy() for y in part(*values)]
 
 
 def freeze(x, kernel, file=False):
@@ -332,6 +337,12 @@ def run_frozen(graph, feed, fetches):
     return [y.numpy() for y in part(*map(tf.constant, feed.values()))]
 
 
+# Eagerly this one divides by another count; a `tf.function` keeps the old one.
+IN_GRAPHS = {
+    "mean_pairwise_squared_error": tf.function(v1.losses.mean_pairwise_squared_error)
+}
+
+
 def weighted_loss(kind, labels, predictions, weights=1.0, options=None):
     """Computes a weighted loss of `tf.losses`.
 
@@ -344,9 +355,8 @@ def weighted_loss(kind, labels, predictions, weights=1.0, options=None):
     Returns:
         float32 scalar.
     """
-    loss = getattr(v1.losses, kind)
-    if kind == "mean_pairwise_squared_error":
-        loss = tf.function(loss)  # which eagerly divides by other numbers
+    loss = IN_GRAPHS.get(kind) or getattr(v1.losses, kind)
+    weights = tf.convert_to_tensor(weights)  # a number would be traced for each value
     return loss(labels, predictions, weights=weights, **options or {})
 
 

@@ -55,19 +55,20 @@ def make_dense_of_concatenation(units, name="tiled"):
 
 class DenseOfConcatenation(tf.Module):
     def __init__(self, units, name):
-        super().__init__(name)
-        self.units = units
+        super().__init__()  # whose name would have to be an identifier, without a "/"
+        self.units, self.path = units, name
         self.kernel = None
 
-    @tf.Module.with_name_scope
     def __call__(self, features, context):
         tiled = tf.tile(context, [1, tf.shape(features)[1], 1])
         both = tf.concat([features, tiled], axis=2)
         if self.kernel is None:
             shape = [features.shape[2] + context.shape[2], self.units]
             kernel = initializers.glorot_uniform(seed=1)(shape, features.dtype)
-            self.kernel = tf.Variable(kernel, name="kernel")
-            self.bias = tf.Variable(tf.zeros([self.units], features.dtype), name="bias")
+            bias = tf.zeros([self.units], features.dtype)
+            with tf.name_scope(""):  # an outer scope is no part of the names
+                self.kernel = tf.Variable(kernel, name=f"{self.path}/kernel")
+                self.bias = tf.Variable(bias, name=f"{self.path}/bias")
         return tf.nn.relu(tf.nn.bias_add(tf.tensordot(both, self.kernel, 1), self.bias))
 
 
@@ -87,21 +88,26 @@ def make_merge(units, name="merge"):
 
 class Merge(tf.Module):
     def __init__(self, units, name):
-        super().__init__(name)
-        self.units = units
+        super().__init__()
+        self.units, self.path = units, name
         self.kernels = {}
 
-    @tf.Module.with_name_scope
+    def build(self, sizes, dtype):
+        draw = initializers.glorot_uniform(seed=1)
+        with tf.name_scope(""):  # an outer scope is no part of the names
+            for key, size in sizes.items():
+                kernel = draw([size, self.units], dtype)
+                self.kernels[key] = tf.Variable(kernel, name=f"{self.path}/{key}")
+            bias = tf.zeros([self.units], dtype)
+            self.bias = tf.Variable(bias, name=f"{self.path}/bias")
+
     def __call__(self, features, context):
+        inputs = {"features": features, "context": context}
+        if not self.kernels:
+            self.build({k: x.shape[2] for k, x in inputs.items()}, features.dtype)
         total = 0.0
-        for key, tensor in [("features", features), ("context", context)]:
-            if key not in self.kernels:
-                shape = [tensor.shape[2], self.units]
-                kernel = initializers.glorot_uniform(seed=1)(shape, tensor.dtype)
-                self.kernels[key] = tf.Variable(kernel, name=key)
+        for key, tensor in inputs.items():
             total += tf.tensordot(tensor, self.kernels[key], 1)
-        if not hasattr(self, "bias"):
-            self.bias = tf.Variable(tf.zeros([self.units], features.dtype), name="bias")
         return tf.nn.relu(tf.nn.bias_add(total, self.bias))
 
 

@@ -108,6 +108,9 @@ def nce_loss(weights, biases, labels, inputs, sampled, remove_accidental_hits=Fa
 def nce_loss_of_shards(shards, biases, labels, inputs, sampled):
     """As `nce_loss`, of weights in several tables: row i is in table i % tables.
 
+    It copies all rows, and their gradients are dense: where a table is large, merge it
+    once, when it is read, and take `nce_loss`.
+
     Args:
         shards: list of [rows, depth] tensors, the first ones longer by a row, if any.
         biases, labels, inputs, sampled: as of `nce_loss`.

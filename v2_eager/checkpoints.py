@@ -14,6 +14,7 @@ __all__ = [
     "train_in_scope",
     "restore_part",
     "start_from",
+    "load_arrays",
     "inspect",
     "keep",
 ]
@@ -225,6 +226,55 @@ def start_from(saved, start, assignment):
         return {name: v.numpy() for name, v in variables.items()}
 
 
+def load_arrays(x, pretrained, start, skip=()):
+    """Loads pretrained arrays from a .npy file, layer by layer, and asks the network.
+
+    Args:
+        x: [n, features] float array.
+        pretrained: {layer: [weights, biases]}, lists of arrays: what the file holds.
+        start: {layer: [weights, biases]}, all layers in order, as they are initialized.
+        skip: names of layers that begin anew, such as the last one.
+
+    Returns:
+        dict with the answer `y`, [n, units of the last layer], and the `variables` by
+        name.
+
+    Raises:
+        ValueError: an array has another shape.
+        KeyError: there is no such layer.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "pretrained.npy")
+        np.save(path, pretrained)
+        # --- build
+        layers = {
+            name: {"weights": tf.Variable(weights), "biases": tf.Variable(biases)}
+            for name, (weights, biases) in start.items()
+        }
+
+        @tf.function
+        def network(x):
+            for layer in layers.values():
+                product = tf.matmul(x, layer["weights"])
+                x = tf.nn.relu(tf.nn.bias_add(product, layer["biases"]))
+            return x
+
+        # --- load
+        arrays = np.load(path, allow_pickle=True, encoding="latin1").item()
+        for name, parts in arrays.items():
+            if name not in skip:
+                for part in parts:
+                    key = "biases" if part.ndim == 1 else "weights"
+                    layers[name][key].assign(part)
+        # --- ask
+        variables = {
+            f"{name}/{key}": variable.numpy()
+            for name, layer in layers.items()
+            for key, variable in layer.items()
+        }
+        return {"y": network(tf.constant(x)).numpy(), "variables": variables}
+
+
 def inspect(saved, name):
     """Tells what a checkpoint holds, without the program that wrote it.
 
@@ -259,7 +309,7 @@ def keep(runs, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0):
 
     Args:
         runs: list of lists of global steps; each run of the program saves at its own.
-        max_to_keep: how many to keep; None keeps all.
+        max_to_keep: how many to keep; None or 0 keeps all.
         keep_checkpoint_every_n_hours: keeps one in so many hours for ever.
 
     Returns:
@@ -275,7 +325,7 @@ def keep(runs, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0):
             manager = tf.train.CheckpointManager(
                 checkpoint,
                 folder,
-                max_to_keep,
+                max_to_keep or None,
                 keep_checkpoint_every_n_hours,
                 checkpoint_name="model.ckpt",
             )

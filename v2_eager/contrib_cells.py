@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from v2_eager.numerics import rnn
-from v2_eager.rnn import DRAW, Reader
+from v2_eager.rnn import DRAW, Reader, tensor_of
 
 __all__ = [
     "make_lstm_block",
@@ -80,8 +80,11 @@ class Fused(tf.Module):
         self.cell = cell
 
     @tf.function(autograph=False, reduce_retracing=True)
-    def __call__(self, x, lengths=None, state=None):
+    def read(self, x, lengths, state):
         return self.cell(x, lengths, state)
+
+    def __call__(self, x, lengths=None, state=None):
+        return self.read(x, tensor_of(lengths), state)
 
 
 def make_fused_both_ways(units, name="reader"):
@@ -105,8 +108,11 @@ class FusedBothWays(tf.Module):
         super().__init__()
         self.cells = cells
 
-    @tf.function(autograph=False, reduce_retracing=True)
     def __call__(self, x, lengths):
+        return self.read(x, tensor_of(lengths))
+
+    @tf.function(autograph=False, reduce_retracing=True)
+    def read(self, x, lengths):
         steps = tf.transpose(x, [1, 0, 2])
         outputs, states = zip(*[cell(steps, lengths) for cell in self.cells])
         return tf.transpose(tf.concat(outputs, 2), [1, 0, 2]), states

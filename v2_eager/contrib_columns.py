@@ -13,6 +13,7 @@ __all__ = [
     "make_deep",
     "make_bag",
     "run_experiment",
+    "make_sequences",
 ]
 
 
@@ -99,7 +100,7 @@ def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide
 
 class Wide(tf.Module):
     def __init__(self, boundaries, size, buckets, fingerprints, units, name):
-        super().__init__(name)
+        super().__init__()  # whose name would have to be an identifier
         self.boundaries, self.size = boundaries, size
         self.buckets, self.fingerprints = buckets, fingerprints
         names = {  # "weight" where the column is of numbers
@@ -109,11 +110,12 @@ class Wide(tf.Module):
             "words/weights": buckets,
             "ids_weighted_by_weights/weights": size,
         }
-        self.weights = [
-            tf.Variable(tf.zeros([rows, units]), name=f"{name}/linear/{path}")
-            for path, rows in names.items()
-        ]
-        self.bias = tf.Variable(tf.zeros(units), name=f"{name}/linear/bias_weight")
+        with tf.name_scope(""):  # an outer scope is no part of the names
+            self.weights = [
+                tf.Variable(tf.zeros([rows, units]), name=f"{name}/linear/{path}")
+                for path, rows in names.items()
+            ]
+            self.bias = tf.Variable(tf.zeros(units), name=f"{name}/linear/bias_weight")
 
     def __call__(self, features):
         # --- columns
@@ -126,14 +128,14 @@ class Wide(tf.Module):
         # --- sum
         by_age, by_cross, by_score, by_word, by_id = self.weights
         cross = crossed(age, words, self.buckets, self.fingerprints)
-        sums = [  # sorted by the kinds of columns, and the order is that of the sum
+        sums = [  # by kinds of columns, as they were: the order changes the last bits
             tf.gather(by_age, age),
             combine(by_cross, cross, combiner="sum"),
             tf.matmul(scores, by_score),
             combine(by_word, hashed(words, self.buckets), combiner="sum"),
             combine(by_id, ids, features["weights"], "sum"),
         ]
-        # tf.add_n says the same, but in a function it is rewritten to another order.
+        # tf.add_n means the same. In a function the optimizer changes its order.
         return tf.nn.bias_add(tf.reduce_sum(tf.stack(sums), 0), self.bias)
 
 
@@ -156,11 +158,12 @@ def make_deep(boundaries, size, buckets, units, name="deep"):
 
 class Deep(tf.Module):
     def __init__(self, boundaries, size, buckets, units, name):
-        super().__init__(name)
+        super().__init__()
         self.boundaries, self.size, self.buckets = boundaries, size, buckets
         draw = initializers.truncated_normal(stddev=units**-0.5, seed=1)
         path = f"{name}/input/words_embedding/weights"
-        self.table = tf.Variable(draw([buckets, units], tf.float32), name=path)
+        with tf.name_scope(""):  # an outer scope is no part of the name
+            self.table = tf.Variable(draw([buckets, units], tf.float32), name=path)
 
     def __call__(self, features):
         # --- columns
@@ -190,23 +193,25 @@ def make_bag(rows, size, combiner="mean", default_id=None, name="bag"):
 
     Returns:
         Callable from [n, most] int64 tensor of ids, in which -1 is none, and their
-        weights, [n, most] floats, to [n, size]. Weights that are not above 0 are none
-        either, but for "sum".
+        weights, [n, most] floats, to [n, size]. Weights of 0 or below are left
+        out, except with "sum".
     """
     return Bag(rows, size, combiner, default_id, name)
 
 
 class Bag(tf.Module):
     def __init__(self, rows, size, combiner, default_id, name):
-        super().__init__(name)
-        self.shape, self.table = [rows, size], None
+        super().__init__()
+        self.shape, self.path, self.table = [rows, size], f"{name}/table", None
         self.options = {"combiner": combiner, "default_id": default_id}
 
     def __call__(self, ids, weights):
         # --- table
         if self.table is None:
-            draw = tf.random.normal(self.shape, 0.0, 0.125, weights.dtype, seed=1)
-            self.table = tf.Variable(draw, name=f"{self.name}/table")
+            draw = initializers.random_normal(stddev=0.125, seed=1)
+            table = draw(self.shape, weights.dtype)
+            with tf.name_scope(""):  # an outer scope is no part of the name
+                self.table = tf.Variable(table, name=self.path)
         # --- combine
         ids = present(ids)
         weights = ids.with_values(tf.gather_nd(weights, ids.indices))
@@ -294,3 +299,44 @@ def example(row):
     values = tf.train.Feature(float_list=tf.train.FloatList(value=row))
     features = tf.train.Features(feature={"x": values})
     return tf.train.Example(features=features).SerializeToString()
+
+
+def make_sequences(size, units, name="reader"):
+    """Makes the input of a recurrent network: a vector of an id, and a number, a step.
+
+    Args:
+        size: how many ids there are.
+        units: size of their vectors.
+        name: scope of `sequence_input_layer/ids_embedding/embedding_weights`.
+
+    Returns:
+        Callable from {"ids": [n, time] int64 tensor, -1 past the end, "scores": [n,
+        time] float32 tensor} to the vectors and behind them the scores, float32 [n,
+        time, units + 1], zeros past the end, and the lengths, int64 [n].
+
+    Raises:
+        tf.errors.InvalidArgumentError: an id that there is not.
+    """
+    return Sequences(size, units, name)
+
+
+class Sequences(tf.Module):
+    def __init__(self, size, units, name):
+        super().__init__()
+        draw = initializers.truncated_normal(stddev=0.125, seed=1)
+        path = f"{name}/sequence_input_layer/ids_embedding/embedding_weights"
+        with tf.name_scope(""):  # an outer scope is no part of the name
+            self.table = tf.Variable(draw([size, units], tf.float32), name=path)
+
+    def __call__(self, features):
+        # --- columns
+        ids, scores = features["ids"], features["scores"][..., tf.newaxis]
+        message = "Negative bucket index: an id is below -1"
+        tf.debugging.assert_greater_equal(ids, tf.constant(-1, ids.dtype), message)
+        known = ids[..., tf.newaxis] >= 0
+        vectors = tf.gather(self.table, tf.maximum(ids, 0))
+        # --- join
+        parts = [tf.where(known, part, 0) for part in (vectors, scores)]
+        steps = tf.range(1, tf.shape(ids, tf.int64)[1] + 1)
+        lengths = tf.reduce_max(tf.where(known[..., 0], steps, 0), 1)
+        return tf.concat(parts, 2), tf.maximum(lengths, 0)  # without steps: the least

@@ -1,5 +1,6 @@
 """contrib's nest and data → `tf.nest`, methods of datasets."""
 
+import collections.abc
 import os
 import tempfile
 
@@ -87,7 +88,9 @@ def up_to(shallow, deep):
 
 
 def flatten_up_to(shallow, deep):
-    """The parts of a structure at the leaves of a shallower one, whatever its types.
+    """The parts of a structure at the leaves of a shallower one.
+
+    A list is as good as a tuple, not as a dict or as a namedtuple.
 
     Raises:
         ValueError: `deep` has other keys, or another length, above a leaf of `shallow`.
@@ -99,25 +102,33 @@ def flatten_up_to(shallow, deep):
         raise TypeError(f"Input must also be a sequence, not {type(deep)}.")
     if len(shallow) != len(deep):
         raise ValueError(f"Not the same sequence length: {len(deep)}, {len(shallow)}.")
-    pairs = zip(shallow, deep)
-    if isinstance(shallow, dict):
-        if missing := set(shallow) - set(deep):
-            raise ValueError(f"Keys are not in the input_tree: {sorted(missing)}.")
-        pairs = [(shallow[key], deep[key]) for key in sorted(shallow)]
-    return [part for pair in pairs for part in flatten_up_to(*pair)]
+    parts, branches = branches_of(deep), branches_of(shallow)
+    if missing := [key for key in branches if key not in parts]:
+        raise ValueError(f"Keys are not in the input_tree: {missing}.")
+    return [
+        part
+        for key, branch in branches.items()
+        for part in flatten_up_to(branch, parts[key])
+    ]
+
+
+def branches_of(structure):
+    """{key, field of a namedtuple, or number: part}, in the order of `tf.nest`."""
+    if isinstance(structure, collections.abc.Mapping):
+        return {key: structure[key] for key in sorted(structure)}
+    if hasattr(structure, "_fields"):
+        return structure._asdict()
+    return dict(enumerate(structure))
 
 
 def leaf_paths(structure, above=()):
     """The names of the leaves, in the order of `tf.nest.flatten`: "a/0"."""
     if not tf.nest.is_nested(structure):
         return ["/".join(above)]
-    pairs = enumerate(structure)
-    if isinstance(structure, dict):
-        pairs = sorted(structure.items())
-    elif hasattr(structure, "_fields"):  # of a namedtuple
-        pairs = structure._asdict().items()
     return [
-        path for key, part in pairs for path in leaf_paths(part, (*above, str(key)))
+        path
+        for key, part in branches_of(structure).items()
+        for path in leaf_paths(part, (*above, str(key)))
     ]
 
 

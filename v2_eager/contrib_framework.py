@@ -6,7 +6,8 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
-from v2_eager.numerics import restore
+from v2_eager.numerics import optimizers, restore
+from v2_eager.numerics.pruning import Pruning
 from v2_eager.slim_learning import write_checkpoint
 from v2_eager.summaries import read_folder, write_histogram, write_scalar
 
@@ -18,6 +19,8 @@ __all__ = [
     "make_centered",
     "write_old_summaries",
     "cluster",
+    "speech_features",
+    "train_pruned",
 ]
 
 
@@ -58,8 +61,9 @@ def average_checkpoints(checkpoints):
         averaged = os.path.join(folder, "averaged.ckpt-0")
         restore.save(averaged, {**means, "global_step": np.int64(0)})
         # --- read
-        names = [name for name, _ in tf.train.list_variables(averaged)]
-        return {name: tf.train.load_variable(averaged, name) for name in names}
+        reader = tf.train.load_checkpoint(averaged)
+        names = reader.get_variable_to_shape_map()
+        return {name: reader.get_tensor(name) for name in sorted(names)}
 
 
 def restore_model(saved, start, model, steps):
@@ -94,6 +98,8 @@ def restore_model(saved, start, model, steps):
 def fetch(x, settings):
     """Evaluates what is a tensor in a nested report, and hands on what is none.
 
+    Sparse and ragged tensors have their values already, and stay as they are.
+
     Args:
         x: [n, features] float array.
         settings: nested dicts and lists of numbers and text.
@@ -107,8 +113,9 @@ def fetch(x, settings):
     report = {"rows": rows, "moments": tf.nn.moments(inputs, 0)}
     report["settings"] = settings
     # --- fetch
+    dense = tf.Tensor, tf.Variable
     return tf.nest.map_structure(
-        lambda leaf: leaf.numpy() if tf.is_tensor(leaf) else leaf, report
+        lambda leaf: leaf.numpy() if isinstance(leaf, dense) else leaf, report
     )
 
 
@@ -156,14 +163,14 @@ def make_centered(decay=0.9, name="centered"):
 
 class Centered(tf.Module):
     def __init__(self, decay, name):
-        super().__init__(name)
-        self.decay, self.moving_mean = decay, None
+        super().__init__()  # whose name would have to be an identifier
+        self.decay, self.path, self.moving_mean = decay, f"{name}/moving_mean", None
 
     def __call__(self, x, is_training):
         if self.moving_mean is None:
-            self.moving_mean = tf.Variable(
-                tf.zeros(x.shape[1:], x.dtype), False, name=f"{self.name}/moving_mean"
-            )
+            zeros = tf.zeros(x.shape[1:], x.dtype)
+            with tf.name_scope(""):  # an outer scope is no part of the name
+                self.moving_mean = tf.Variable(zeros, False, name=self.path)
         # Of a bool Python decides; of a tensor AutoGraph, which makes a tf.cond.
         if is_training:
             mean = tf.reduce_mean(x, 0)
@@ -192,7 +199,7 @@ def write_old_summaries(tags, values):
         # --- write
         with writer.as_default():
             for step, row in enumerate(tf.constant(values)):
-                for tag, value in zip(tags, row):
+                for tag, value in zip(tags, row, strict=True):
                     write_scalar(tag, value, step)
                 write_scalar("cost (total)", tf.reduce_sum(row), step)
                 write_histogram("costs", row, step)
@@ -244,4 +251,85 @@ def cluster(x, centers, steps, cosine=False):
         "distances": np.stack(means),
         "assigned": last.numpy(),
         "centers": centers.numpy(),
+    }
+
+
+def speech_features(samples, rate, window, stride, count=13):
+    """Turns sounds into spectra and cepstral coefficients, as speech commands were.
+
+    Args:
+        samples: [n, 1] float32 tensor, from -1 to 1.
+        rate: how many of them are a second.
+        window: how many a frame has.
+        stride: how far the next frame is.
+        count: how many coefficients there are of a frame.
+
+    Returns:
+        (squares of the spectra, [1, frames, bins]; coefficients, [1, frames, count]),
+        float32.
+
+    Raises:
+        ValueError: samples without a second dimension; eagerly it is
+            tf.errors.InvalidArgumentError.
+    """
+    # By tf.signal the coefficients are others, but have gradients.
+    spectrogram = tf.raw_ops.AudioSpectrogram(
+        input=samples, window_size=window, stride=stride, magnitude_squared=True
+    )
+    mfcc = tf.raw_ops.Mfcc(
+        spectrogram=spectrogram, sample_rate=rate, dct_coefficient_count=count
+    )
+    return spectrogram, mfcc
+
+
+def train_pruned(x, y, start, steps, spec, rate=0.0625):
+    """Trains a line, and masks more and more of the weights that are smallest.
+
+    Args:
+        x: [n, features] float32 array.
+        y: [n, units] float32 array.
+        start: {"kernel": [features, units] array, "bias": [units] array}.
+        steps: how many steps to take by gradient descent, all on the same rows.
+        spec: dict of hyper-parameters of the pruning: of these and their defaults
+            target_sparsity (0.5), sparsity_function_end_step (100), pruning_frequency
+            (10), threshold_decay (0.0), initial_sparsity (0.0), and others.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before every step, the [steps] `shares` of the kernel
+        that are masked after it, and the `variables` in the end by name.
+
+    Raises:
+        ValueError: a target_sparsity that is not below 1, and other such numbers.
+    """
+    # --- loss
+    kernel, bias = [tf.Variable(start[name], name=name) for name in ("kernel", "bias")]
+    mask = tf.Variable(tf.ones_like(kernel), False, name="kernel/mask")
+
+    def loss():
+        outputs = tf.nn.bias_add(tf.matmul(x, mask * kernel), bias)
+        return tf.reduce_mean(tf.math.squared_difference(outputs, y))
+
+    # --- step
+    global_step = tf.Variable(0, False, dtype=tf.int64, name="global_step")
+    optimizer = optimizers.GradientDescent(rate)
+
+    @tf.function
+    def step():
+        return optimizer.minimize(loss, [kernel, bias], global_step)
+
+    # --- prune
+    pruner = Pruning(kernel, mask, **spec)
+    update_mask = tf.function(pruner.update)
+    # --- run
+    losses, shares = [], []
+    for _ in range(steps):
+        losses.append(step().numpy())
+        update_mask(global_step)
+        shares.append(tf.math.zero_fraction(mask).numpy())
+    variables = [kernel, bias, mask, *pruner.own, global_step]
+    return {
+        "losses": np.stack(losses),
+        "shares": np.stack(shares),
+        "variables": {v.name.partition(":")[0]: v.numpy() for v in variables},
     }

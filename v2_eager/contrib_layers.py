@@ -1,5 +1,6 @@
 """Contrib's layers: `tf.contrib.layers`, with its defaults → modules that say them."""
 
+import contextlib
 import numbers
 import tempfile
 
@@ -253,9 +254,10 @@ class Embeddings(tf.Module):
             raise ValueError("Must specify vocab size and embedding dimension")
         if self.embeddings is None:
             draw = initializers.glorot_uniform(seed=1)
-            self.embeddings = tf.Variable(
-                lambda: draw(self.sizes), name=f"{self.path}/embeddings"
-            )
+            with tf.name_scope(""):  # an outer scope is no part of the name
+                self.embeddings = tf.Variable(
+                    lambda: draw(self.sizes), name=f"{self.path}/embeddings"
+                )
 
 
 class Sequences(Embeddings):
@@ -364,8 +366,8 @@ def summarize(x, weights):
                 write_histogram("all", scores)
 
         # --- write
-        write(tf.constant(x), tf.constant(weights))
-        writer.close()
+        with contextlib.closing(writer):
+            write(tf.constant(x), tf.constant(weights))
         # --- read
         return read_folder(directory)
 

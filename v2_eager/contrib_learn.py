@@ -1,6 +1,7 @@
 """contrib's learn, eager, TPUEstimator, summary, predictor → loops and strategies."""
 
 import collections
+import contextlib
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import tensorflow as tf
 from tensorboard.plugins import projector
 
 from v2_eager.numerics import metrics, optimizers, restore
+from v2_eager.numerics.canned import refuse_nan
 from v2_eager.saved_models import unpack
 from v2_eager.slim_learning import write_checkpoint
 from v2_eager.summaries import _by_tag, read_folder, write_histogram, write_scalar
@@ -41,6 +43,10 @@ def fit_and_predict(x, y, kernel, steps, options=()):
     Returns:
         dict with the metrics `evaluated`, the `predictions` [n, units], and the
         `kernel` in the end.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a loss is NaN; in TensorFlow 1
+            NanLossDuringTrainingError.
     """
     # --- model
     model = Line(kernel)
@@ -49,9 +55,10 @@ def fit_and_predict(x, y, kernel, steps, options=()):
 
     @tf.function
     def train_step():
-        optimizers.GradientDescent(0.125).minimize(
+        loss = optimizers.GradientDescent(0.125).minimize(
             lambda: tf.reduce_mean(tf.square(model(x) - y)), [model.kernel], global_step
         )
+        refuse_nan(loss)
 
     # --- run
     for count in steps:
@@ -95,6 +102,10 @@ def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
     Returns:
         dict with the metrics `evaluated`, of the rows that fill batches, and the
         `predictions` [n, units].
+
+    Raises:
+        tf.errors.InvalidArgumentError: a loss is NaN; in TensorFlow 1
+            NanLossDuringTrainingError.
     """
     # --- model
     strategy = tpu_strategy(tpu_name) if tpu_name else tf.distribute.get_strategy()
@@ -104,12 +115,15 @@ def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
     def replica(x, y):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(model(x) - y))
-        return tape.gradient(loss, model.kernel)
+        return loss, tape.gradient(loss, model.kernel)
 
     @tf.function
     def train_step(batch):
-        gradients = strategy.run(replica, batch)
-        gradient = strategy.reduce("MEAN", gradients, axis=None)
+        loss, gradient = (
+            strategy.reduce("MEAN", parts, axis=None)
+            for parts in strategy.run(replica, batch)
+        )
+        refuse_nan(loss)  # out here: a TPU compiles no assertion
         model.kernel.assign_sub(0.125 * gradient)  # out here it reaches every replica
 
     # --- run
@@ -307,9 +321,9 @@ def write_curves(values, step=0):
             global_step.assign_add(1)
 
         # --- write
-        for _ in range(len(values)):
-            train_step()
-        writer.close()
+        with contextlib.closing(writer):
+            for _ in range(len(values)):
+                train_step()
         # --- read
         return _by_tag(read_folder(directory))
 
@@ -326,7 +340,8 @@ def predict_saved(files, inputs, signature="serving_default"):
         {name of the signature: array}.
 
     Raises:
-        ValueError: no signature has that name, or an input that it has not.
+        ValueError: no signature has that name, or an input that it has not, or one of
+            another shape.
         OSError: there is no model in the directory.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -340,6 +355,9 @@ def predict_saved(files, inputs, signature="serving_default"):
         if unknown := set(inputs) - set(specs):
             raise ValueError(f"Got unexpected keys in input_dict: {unknown}")
         feed = {n: tf.constant(x, specs[n].dtype) for n, x in inputs.items()}
+        for name, x in feed.items():
+            if not specs[name].shape.is_compatible_with(x.shape):
+                raise ValueError(f"Cannot feed value of shape {x.shape} for {name!r}")
         return {name: y.numpy() for name, y in predict_fn(**feed).items()}
 
 

@@ -26,6 +26,9 @@ def variables_of(start):
     return {name: tf.Variable(value, name=name) for name, value in start.items()}
 
 
+CONTRIB = "AdamW", "LazyAdam", "LARS", "Nadam"
+
+
 class RMSPropW(optimizers.DecoupledWeightDecay, optimizers.RMSProp):
     """What `extend_with_decoupled_weight_decay` made of RMSProp."""
 
@@ -50,7 +53,8 @@ def fit(ids, labels, start, optimizer, hyper, decayed=None):
         ValueError: a negative momentum, or decay, of LARS.
     """
     # --- optimizer
-    made = {**vars(optimizers), "RMSPropW": RMSPropW}[optimizer](**hyper)
+    known = {name: getattr(optimizers, name) for name in CONTRIB}
+    made = {**known, "RMSPropW": RMSPropW}[optimizer](**hyper)
     # --- step
     variables = variables_of(start)
     table, kernel, bias = variables.values()
@@ -281,10 +285,13 @@ def minimize_externally(x, y, start, iterations, bounds=None):
     variables = [line.kernel, line.bias]
     sizes = [v.shape.num_elements() for v in variables]
 
-    @tf.function
-    def loss_and_gradient(vector):
+    def assign(vector):
         for variable, part in zip(variables, tf.split(vector, sizes)):
             variable.assign(tf.reshape(part, variable.shape))
+
+    @tf.function
+    def loss_and_gradient(vector):
+        assign(vector)
         with tf.GradientTape() as tape:
             loss = line.loss(x, y)
         gradients = tape.gradient(loss, variables)
@@ -303,7 +310,7 @@ def minimize_externally(x, y, start, iterations, bounds=None):
         bounds = [bounds] * sizes[0] + [free] * sizes[1]
     vector = np.concatenate([v.numpy().ravel() for v in variables])
     vector = descend(function, vector, bounds, iterates.append, iterations)
-    loss_and_gradient(tf.constant(vector, x.dtype))  # leaves the variables there
+    assign(tf.constant(vector, x.dtype))  # the last call may have been farther on
     return {
         "losses": np.stack(losses),
         "iterates": np.stack(iterates),

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from v2_eager.numerics import optimizers, rnn
-from v2_eager.rnn import DRAW, Reader, basic_lstm, gru
+from v2_eager.rnn import DRAW, Reader, basic_lstm, gru, tensor_of
 
 __all__ = [
     "make_attention",
@@ -126,8 +126,11 @@ class StaticBothWays(tf.Module):
     # A graph for every time, which Python unrolls, and for every size of batch: drop
     # the remainder.
     @tf.function(autograph=False)
-    def __call__(self, x, lengths=None):
+    def read(self, x, lengths):
         return rnn.unroll_both_ways_in_python(*self.cells, x, lengths)
+
+    def __call__(self, x, lengths=None):
+        return self.read(x, tensor_of(lengths))
 
 
 def make_stack_both_ways(units, layers, name="reader"):
@@ -155,8 +158,11 @@ class StackBothWays(tf.Module):
             for way in ("fw", "bw")
         )
 
-    @tf.function(autograph=False, reduce_retracing=True)
     def __call__(self, x, lengths):
+        return self.read(x, tensor_of(lengths))
+
+    @tf.function(autograph=False, reduce_retracing=True)
+    def read(self, x, lengths):
         return rnn.unroll_stack_both_ways(self.forward, self.backward, x, lengths)
 
 

@@ -160,9 +160,10 @@ def rotate(images, angles, interpolation="NEAREST"):
 
 def sizes(images):
     """The height and the width of images, as float32 scalars."""
+    images = tf.convert_to_tensor(images)
     shape = tf.shape(images)
     first = 1 if images.shape.rank == 4 else 0
-    return tf.unstack(tf.cast(shape[first : first + 2], tf.float32))
+    return tf.unstack(tf.cast(shape[first : first + 2], tf.float32), 2)
 
 
 def rotations(angles, height, width):
@@ -187,9 +188,15 @@ def project(images, transforms, interpolation="NEAREST", output_shape=None):
 
     Returns:
         Tensor of images, what comes from outside being 0.
+
+    Raises:
+        ValueError: images of a rank that is unknown, or not 2 to 4.
     """
+    images = tf.convert_to_tensor(images)
     rank = images.shape.rank
-    batch = {2: images[..., tf.newaxis], 3: images, 4: images}[rank]
+    if rank not in (2, 3, 4):
+        raise ValueError(f"images must have 2 to 4 dimensions, and not {rank}")
+    batch = images[..., tf.newaxis] if rank == 2 else images
     batch = batch if rank == 4 else batch[tf.newaxis]
     if output_shape is None:
         output_shape = tf.shape(batch)[1:3]
@@ -198,7 +205,7 @@ def project(images, transforms, interpolation="NEAREST", output_shape=None):
         transforms=transforms,
         output_shape=output_shape,
         fill_value=0.0,
-        interpolation=interpolation,
+        interpolation=interpolation.upper(),
         fill_mode="CONSTANT",
     )
     return {2: output[0, ..., 0], 3: output[0], 4: output}[rank]
@@ -307,7 +314,7 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
 
     Args:
         x: float tensor of a known rank.
-        q: number from 0 to 100.
+        q: number from 0 to 100; one beyond is taken for the nearer of them.
         axis: axis or list of axes, or None for all.
         interpolation: "nearest", "lower" or "higher".
         keep_dims: whether the axes remain, with size 1.
@@ -316,19 +323,24 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
         Tensor of x's dtype, without the axes.
 
     Raises:
-        ValueError: any other interpolation.
+        ValueError: any other interpolation, or an axis that there is not.
     """
     choices = {"nearest": tf.round, "lower": tf.math.ceil, "higher": tf.floor}
     if interpolation not in choices:
         raise ValueError(f"Argument 'interpolation' must be in {set(choices)}.")
+    x = tf.convert_to_tensor(x)
     rank = x.shape.rank
-    axes = np.ravel(range(rank) if axis is None else axis) % rank
+    axes = np.ravel(range(rank) if axis is None else axis)
+    if any(not -rank <= i < rank for i in axes):
+        raise ValueError(f"axis {axis} is not one of {rank} dimensions")
+    axes = axes % rank
     kept = [i for i in range(rank) if i not in axes]
     rows = tf.transpose(x, [*kept, *axes])
     rows = tf.reshape(rows, tf.concat([tf.shape(rows)[: len(kept)], [-1]], 0))
     rows = tf.sort(rows, direction="DESCENDING")
     last = tf.cast(tf.shape(rows)[-1] - 1, tf.float64)
     place = choices[interpolation](last * (1.0 - tf.cast(q, tf.float64) / 100.0))
+    place = tf.clip_by_value(place, 0, last)
     chosen = rows[..., tf.cast(place, tf.int32)]
     for i in sorted(axes) if keep_dims else []:
         chosen = tf.expand_dims(chosen, i)

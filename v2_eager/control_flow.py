@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from v2_eager.numerics import initializers
+
 __all__ = [
     "add_or_multiply",
     "branches_that_ran",
@@ -19,6 +21,7 @@ __all__ = [
     "summarize_rows",
     "smooth",
     "polynomial",
+    "make_repeated",
 ]
 
 
@@ -343,3 +346,38 @@ def polynomial(coefficients, x, ascending=False):
     """
     fold = tf.foldr if ascending else tf.foldl
     return fold(lambda value, c: value * x + c, coefficients, tf.zeros_like(x))
+
+
+def make_repeated(name="repeated"):
+    """Makes a dense layer that a loop applies again and again to its own output.
+
+    Args:
+        name: scope of the variables `kernel` and `bias`.
+
+    Returns:
+        Callable from a [batch, features] float tensor and an int tensor, how often, to
+        a tensor of the first one's shape.
+    """
+    return Repeated(name)
+
+
+class Repeated(tf.Module):
+    """Variables are made before the loop, which would make them once a step."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path, self.kernel = path, None
+
+    def __call__(self, x, times):
+        # --- build
+        if self.kernel is None:
+            normal = initializers.random_normal(stddev=0.5, seed=1)
+            size, dtype = x.shape[-1], x.dtype
+            with tf.init_scope(), tf.name_scope(""):  # an outer scope is no name's part
+                kernel, bias = normal([size, size], dtype), normal([size], dtype)
+                self.kernel = tf.Variable(kernel, name=f"{self.path}/kernel")
+                self.bias = tf.Variable(bias, name=f"{self.path}/bias")
+        # --- repeat
+        for _ in tf.range(times):
+            x = tf.tanh(x @ self.kernel + self.bias)
+        return x

@@ -15,6 +15,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_parts",
     "make_batch_norm",
+    "unpool",
 ]
 
 
@@ -235,19 +236,23 @@ def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"
 
 class BatchNorm(tf.Module):
     def __init__(self, momentum, epsilon, fused, name):
-        super().__init__(name)
+        super().__init__()  # whose name would have to be an identifier, without a "/"
         self.momentum, self.epsilon, self.fused = momentum, epsilon, fused
-        self.gamma = None
+        self.gamma, self.path = None, name
 
-    @tf.Module.with_name_scope
     def __call__(self, x, training):
+        x = tf.convert_to_tensor(x)
         # --- variables
         if self.gamma is None:
             ones, zeros = [f(x.shape[-1:], x.dtype) for f in (tf.ones, tf.zeros)]
-            self.gamma = tf.Variable(ones, name="gamma")
-            self.beta = tf.Variable(zeros, name="beta")
-            self.moving_mean = tf.Variable(zeros, False, name="moving_mean")
-            self.moving_variance = tf.Variable(ones, False, name="moving_variance")
+            path = f"{self.path}/"
+            with tf.name_scope(""):  # an outer scope is no part of the names
+                self.gamma = tf.Variable(ones, name=path + "gamma")
+                self.beta = tf.Variable(zeros, name=path + "beta")
+                self.moving_mean = tf.Variable(zeros, False, name=path + "moving_mean")
+                self.moving_variance = tf.Variable(
+                    ones, False, name=path + "moving_variance"
+                )
         # --- infer
         scale, offset = self.gamma, self.beta
         if not training:
@@ -278,3 +283,24 @@ def fused_batch_norm(x, scale, offset, epsilon):
     return tf.raw_ops.FusedBatchNormV3(
         x=x, scale=scale, offset=offset, mean=[], variance=[], epsilon=epsilon
     )[:3]
+
+
+def unpool(x, size=2):
+    """Pools maxima, and puts each back where it was, with zeros around it.
+
+    Args:
+        x: [batch, height, width, channels] float32 tensor.
+        size: of the windows, and how far they are apart.
+
+    Returns:
+        (the maxima, [batch, height / size, width / size, channels]; a tensor like x,
+        which has them in their places).
+    """
+    # --- pool
+    pooled, places = tf.nn.max_pool_with_argmax(
+        x, size, size, "SAME", include_batch_in_index=True
+    )
+    # --- unpool
+    places, values = tf.reshape(places, [-1, 1]), tf.reshape(pooled, [-1])
+    unpooled = tf.scatter_nd(places, values, [tf.size(x, tf.int64)])
+    return pooled, tf.reshape(unpooled, tf.shape(x))

@@ -133,13 +133,24 @@ def path_scores(inputs, lengths, transitions, reduce):
 
     Returns:
         [time, batch, tags] tensor, past the end as at the end.
+
+    Raises:
+        ValueError: not a length per sequence, or no transition from each tag to each;
+            where sizes are unknown, a tf.errors.InvalidArgumentError.
     """
-    # In a function it is a part of that; of a variable a trace would outlive it.
-    scan = scan_paths.python_function if tf.inside_function() else scan_paths
+    shapes = [(inputs, list("btn")), (lengths, ["b"]), (transitions, list("nn"))]
+    tf.debugging.assert_shapes(shapes)
+    scan = traced_once(scan_paths)
     return scan(inputs, lengths, tf.convert_to_tensor(transitions), reduce)
 
 
-@tf.function
+def traced_once(function):
+    """In a function it is a part of that; of a variable a trace would outlive it."""
+    return function.python_function if tf.inside_function() else function
+
+
+# Eagerly each batch may have another time: a trace for the first, one for all others.
+@tf.function(reduce_retracing=True)
 def scan_paths(inputs, lengths, transitions, reduce):
     """Traced, for who calls it eagerly: so gradients of steps add up as in v1."""
 
@@ -192,7 +203,9 @@ def make_crf(name="crf"):
 class Crf(tf.Module):
     """The transitions under their name in v1, made by the first call."""
 
-    transitions = None
+    def __init__(self, name):
+        super().__init__()  # whose name would have to be an identifier, without a "/"
+        self.path, self.transitions = name, None
 
     def __call__(self, inputs, tag_indices, sequence_lengths):
         # --- variable
@@ -201,9 +214,10 @@ class Crf(tf.Module):
             if num_tags is None:
                 raise ValueError("The number of tags must be fully defined")
             draw = initializers.glorot_uniform(seed=1)
-            self.transitions = tf.Variable(
-                draw([num_tags, num_tags]), name=f"{self.name}/transitions"
-            )
+            with tf.name_scope(""):  # an outer scope is no part of the name
+                self.transitions = tf.Variable(
+                    draw([num_tags, num_tags]), name=f"{self.path}/transitions"
+                )
         # --- scores
         transitions = tf.convert_to_tensor(self.transitions)
         likelihood, _ = crf_log_likelihood(
@@ -254,11 +268,12 @@ def crf_decode(potentials, transition_params, sequence_length):
     """
     lengths = tf.maximum(sequence_length, 1)
     best = path_scores(potentials, lengths, transition_params, tf.reduce_max)
-    tags = backtrack(best, lengths, tf.convert_to_tensor(transition_params))
+    transitions = tf.convert_to_tensor(transition_params)
+    tags = traced_once(backtrack)(best, lengths, transitions)
     return tags, tf.reduce_max(best[-1], 1)
 
 
-@tf.function
+@tf.function(reduce_retracing=True)
 def backtrack(best, lengths, transitions):
     """Follows the best paths from their ends.
 

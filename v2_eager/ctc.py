@@ -11,6 +11,8 @@ __all__ = [
     "ctc_loss_with_options",
     "greedy_decode",
     "beam_decode",
+    "keras_cost",
+    "keras_decode",
     "label_error_rates",
     "train_recognizer",
 ]
@@ -134,6 +136,57 @@ def without_repeats(ids):
     """
     before = tf.pad(ids[:, :-1], [[0, 0], [1, 0]], constant_values=-1)
     return tf.ragged.boolean_mask(ids, (ids != before) & (ids >= 0)).to_tensor(-1)
+
+
+def logits_of(probabilities):
+    """[time, batch, classes] logits of what a softmax gave, [batch, time, classes]."""
+    return tf.math.log(tf.transpose(probabilities, [1, 0, 2]) + 1e-7)
+
+
+def keras_cost(labels, probabilities, lengths, label_lengths):
+    """`K.ctc_batch_cost`: the loss of what a softmax gave.
+
+    Args:
+        labels: [batch, labels] tensor of whole numbers of any dtype; no label is the
+            last class.
+        probabilities: [batch, time, classes] float tensor; the last class is the blank.
+        lengths: [batch, 1] tensor of any dtype, of the probabilities.
+        label_lengths: [batch, 1] tensor of any dtype: how many of a row are labels.
+
+    Returns:
+        [batch, 1] tensor.
+    """
+    logits = logits_of(probabilities)
+    # The inputs of a model are floats, or of int64: the backend cast all of them.
+    labels, ends, counts = (
+        tf.cast(x, tf.int32) for x in (labels, lengths[:, 0], label_lengths[:, 0])
+    )
+    return ctc_loss_of_dense(labels, counts, logits, ends)[:, tf.newaxis]
+
+
+def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=1):
+    """`K.ctc_decode`: the labels that a softmax tells, by one path or a beam search.
+
+    Args:
+        probabilities: [batch, time, classes] float tensor; the last class is the blank.
+        lengths: [batch] tensor of any dtype.
+        greedy: whether to take the likeliest class of every step.
+        beam_width: how many beginnings are kept otherwise.
+        top_paths: how many answers there are then.
+
+    Returns:
+        (list of [batch, longest] int64 tensors, -1 past the end; [batch, top_paths]
+        tensor: minus the sum of the logarithms if greedy, else the logarithm of the
+        probability).
+    """
+    logits, lengths = logits_of(probabilities), tf.cast(lengths, tf.int32)
+    if greedy:
+        found, scores = tf.nn.ctc_greedy_decoder(logits, lengths)
+        return [tf.sparse.to_dense(ids, -1) for ids in found], scores
+    found, scores = tf.nn.ctc_beam_search_decoder(
+        logits, lengths, beam_width, top_paths
+    )
+    return [without_repeats(tf.sparse.to_dense(ids, -1)) for ids in found], scores
 
 
 def label_error_rates(labels, logits, lengths):

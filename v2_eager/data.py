@@ -49,7 +49,8 @@ def from_placeholder(feeds, width):
         List of [batch, width] float32 arrays.
 
     Raises:
-        TypeError: a feed without `x`, or of another width.
+        TypeError: a feed without `x` or with another name, another width or rank, or
+            text.
     """
 
     # --- build
@@ -169,7 +170,7 @@ def next_batches(x, size, count):
 
     @tf.function
     def next_sum(iterator):
-        # A loop would simply end; only an explicit `next` can find nothing.
+        # A `for` loop ends without an error. `next` raises one.
         return tf.reduce_sum(next(iterator))
 
     # --- run

@@ -14,6 +14,8 @@ import traceback
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.numerics import optimizers
+
 __all__ = [
     "add_vectors",
     "checked_log",
@@ -428,13 +430,14 @@ def maximize_entropy(logits, steps, rate=4.0, naive=False):
     """
     # --- build
     w = tf.Variable(logits)
+    descent = optimizers.GradientDescent(rate)  # the rate in float32, as it was
 
     # --- step
     @tf.function
     def step():
         with tf.GradientTape() as tape:
             loss = -(entropy_naive if naive else entropy)(w)
-        w.assign_sub(rate * tape.gradient(loss, w))
+        descent.apply_gradients([(tape.gradient(loss, w), w)])
 
     # --- run
     for _ in range(steps):

@@ -89,25 +89,35 @@ def task_of(tf_config):
 
     Returns:
         dict with `type` and `index` of the task, the numbers of `workers` (the chief is
-        one of them) and of `servers`, whether it is the `chief`, and the `master`.
+        one of them) and of `servers`, whether it is the `chief`, and the `master`. A
+        task without a cluster is a chief, and an evaluator knows of nobody.
 
     Raises:
-        ValueError: no JSON, or a task that is not in the cluster.
+        ValueError: no JSON, a cluster without a chief, or a task that is not in it.
     """
     with environment(tf_config):
         # --- read
         config = tf.distribute.cluster_resolver.TFConfigClusterResolver(
             rpc_layer="grpc"
         )
-        tasks = config.cluster_spec().as_dict()
+        tasks, kind = config.cluster_spec().as_dict(), config.task_type
+        if not tasks and kind in (None, "worker"):
+            alone = {"type": "worker", "index": 0, "workers": 1, "servers": 0}
+            return {**alone, "chief": True, "master": ""}
+        # TensorFlow 2 takes worker 0 for the chief then; this is of TensorFlow 1.
+        chief = "master" if "master" in tasks else "chief"
+        if chief not in tasks or not kind:
+            raise ValueError(f"TF_CONFIG must have a chief node, and a task: {tasks}")
+        if kind == "evaluator":
+            tasks = {}
         # --- result
         return {
-            "type": config.task_type,
+            "type": kind,
             "index": config.task_id,
-            "workers": len(tasks.get("chief", []) + tasks.get("worker", [])),
+            "workers": len(tasks.get(chief, []) + tasks.get("worker", [])),
             "servers": len(tasks.get("ps", [])),
-            "chief": config.task_type == "chief",
-            "master": config.master(),
+            "chief": kind == chief,
+            "master": config.master() if tasks else "",
         }
 
 

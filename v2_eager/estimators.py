@@ -1,13 +1,14 @@
 """Estimators: `model_fn`, `input_fn`, hooks → a module, a dataset and a plain loop."""
 
 import dataclasses
-import re
 import tempfile
 
 import tensorflow as tf
 from absl import app, flags
 
+from v2_eager.contrib_training.hparams import HParams
 from v2_eager.numerics import initializers, optimizers, randomness
+from v2_eager.numerics.canned import refuse_nan
 
 __all__ = [
     "parse_hparams",
@@ -35,11 +36,11 @@ def parse_hparams(text):
         ValueError: a name that there is not, one given twice, or a value of another
             type.
     """
-    return dataclasses.asdict(HParams.parse(text))
+    return dataclasses.asdict(Settings().parse(text))
 
 
-@dataclasses.dataclass(frozen=True)
-class HParams:
+@dataclasses.dataclass
+class Settings(HParams):
     """The hyperparameters: a typo is an error, and an editor completes their names."""
 
     hidden: list[int] = dataclasses.field(default_factory=lambda: [4])
@@ -49,31 +50,6 @@ class HParams:
     momentum: float = 0.5
     batch_size: int = 2
     shuffle: bool = True
-
-    @classmethod
-    def parse(cls, text):
-        """The defaults, and in their place what `text` says."""
-        kinds = {field.name: field.type for field in dataclasses.fields(cls)}
-        values = {}
-        for part in filter(None, re.split(r",\s*(?![^[]*\])", text)):
-            name, equals, value = part.partition("=")
-            if not equals:
-                raise ValueError(f"Malformed hyperparameter value: {part}")
-            if name not in kinds:
-                raise ValueError(f"Unknown hyperparameter type for {name}")
-            if name in values:
-                raise ValueError(f"Multiple assignments to variable '{name}'")
-            kind = kinds[name]
-            if (kind == list[int]) != value.startswith("["):
-                raise ValueError(f"{part} is not of the type {kind}")
-            if kind == list[int]:
-                values[name] = [int(item) for item in re.findall("[^][ ,]+", value)]
-            elif kind is bool:
-                words = {"true": 1, "True": 1, "false": 0, "False": 0}
-                values[name] = bool(int(words.get(value, value)))
-            else:
-                values[name] = kind(value)
-        return cls(**values)
 
 
 class Classifier(tf.Module):
@@ -158,9 +134,7 @@ class Trainer(tf.Module):
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
             loss = self._loss(self.model(x), labels)
-        # An Estimator looked at every loss, and stopped.
-        nan = tf.math.is_nan(loss)
-        tf.debugging.assert_equal(nan, False, "NaN loss during training.")
+        refuse_nan(loss)
         pairs = zip(tape.gradient(loss, variables), variables)
         self.optimizer.apply_gradients(pairs, self.global_step)
         return loss
@@ -217,7 +191,7 @@ def train(data, runs, hparams=""):
         ValueError: a run with both numbers, or with 0 steps.
         tf.errors.InvalidArgumentError: a loss is NaN.
     """
-    hparams = HParams.parse(hparams)
+    hparams = Settings().parse(hparams)
     losses, weights, steps = [], [], []
     with tempfile.TemporaryDirectory() as model_dir:
         for run in runs:
@@ -268,7 +242,7 @@ def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
     Raises:
         ValueError: `eval_steps` is 0.
     """
-    hparams = HParams.parse(hparams)
+    hparams = Settings().parse(hparams)
     batches = eval_batches(eval_data, hparams)
     if eval_steps is not None:
         refuse_zero("steps", eval_steps)
@@ -287,7 +261,7 @@ def predict(data, features, steps, hparams=""):
     Returns:
         List of n dicts with `classes` and `probabilities`.
     """
-    hparams = HParams.parse(hparams)
+    hparams = Settings().parse(hparams)
     trainer = trained(data, hparams, steps)
     rows = []
     for batch in eval_batches(features, hparams):
@@ -313,7 +287,7 @@ def serve(data, features, steps, hparams=""):
     """
     if not steps:  # weights that nobody trained are not for export
         raise ValueError("Couldn't find trained model")
-    trainer = trained(data, HParams.parse(hparams), steps)
+    trainer = trained(data, Settings().parse(hparams), steps)
 
     # --- signatures
     def on_examples(function):
@@ -374,10 +348,11 @@ def train_and_evaluate(
         the names of the `checkpoints` kept.
 
     Raises:
-        ValueError: `max_steps` is 0.
+        ValueError: `max_steps` or `save_every` is 0.
     """
     refuse_zero("max_steps", max_steps)
-    hparams = HParams.parse(hparams)
+    refuse_zero("save_every", save_every)
+    hparams = Settings().parse(hparams)
     metrics = []
     # --- build
     with tempfile.TemporaryDirectory() as model_dir:
@@ -437,7 +412,7 @@ def run_main(arguments, data, eval_data):
     def main(argv):
         report["arguments"] = argv[1:]
         with tempfile.TemporaryDirectory() as model_dir:
-            report["result"] = experiment(HParams.parse(text.value), model_dir)
+            report["result"] = experiment(Settings().parse(text.value), model_dir)
             path = tf.train.latest_checkpoint(model_dir)
             step = "trainer/global_step/.ATTRIBUTES/VARIABLE_VALUE"
             report["global_step"] = tf.train.load_variable(path, step)

@@ -14,6 +14,8 @@ __all__ = [
     "checked_sqrt",
     "guarded_assign",
     "count_calls",
+    "descend_twice",
+    "scale_in_turn",
 ]
 
 
@@ -207,7 +209,8 @@ class Centering(tf.Module):
     def __call__(self, x, tied=True):
         if self.moving_mean is None:
             zeros = tf.zeros([x.shape[1]], x.dtype)
-            self.moving_mean = tf.Variable(zeros, trainable=False, name=self.path)
+            with tf.name_scope(""):  # an outer scope is no part of the name
+                self.moving_mean = tf.Variable(zeros, False, name=self.path)
         # --- update
         mean = tf.reduce_mean(x, axis=0)
         if tied:
@@ -288,3 +291,61 @@ def count_calls(runs):
     for _ in range(runs):
         step()
     return len(calls), count.numpy()
+
+
+def descend_twice(start, rate):
+    """Takes two steps of gradient descent in one run.
+
+    Args:
+        start: float array, the initial weights; their loss is half of their squares.
+        rate: the learning rate.
+
+    Returns:
+        (weights after both steps, the loss that the second step saw).
+    """
+    # --- build
+    w = tf.Variable(start)
+
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.square(w)) / 2
+        w.assign_sub(rate * tape.gradient(loss, w))
+        return loss
+
+    @tf.function
+    def both():
+        step()
+        return step()  # reads what the first one wrote
+
+    # --- run
+    seen = both()
+    return w.numpy(), seen.numpy()
+
+
+def scale_in_turn(numbers, start, every=2):
+    """Scales numbers in a loop; some turns update the mean square that all divide by.
+
+    Args:
+        numbers: [n] float array.
+        start: the initial mean square, a number of the same dtype.
+        every: the mean is updated in the turns that this divides, from 0 on.
+
+    Returns:
+        ([n] scaled numbers, the mean square at the end).
+    """
+    # --- build
+    mean = tf.Variable(start)
+
+    @tf.function
+    def scale(values):
+        array = tf.TensorArray(values.dtype, len(numbers))
+        for i in tf.range(len(numbers)):
+            x = values[i]
+            if i % every == 0:
+                mean.assign(0.9 * mean + 0.1 * x * x)
+            array = array.write(i, x / tf.sqrt(mean))
+        return array.stack()
+
+    # --- run
+    scaled = scale(tf.constant(numbers))
+    return [scaled.numpy(), mean.numpy()]

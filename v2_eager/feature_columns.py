@@ -6,7 +6,7 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
-from v2_eager.numerics import optimizers, restore
+from v2_eager.numerics import initializers, optimizers, restore
 
 __all__ = [
     "parse_examples",
@@ -80,8 +80,10 @@ def bucketize(x, boundaries):
         [n, size * (len(boundaries) + 1)] float32 tensor.
 
     Raises:
-        ValueError: the boundaries do not increase.
+        ValueError: the boundaries do not increase, there are none, or x is no matrix.
     """
+    if len(x.shape) != 2:
+        raise ValueError(f"x must be [n, size], not {x.shape}")
     # --- buckets
     buckets = bucket_of(x, boundaries)
     # --- one-hot
@@ -91,16 +93,22 @@ def bucketize(x, boundaries):
 
 def bucket_of(x, boundaries):
     """How many of the boundaries are not above x, which columns cast to float32."""
+    check_boundaries(boundaries)
+    return tf.raw_ops.Bucketize(input=tf.cast(x, tf.float32), boundaries=boundaries)
+
+
+def check_boundaries(boundaries):
+    if not len(boundaries):
+        raise ValueError("boundaries must not be empty.")
     if list(boundaries) != sorted(set(boundaries)):
         raise ValueError(f"boundaries must be a sorted list, not {boundaries}")
-    return tf.raw_ops.Bucketize(input=tf.cast(x, tf.float32), boundaries=boundaries)
 
 
 def count_ids(ids, size, default_value=None):
     """Counts how often each id is in a row; -1 is none at all.
 
     Args:
-        ids: [n, most] int tensor.
+        ids: [n, most] int tensor, or [n], one in a row.
         size: how many ids there are.
         default_value: id for those out of range; None if there must be none.
 
@@ -109,6 +117,7 @@ def count_ids(ids, size, default_value=None):
 
     Raises:
         tf.errors.InvalidArgumentError: an id is out of range, and no default is given.
+        ValueError: ids that are no integers, or a default that is out of range.
     """
     # --- ids
     ids = checked(ids, size, default_value)
@@ -117,14 +126,29 @@ def count_ids(ids, size, default_value=None):
 
 
 def checked(ids, size, default_value=None):
-    """The ids that a column with identity has, -1 for none."""
+    """The ids that a column with identity has, [n, most], -1 for none."""
+    ids = tf.convert_to_tensor(ids)
+    if ids.shape.rank == 1:  # one in a row
+        ids = ids[:, None]
+    if not ids.dtype.is_integer:
+        raise ValueError(f"Invalid input, not integer: {ids.dtype.name}")
     ids = tf.cast(ids, tf.int64)
     if default_value is not None:
+        if not 0 <= default_value < size:
+            raise ValueError(f"default_value {default_value} not in range [0, {size})")
         return tf.where((ids >= -1) & (ids < size), ids, default_value)
     none, limit = tf.constant(-1, tf.int64), tf.constant(size, tf.int64)
     tf.debugging.assert_greater_equal(ids, none, "Negative bucket index")
     tf.debugging.assert_less(ids, limit, "Bucket index exceeds number of buckets")
     return ids
+
+
+def hashable(values):
+    """The texts or integers that a column with hashes has, as a tensor."""
+    values = tf.convert_to_tensor(values)
+    if values.dtype != tf.string and not values.dtype.is_integer:
+        raise ValueError(f"dtype must be string or integer: {values.dtype.name}")
+    return values
 
 
 def counts(ids, size):
@@ -151,12 +175,12 @@ def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"
     """
     if num_oov_buckets and default_value != -1:
         raise ValueError("Can't specify both num_oov_buckets and default_value")
-    return WordCounter(words, num_oov_buckets, default_value, name)
+    return WordCounter(words, num_oov_buckets, default_value)
 
 
 class WordCounter(tf.Module):
-    def __init__(self, words, num_oov_buckets, default_value, name):
-        super().__init__(name)
+    def __init__(self, words, num_oov_buckets, default_value):
+        super().__init__()
         # --- vocabulary
         self.vocabulary = Vocabulary(words, num_oov_buckets, default_value)
 
@@ -176,6 +200,9 @@ class Vocabulary(tf.Module):
         self.table = index_table(initializer, num_oov_buckets, default_value)
 
     def __call__(self, inputs):
+        inputs = tf.convert_to_tensor(inputs)
+        if inputs.dtype.is_integer:  # a table of numbers has keys of 64 bits
+            inputs = tf.cast(inputs, tf.int64)
         return tf.where(missing(inputs), tf.constant(-1, tf.int64), self.table[inputs])
 
 
@@ -254,8 +281,12 @@ def hash_values(values, buckets):
 
     Returns:
         [n, buckets] float32 tensor.
+
+    Raises:
+        ValueError: values that are floats.
     """
     # --- hash
+    values = hashable(values)
     # Numbers are hashed as text.
     texts = values if values.dtype == tf.string else tf.strings.as_string(values)
     ids = tf.strings.to_hash_bucket_fast(texts, buckets)
@@ -290,9 +321,10 @@ def crossed(words, numbers, buckets, hash_key=None):
     numbers = tf.cast(numbers, tf.int64)[:, None]
     # The order is in the hash. The kernel takes what is sparse first, whatever the list
     # says, and in v1 the ids of a column were sparse. A dense "" is a word.
-    inputs = [numbers, words]
     if isinstance(words, tf.SparseTensor):
-        inputs.reverse()
+        inputs = [words, numbers]
+    else:
+        inputs = [numbers, tf.convert_to_tensor(words)]
     return tf.sparse.cross_hashed(inputs, buckets, hash_key)
 
 
@@ -321,9 +353,9 @@ def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn")
 
 class Embedding(tf.Module):
     def __init__(self, keys, rows, size, combiner, max_norm, name):
-        super().__init__(name)
+        super().__init__()  # whose name would have to be an identifier, without a "/"
         self.keys, self.rows, self.size = sorted(keys), rows, size
-        self.combiner, self.max_norm = combiner, max_norm
+        self.combiner, self.max_norm, self.path = combiner, max_norm, name
         self.table = None
 
     def __call__(self, features, weights=None):
@@ -347,9 +379,10 @@ class Embedding(tf.Module):
         column = "_".join(self.keys)
         column += "_weighted_by_weight" if weighted else ""
         column += "_shared_embedding" if len(self.keys) > 1 else "_embedding"
-        draw = tf.random.normal([self.rows, self.size], stddev=0.125, seed=1)
-        path = f"{self.name}/input_layer/{column}/embedding_weights"
-        return tf.Variable(draw, name=path)
+        draw = initializers.random_normal(stddev=0.125, seed=1)
+        path = f"{self.path}/input_layer/{column}/embedding_weights"
+        with tf.name_scope(""):  # an outer scope is no part of the name
+            return tf.Variable(draw([self.rows, self.size]), name=path)
 
 
 def combine(table, ids, weights=None, combiner="mean", max_norm=None):
@@ -382,7 +415,7 @@ def make_linear_model(
 
 class LinearModel(tf.Module):
     def __init__(self, words, boundaries, buckets, units, sparse_combiner, name):
-        super().__init__(name)
+        super().__init__()
         self.vocabulary, self.boundaries = Vocabulary(words), boundaries
         self.buckets, self.sparse_combiner = buckets, sparse_combiner
         sizes = {
@@ -391,15 +424,15 @@ class LinearModel(tf.Module):
             "income": 1,
             "words": len(words),
         }
-        self.weights = {
-            column: tf.Variable(
-                tf.zeros([size, units]), name=f"{name}/linear_model/{column}/weights"
-            )
-            for column, size in sizes.items()
-        }
-        self.bias = tf.Variable(
-            tf.zeros(units), name=f"{name}/linear_model/bias_weights"
-        )
+        path = f"{name}/linear_model"
+        with tf.name_scope(""):  # an outer scope is no part of the names
+            self.weights = {
+                column: tf.Variable(
+                    tf.zeros([size, units]), name=f"{path}/{column}/weights"
+                )
+                for column, size in sizes.items()
+            }
+            self.bias = tf.Variable(tf.zeros(units), name=f"{path}/bias_weights")
 
     def __call__(self, features):
         # --- columns

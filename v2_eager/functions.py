@@ -1,5 +1,6 @@
 """Functions: many runs of one graph → many calls of one trace."""
 
+import multiprocessing
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -15,6 +16,7 @@ __all__ = [
     "sweep_rates",
     "score_in_threads",
     "count_in_threads",
+    "score_in_processes",
     "scale_by_setting",
     "take_rows",
     "keep_hidden",
@@ -96,13 +98,15 @@ def sum_batches(batches, bucketed=False):
         (list of [k] arrays, how many pieces were made).
 
     Raises:
-        TypeError: another k.
+        TypeError: another k; ValueError, if bucketed.
     """
     # --- promise
-    rows = tf.TensorSpec([None, batches[0].shape[1]], batches[0].dtype)
+    promised = tf.TensorSpec([None, batches[0].shape[1]], batches[0].dtype)
 
-    @tf.function(input_signature=None if bucketed else [rows])
+    @tf.function(input_signature=None if bucketed else [promised])
     def total(rows):
+        # Without a signature nobody else would look.
+        rows.shape.assert_is_compatible_with(promised.shape)
         return tf.reduce_sum(rows, axis=0)
 
     # --- run
@@ -219,6 +223,41 @@ def count_in_threads(parts, shared=True):
     with ThreadPoolExecutor(len(parts)) as pool:
         list(pool.map(work, totals, parts))  # raises what a thread raised
     return [total.numpy() for total in totals]
+
+
+def score_in_processes(batches, kernel, processes):
+    """Scores batches by one model in several processes, each with a copy of its own.
+
+    Args:
+        batches: list of [any, features] float arrays.
+        kernel: [features, classes] array of the same dtype.
+        processes: how many score.
+
+    Returns:
+        List of [any, classes] arrays in the order of `batches`.
+    """
+    # A forked process has none of the threads of TensorFlow, and waits for ever.
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(processes, _begin, [kernel]) as pool:
+        return pool.map(_score, batches, 1)
+
+
+OF_PROCESS = {}
+
+
+def _begin(kernel):
+    """Makes the model of a process, once."""
+    weights = tf.Variable(kernel)
+
+    @tf.function(input_signature=[tf.TensorSpec([None, len(kernel)], kernel.dtype)])
+    def score(rows):
+        return tf.nn.relu(tf.matmul(rows, weights))
+
+    OF_PROCESS["score"] = score
+
+
+def _score(batch):
+    return OF_PROCESS["score"](batch).numpy()
 
 
 def scale_by_setting(x, scales):
@@ -338,11 +377,15 @@ def average_by_name(updates, decay):
 
     Returns:
         {name: average}, each of which begins at zero.
+
+    Raises:
+        ValueError: an array of another shape than the first of its name.
     """
 
     # --- make
     @tf.function
     def update(average, value):  # which is made outside, and handed in
+        value.shape.assert_is_compatible_with(average.shape)  # it would broadcast
         average.assign_sub((1 - decay) * (average - value))
 
     # --- run

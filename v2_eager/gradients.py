@@ -16,8 +16,12 @@ __all__ = [
     "jacobian",
     "hessian",
     "hessian_vector_product",
+    "slope_penalty",
+    "adapt",
+    "conjugate",
     "log1pexp_derivatives",
     "make_scale",
+    "reverse_gradient",
     "cross_entropy_gradients",
     "embedding_gradient",
     "clip_gradients",
@@ -332,6 +336,87 @@ def hessian_vector_product(x, vector):
     return outer.gradient(gradient, x, output_gradients=vector)
 
 
+def slope_penalty(real, fake, shares, hidden, output):
+    """Penalizes a critic whose slopes are not of length one, as WGAN-GP does.
+
+    Args:
+        real: [n, features] float tensor.
+        fake: [n, features] tensor of the same dtype, as all the others.
+        shares: [n, 1] tensor, how much of each mixed row is real.
+        hidden: [features, units] tensor, the first weights of the critic.
+        output: [units, 1] tensor, the last weights.
+
+    Returns:
+        [penalty, its gradients for the weights, shaped like them].
+    """
+    mixed = shares * real + (1 - shares) * fake
+    with tf.GradientTape() as tape:  # of the weights, which variables need not ask for
+        tape.watch([hidden, output])
+        with tf.GradientTape() as inner:
+            inner.watch(mixed)
+            scores = tf.matmul(tf.tanh(tf.matmul(mixed, hidden)), output)
+        # --- differentiate
+        slopes = inner.gradient(scores, mixed)
+        lengths = tf.sqrt(tf.reduce_sum(tf.square(slopes), axis=1))
+        penalty = tf.reduce_mean(tf.square(lengths - 1))
+    return [penalty, *tape.gradient(penalty, [hidden, output])]
+
+
+def adapt(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2, first_order=False):
+    """Takes steps of descent on one task, then gradients through them, as MAML does.
+
+    Args:
+        hidden: [features, units] float tensor, the first weights of a network.
+        output: [units, outputs] tensor, the last ones, as all others of its dtype.
+        x, y: [n, features] and [n, outputs], what the network adapts to.
+        new_x, new_y: rows of the same task, for the loss.
+        rate: learning rate of the steps.
+        steps: how many.
+        first_order: whether the gradients of the steps count as constants.
+
+    Returns:
+        [loss of the new rows after the steps, its gradients for the weights before].
+    """
+    with tf.GradientTape() as tape:  # around all steps: it records the inner tapes
+        tape.watch([hidden, output])
+        fast = [hidden, output]
+        for _ in range(steps):
+            with tf.GradientTape() as inner:
+                inner.watch(fast)  # tensors that are made anew, and no variables
+                loss = squared_error(fast, x, y)
+            # --- adapt
+            gradients = inner.gradient(loss, fast)
+            if first_order:
+                gradients = [tf.stop_gradient(gradient) for gradient in gradients]
+            fast = [w - rate * g for w, g in zip(fast, gradients, strict=True)]
+        # --- differentiate
+        loss = squared_error(fast, new_x, new_y)
+    return [loss, *tape.gradient(loss, [hidden, output])]
+
+
+def squared_error(weights, x, y):
+    """The mean squared error of a network with these weights."""
+    hidden, output = weights
+    predicted = tf.matmul(tf.tanh(tf.matmul(x, hidden)), output)
+    return tf.reduce_mean(tf.square(predicted - y))
+
+
+def conjugate(z):
+    """Differentiates z² by a complex z, which gives the conjugate of what a book has.
+
+    Args:
+        z: complex tensor.
+
+    Returns:
+        (the gradient, 2z with the other sign of its imaginary part; the derivative 2z).
+    """
+    with tf.GradientTape() as tape:
+        tape.watch(z)
+        y = z * z
+    gradient = tape.gradient(y, z)
+    return gradient, tf.math.conj(gradient)
+
+
 def log1pexp_derivatives(x):
     """Computes log(1 + exp(x)) and its first and second derivatives.
 
@@ -381,14 +466,15 @@ def make_scale(limit, name="scale"):
 
 class Scale(tf.Module):
     def __init__(self, limit, name):
-        super().__init__(name)
-        self.limit = limit
+        super().__init__()  # whose name would have to be an identifier, without a "/"
+        self.limit, self.path = limit, name
         self.w = None
 
-    @tf.Module.with_name_scope
     def __call__(self, x):
         if self.w is None:
-            self.w = tf.Variable(tf.ones([x.shape[1]], x.dtype), name="w")
+            ones = tf.ones([x.shape[1]], x.dtype)
+            with tf.name_scope(""):  # an outer scope is no part of the name
+                self.w = tf.Variable(ones, name=f"{self.path}/w")
 
         @tf.custom_gradient
         def scaled(x):
@@ -402,6 +488,24 @@ class Scale(tf.Module):
             return w * x, gradient
 
         return scaled(x)
+
+
+def reverse_gradient(x, weight=1.0):
+    """Hands x on, and sends back what comes back with the other sign, and a weight.
+
+    Args:
+        x: float tensor.
+        weight: factor of the gradient, before its sign is changed.
+
+    Returns:
+        Tensor like `x`.
+    """
+
+    @tf.custom_gradient
+    def handed_on(x):
+        return tf.identity(x), lambda upstream: -upstream * weight
+
+    return handed_on(x)
 
 
 def cross_entropy_gradients(labels, logits, detached=True):

@@ -125,10 +125,11 @@ def feed_between(x, hidden=None):
         return 3 * between
 
     # --- run
-    # A session cast what it was fed.
-    given = None if hidden is None else tf.constant(hidden, x.dtype)
-    hidden = between(tf.constant(x)) if hidden is None else given
-    return outputs(hidden).numpy()
+    if hidden is None:
+        value = between(tf.constant(x))
+    else:  # a session cast what it was fed, and looked at its shape
+        value = tf.ensure_shape(tf.constant(hidden, x.dtype), x.shape)
+    return outputs(value).numpy()
 
 
 def sum_of_collection(weights, only=None):

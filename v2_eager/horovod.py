@@ -106,7 +106,8 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         step = make_step(line, optimizer, global_step)
         # --- broadcast
         # Before the first step: after it, rank 0 has moved by gradients of all starts.
-        hvd.broadcast_variables([*line.variables, *optimizer.variables], root_rank=0)
+        variables = [*line.variables, *optimizer.variables, global_step]
+        hvd.broadcast_variables(variables, root_rank=0)
         # --- run
         batches = batches_of(x, y, batch_size)
         losses = [step(*batch).numpy() for batch in batches]

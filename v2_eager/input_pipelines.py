@@ -6,6 +6,8 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.numerics.randomness import kernel_seeds, stream
+
 __all__ = [
     "read_sequences",
     "parse_sequences",
@@ -354,7 +356,7 @@ def legacy_order(count, buffer_size, epochs, graph_seed, seed):
     Returns:
         [epochs · count] int64 array, for `tf.gather`.
     """
-    generator = tf.random.Generator.from_state([0, seed, graph_seed], "philox")
+    generator = stream(*kernel_seeds(graph_seed, seed))
     draws = generator.uniform_full_int([epochs * count], tf.uint32).numpy().tolist()
     order = np.tile(np.arange(count), epochs)
     for place, draw in enumerate(draws):

@@ -5,6 +5,7 @@ from multiprocessing.pool import ThreadPool
 import numpy as np
 import tensorflow as tf
 
+from v2_eager import ctc
 from v2_eager.numerics import averages
 
 __all__ = [
@@ -20,15 +21,22 @@ __all__ = [
     "reset_weights",
     "run_in_session",
     "train_in_session",
+    "train_closure",
     "loss_of_inputs",
+    "fit_autoencoder",
+    "fit_its_output",
     "two_graphs",
     "serve",
     "fit_in_phase",
     "name_layers",
+    "cut",
+    "replace_head",
+    "look_inside",
 ]
 
 keras = tf.keras
 layers = keras.layers
+register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, penalty=None, norm=layers.BatchNormalization, model=keras.Model):
@@ -87,15 +95,14 @@ def layer_outputs(x, start, phase):
     return [y.numpy() for y in run(tf.constant(x))], model.get_weights()
 
 
-class Dropout(layers.Layer):
+@register
+class Dropout(layers.Dropout):
     """Dropout by the numbers that TensorFlow 1 drew from the same seeds."""
 
-    def __init__(self, rate, seed):
-        super().__init__()
-        self.rate, self.seed = rate, seed
-
-    def call(self, x, training=None):
-        return tf.nn.dropout(x, self.rate, seed=self.seed) if training else x
+    def call(self, inputs, training=False):
+        if not training:
+            return inputs
+        return tf.nn.dropout(inputs, self.rate, self.noise_shape, self.seed)
 
 
 def monte_carlo(x, start, rate, seed, passes):
@@ -108,7 +115,7 @@ def monte_carlo(x, start, rate, seed, passes):
     tf.random.set_seed(7)
     inputs = layers.Input(x.shape[1:])
     hidden = layers.Dense(len(start[1]), activation="relu")(inputs)
-    hidden = Dropout(rate, seed)(hidden)
+    hidden = Dropout(rate, seed=seed)(hidden)
     outputs = layers.Dense(len(start[-1]), activation="softmax")(hidden)
     model = keras.Model(inputs, outputs)
     model.set_weights(start)
@@ -128,7 +135,7 @@ def running_mean(batches, momentum):
     `K.moving_average_update` divided what began at zero by 1 - momentum ** n.
     """
     # --- variables
-    size, dtype = batches[0].shape[1], batches[0].dtype
+    size, dtype = batches[0].shape[1], keras.config.floatx()
     mean, biased = (tf.Variable(tf.zeros([size], dtype)) for _ in range(2))
     seen = tf.Variable(tf.zeros([], dtype))
 
@@ -141,12 +148,15 @@ def running_mean(batches, momentum):
         return centred
 
     # --- run
-    centred = [step(tf.constant(batch)).numpy() for batch in batches]
+    centred = [step(tf.constant(batch, dtype)).numpy() for batch in batches]
     return centred, [mean.numpy(), seen.numpy()]
 
 
 def saliency(images, start):
-    """How much each pixel counts for the class that is found."""
+    """How much each pixel counts for the class that is found.
+
+    Whole numbers have no gradient: pixels are cast first, as a placeholder cast them.
+    """
     model = images_network(start, images.shape[-1])
 
     @tf.function
@@ -159,7 +169,7 @@ def saliency(images, start):
         found = tf.reduce_max(tf.abs(gradients), axis=-1)
         return found, tf.argmax(outputs, axis=-1)
 
-    return [y.numpy() for y in run(tf.constant(images))]
+    return [y.numpy() for y in run(tf.constant(images, model.input.dtype))]
 
 
 @tf.custom_gradient
@@ -187,7 +197,7 @@ def guided_saliency(images, start, label):
             score = model(images, training=False)[:, label]
         return tape.gradient(score, images)
 
-    return run(tf.constant(images)).numpy()
+    return run(tf.constant(images, model.input.dtype)).numpy()
 
 
 def grad_cam(image, start, label):
@@ -216,7 +226,9 @@ def deep_dream(image, start, shares, rate, steps, limit=None):
     # --- build
     model = images_network(start, image.shape[-1])
     names = sorted(shares)
-    answers = keras.Model(model.input, [model.get_layer(n).output for n in names])
+    # A dict: of a list of one output the model would answer with a tensor.
+    outputs = {name: model.get_layer(name).output for name in names}
+    answers = keras.Model(model.input, outputs)
 
     # --- step
     @tf.function
@@ -224,7 +236,9 @@ def deep_dream(image, start, shares, rate, steps, limit=None):
         with tf.GradientTape() as tape:
             tape.watch(image)
             loss = tf.zeros([], image.dtype)
-            for name, answer in zip(names, answers(image, training=False)):
+            found = answers(image, training=False)
+            for name in names:
+                answer = found[name]
                 inner = tf.reduce_sum(tf.square(answer[:, 2:-2, 2:-2, :]))
                 size = tf.cast(tf.size(answer), image.dtype)
                 loss += shares[name] * inner / size
@@ -234,7 +248,7 @@ def deep_dream(image, start, shares, rate, steps, limit=None):
     # --- run
     losses = []
     for _ in range(steps):
-        value, upwards = step(tf.constant(image))
+        value, upwards = step(tf.constant(image, model.input.dtype))
         losses.append(value.numpy())
         if limit is not None and losses[-1] > limit:
             break
@@ -336,6 +350,47 @@ def train_in_session(data, start, penalty, rate, batch_size, updates=True):
     return losses, model.get_weights()
 
 
+@register
+class Scale(layers.Layer):
+    """Multiplies by a weight, which it owns."""
+
+    def build(self, shape):
+        self.scale = self.add_weight(shape[1:], "ones", name="scale")
+
+    def call(self, x):
+        return x * self.scale
+
+
+def train_closure(data, start, scale, rate, steps):
+    """Trains, in a session, a variable that a Lambda layer closes over.
+
+    An optimizer of TensorFlow 1 trained whatever variables the graph had. A model of
+    Keras 3 has those of its layers, and a Lambda owns none: the layer is a class.
+    """
+    # --- build
+    own, dense = Scale(), layers.Dense(len(start[1]))
+    model = keras.Sequential([keras.Input(scale.shape), own, dense])
+    own.set_weights([scale])
+    dense.set_weights(start)
+    optimizer = keras.optimizers.SGD(rate)
+    optimizer.build(model.trainable_variables)
+
+    # --- step
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(x, training=True) - y))
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply(gradients, model.trainable_variables)
+        return loss
+
+    # --- run
+    batch = [tf.constant(array) for array in data]
+    losses = [step(*batch).numpy() for _ in range(steps)]
+    return losses, model.get_weights()
+
+
+@register
 class WeighsByInputs(keras.Model):
     """A model whose loss counts rows less, the larger their inputs are."""
 
@@ -356,6 +411,66 @@ def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
     model.compile(keras.optimizers.SGD(rate))
     options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
     history = model.fit(*data, shuffle=False, **options)
+    return np.array(history.history["loss"], keras.config.floatx()), model.get_weights()
+
+
+@register
+class Draw(layers.Layer):
+    """Draws around a mean, and adds how far that is from the standard normal."""
+
+    def call(self, mean, log_variance, noise):
+        terms = 1 + log_variance - tf.square(mean) - tf.exp(log_variance)
+        self.add_loss(tf.reduce_mean(-0.5 * tf.reduce_sum(terms, axis=-1)))
+        return mean + tf.exp(log_variance / 2) * noise
+
+
+def fit_autoencoder(data, start, epochs, batch_size, rate=0.25):
+    """Fits a variational autoencoder, whose penalty depends on its inputs.
+
+    `add_loss` of a model takes no tensor of it any more; that of a layer does, where it
+    is called. The layer stands on the way to the output: what leads nowhere is not run.
+    """
+    features, units = start[0].shape
+    x, noise = keras.Input([features]), keras.Input([units])
+    mean = layers.Dense(units, name="mean")(x)
+    log_variance = layers.Dense(units, name="log_variance")(x)
+    code = Draw()(mean, log_variance, noise)
+    model = keras.Model([x, noise], layers.Dense(features)(code))
+    model.compile(keras.optimizers.SGD(rate), "mse")
+    model.set_weights(start)
+    options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+    history = model.fit(list(data), data[0], shuffle=False, **options)
+    return np.array(history.history["loss"], keras.config.floatx()), model.get_weights()
+
+
+@register
+class Cost(layers.Layer):
+    """The CTC loss of each row; that of a softmax, whose last class is the blank."""
+
+    def call(self, said, labels, lengths, label_lengths):
+        return ctc.keras_cost(labels, said, lengths, label_lengths)
+
+    def compute_output_shape(self, shape, *others):
+        return shape[0], 1
+
+
+def fit_its_output(data, start, epochs, batch_size, rate=0.25):
+    """Fits a model whose output is the loss: a Lambda with CTC, as for text in images.
+
+    A layer of one's own takes what the Lambda took; a Lambda would ask for its
+    `output_shape`, and could not be loaded.
+    """
+    # --- build
+    inputs = layers.Input(data[0].shape[1:])
+    others = [layers.Input(array.shape[1:], dtype="int32") for array in data[1:]]
+    said = layers.Dense(len(start[1]), activation="softmax")(inputs)
+    model = keras.Model([inputs, *others], Cost()(said, *others))
+    # --- fit
+    model.compile(keras.optimizers.SGD(rate), lambda y_true, y_pred: y_pred)
+    model.set_weights(start)
+    options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+    nothing = np.zeros([len(data[0]), 1])
+    history = model.fit(list(data), nothing, shuffle=False, **options)
     return np.array(history.history["loss"], keras.config.floatx()), model.get_weights()
 
 
@@ -391,6 +506,7 @@ def serve(requests, start, threads):
         return pool.map(answer, requests)
 
 
+@register
 class TrainingNorm(layers.BatchNormalization):
     """A batch norm in training, whatever the model does."""
 
@@ -398,6 +514,7 @@ class TrainingNorm(layers.BatchNormalization):
         return super().call(inputs, training=True, mask=mask)
 
 
+@register
 class InferenceNorm(layers.BatchNormalization):
     """A batch norm that takes its averages and trains gamma and beta.
 
@@ -435,3 +552,69 @@ def name_layers(sizes, clear):
         model = keras.Sequential([layers.Input([3]), *made])
         names.append([layer.name for layer in model.layers])
     return names
+
+
+def cut(x, sizes):
+    """Cuts features apart inside of a model, and joins them in the other order.
+
+    Args:
+        x: [batch, features] float array.
+        sizes: how many features each piece has.
+
+    Returns:
+        list of arrays: the pieces, all of them joined, and every second feature.
+    """
+    inputs = layers.Input(x.shape[1:], dtype=x.dtype)
+    # Functions of Keras take its tensors as they are. This one is told where to cut.
+    places = np.cumsum(sizes)[:-1].tolist()
+    pieces = keras.ops.split(inputs, places, axis=1)
+    joined = layers.concatenate(pieces[::-1], dtype=x.dtype)
+    model = keras.Model(inputs, [*pieces, joined, inputs[:, ::2]])
+    return model.predict_on_batch(x)
+
+
+def replace_head(data, start, head, rate):
+    """Cuts the last layer of a model off, trains another in its place.
+
+    Args:
+        data: (x [n, features], y [n, outputs]) float32 arrays.
+        start: [kernel, bias] of a first layer, then of the last one.
+        head: [kernel, bias] of the new last layer.
+        rate: of gradient descent.
+
+    Returns:
+        (float32 loss before a step that trains the new layer alone, list of all
+        weights, [n, units] what the first layer gives).
+    """
+    # --- build
+    inputs = layers.Input([start[0].shape[0]])
+    x = layers.Dense(start[0].shape[1], activation="relu")(inputs)
+    model = keras.Model(inputs, layers.Dense(start[2].shape[1])(x))
+    model.set_weights(start)
+    # --- replace
+    body = keras.Model(model.input, model.layers[-2].output)
+    body.trainable = False
+    new = layers.Dense(head[0].shape[1])
+    changed = keras.Model(model.input, new(body.output))
+    new.set_weights(head)
+    # --- train
+    changed.compile(keras.optimizers.SGD(rate), "mse")
+    loss = np.float32(changed.train_on_batch(*data))
+    return loss, changed.get_weights(), body.predict_on_batch(data[0])
+
+
+def look_inside(pair, start, name):
+    """Reads a layer of a model that is itself part of a model, which calls it twice.
+
+    A layer within a model has the output of that model's own inputs alone. The part is
+    called as a model of two outputs.
+    """
+    # --- build
+    base = images_network(start, pair[0].shape[-1])
+    inputs = [layers.Input(images.shape[1:]) for images in pair]
+    open_base = keras.Model(base.inputs, [base.get_layer(name).output, *base.outputs])
+    seen, outputs = zip(*map(open_base, inputs), strict=True)
+    difference = layers.subtract(list(outputs))
+    # --- look
+    model = keras.Model(inputs, [*seen, difference])
+    return model.predict(list(pair), verbose=0)

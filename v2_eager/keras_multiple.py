@@ -7,6 +7,8 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.estimators import refuse_zero, steps_to_take
+from v2_eager.keras_training.callbacks import NanGuard
 from v2_eager.parallel import mirrored
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
 ]
 
 keras = tf.keras
+register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, model=keras.Sequential):
@@ -62,23 +65,27 @@ def told(history):
     return {key: np.float32(values) for key, values in history.history.items()}
 
 
+@register
 class TellsMean(keras.Sequential):
     """A model that also tells the mean loss over batches, and over devices in a batch.
 
     The `loss` of Keras 3 is the mean over rows.
     """
 
-    def __init__(self, layers):
-        super().__init__(layers)
+    def __init__(self, layers=None, name=None):
+        super().__init__(layers, name=name)
         self.mean = keras.metrics.Mean(name="mean_loss")
 
-    def compute_loss(self, *args, **kwargs):
-        loss = super().compute_loss(*args, **kwargs)
+    def compute_loss(
+        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
+    ):
+        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         replicas = tf.distribute.get_strategy().num_replicas_in_sync
         self.mean.update_state(loss * replicas)  # Keras has divided by them
         return loss
 
 
+@register
 class SharedByRows(keras.Sequential):
     """A model whose loss is the mean over the rows of a batch, however it is divided.
 
@@ -86,12 +93,14 @@ class SharedByRows(keras.Sequential):
     it then tells another one.
     """
 
-    def __init__(self, layers):
-        super().__init__(layers)
+    def __init__(self, layers=None, name=None):
+        super().__init__(layers, name=name)
         self.mean = keras.metrics.Mean(name="mean_loss")
 
-    def compute_loss(self, x, y, *args, **kwargs):
-        loss = super().compute_loss(x, y, *args, **kwargs)
+    def compute_loss(
+        self, x=None, y=None, y_pred=None, sample_weight=None, training=True
+    ):
+        loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         context = tf.distribute.get_replica_context()
         if context is None:  # Keras looks for the shapes, before it begins
             return loss
@@ -263,10 +272,24 @@ def batches(data, batch_size, repeat=False):
     return dataset.repeat() if repeat else dataset
 
 
-def train(model, data, batch_size, steps):
-    """Takes so many steps, from the first row on; the slots go on."""
+def train(model, data, batch_size, steps=None, max_steps=None):
+    """Takes so many steps, from the first row on; the slots go on.
+
+    Raises:
+        ValueError: a number that is not above 0, or both, or neither.
+        FloatingPointError: a loss is NaN. All that train as an estimator raise it.
+    """
+    count = steps_to_take(int(model.optimizer.iterations), steps, max_steps)
+    if not count:  # of 0 `fit` would take steps for ever
+        return
     dataset = batches(data, batch_size, repeat=True)
-    model.fit(dataset, steps_per_epoch=steps, shuffle=False, verbose=0)
+    model.fit(
+        dataset,
+        steps_per_epoch=count,
+        shuffle=False,
+        verbose=0,
+        callbacks=[NanGuard()],
+    )
 
 
 def train_estimator(data, start, batch_size, runs):
@@ -276,25 +299,29 @@ def train_estimator(data, start, batch_size, runs):
     """
     # --- build
     model = compiled(network(start))
-    untrained, steps = model.get_weights(), [0]
+    untrained, steps = model.get_weights(), []
     # --- train
     for run in runs:
-        more = run["steps"] if "steps" in run else run["max_steps"] - steps[-1]
-        if more > 0:
-            train(model, data, batch_size, more)
+        train(model, data, batch_size, **run)
         steps.append(int(model.optimizer.iterations))
-    return model.get_weights(), untrained, steps[1:]
+    return model.get_weights(), untrained, steps
 
 
 def evaluate_estimator(data, eval_data, start, batch_size, steps, eval_steps=None):
-    """Trains, then evaluates."""
+    """Trains, then evaluates.
+
+    Without rows both numbers are 0, as they were.
+    """
     # --- build
     model = compiled(network(start, TellsMean), metrics=["acc"])
     # --- train
     train(model, data, batch_size, steps)
     # --- evaluate
-    dataset = batches(eval_data, batch_size)
-    found = model.evaluate(dataset, steps=eval_steps, verbose=0, return_dict=True)
+    dataset, found = batches(eval_data, batch_size), {"mean_loss": 0, "acc": 0}
+    if eval_steps is not None:
+        refuse_zero("steps", eval_steps)
+    if len(dataset):  # of no rows Keras warns, and tells nothing
+        found = model.evaluate(dataset, steps=eval_steps, verbose=0, return_dict=True)
     return {
         "loss": np.float32(found["mean_loss"]),
         "acc": np.float32(found["acc"]),

@@ -22,24 +22,30 @@ __all__ = [
 ]
 
 keras = tf.keras
+register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
+@register
 class Adagrad(keras.optimizers.Adagrad):
     """Adagrad whose epsilon is beside the root, as in TensorFlow 1, not under it."""
 
     def update_step(self, gradient, variable, learning_rate):
+        gradient = tf.convert_to_tensor(gradient)  # the rows of an Embedding, summed
         accumulator = self._accumulators[self._get_variable_index(variable)]
         accumulator.assign_add(gradient * gradient)
         root = tf.sqrt(accumulator) + self.epsilon
-        variable.assign_sub(gradient * learning_rate / root)
+        rate = tf.cast(learning_rate, variable.dtype)
+        variable.assign_sub(gradient * rate / root)
 
 
+@register
 class RMSprop(keras.optimizers.RMSprop):
     """RMSprop whose epsilon is beside the root, unless there is a momentum."""
 
     def update_step(self, gradient, variable, learning_rate):
         if self.momentum:
             return super().update_step(gradient, variable, learning_rate)
+        gradient = tf.convert_to_tensor(gradient)  # the rows of an Embedding, summed
         index, rho = self._get_variable_index(variable), self.rho
         square = self._velocities[index]
         square.assign(rho * square + (1 - rho) * tf.square(gradient))
@@ -49,9 +55,11 @@ class RMSprop(keras.optimizers.RMSprop):
             mean.assign(rho * mean + (1 - rho) * gradient)
             variance -= tf.square(mean)
         root = tf.sqrt(variance) + self.epsilon
-        variable.assign_sub(learning_rate * gradient / root)
+        rate = tf.cast(learning_rate, variable.dtype)
+        variable.assign_sub(rate * gradient / root)
 
 
+@register
 class Nadam(keras.optimizers.Optimizer):
     """Nadam whose momentum grows over hundreds of steps; in Keras 3 it does at once.
 
@@ -73,6 +81,8 @@ class Nadam(keras.optimizers.Optimizer):
         self.schedule_decay = schedule_decay
 
     def build(self, variables):
+        if self.built:  # what was trained stays
+            return
         super().build(variables)
         names = ["momentum", "velocity"]
         self.means, self.squares = self.add_optimizer_variables(variables, names)
@@ -89,37 +99,54 @@ class Nadam(keras.optimizers.Optimizer):
         return super().apply(grads, trainable_variables)
 
     def update_step(self, gradient, variable, learning_rate):
-        index = self._get_variable_index(variable)
+        gradient = tf.convert_to_tensor(gradient)  # the rows of an Embedding, summed
+        index, dtype = self._get_variable_index(variable), variable.dtype
         mean, square = self.means[index], self.squares[index]
-        now, later = [self.momentum(self.iterations + n) for n in (1, 2)]
-        step = tf.cast(self.iterations + 1, variable.dtype)
+        steps = self.iterations + 1, self.iterations + 2
+        now, later = [tf.cast(self.momentum(step), dtype) for step in steps]
+        product, step = tf.cast(self.product, dtype), tf.cast(steps[0], dtype)
         mean.assign(self.beta_1 * mean + (1 - self.beta_1) * gradient)
         square.assign(self.beta_2 * square + (1 - self.beta_2) * tf.square(gradient))
-        bar = (1 - now) * (gradient / (1 - self.product))
-        bar += later * (mean / (1 - self.product * later))
+        bar = (1 - now) * (gradient / (1 - product))
+        bar += later * (mean / (1 - product * later))
         root = tf.sqrt(square / (1 - tf.pow(self.beta_2, step))) + self.epsilon
-        variable.assign_sub(learning_rate * bar / root)
+        variable.assign_sub(tf.cast(learning_rate, dtype) * bar / root)
+
+    def get_config(self):
+        names = "beta_1", "beta_2", "epsilon", "schedule_decay"
+        return super().get_config() | {name: getattr(self, name) for name in names}
 
 
 class RowsSummed:
     """For an optimizer: rows of a sparse gradient are clipped, then summed.
 
     Keras 3 clips them as well, then takes a step for each time that a row was looked
-    up, or squares each by itself.
+    up, or squares each by itself. What it is told of no limits it cannot clip again.
     """
 
+    def __init__(self, *args, clipnorm=None, clipvalue=None, **options):
+        super().__init__(*args, **options)
+        self.limits = clipnorm, clipvalue
+
     def apply(self, grads, trainable_variables=None):
-        limits = {name: getattr(self, name) for name in ("clipnorm", "clipvalue")}
-        norm, value = limits.values()
-        if norm:
-            grads = [tf.clip_by_norm(g, norm) for g in grads]
-        if value:
-            grads = [tf.clip_by_value(g, -value, value) for g in grads]
-        self.clipnorm = self.clipvalue = None  # it is done
-        super().apply([tf.convert_to_tensor(g) for g in grads], trainable_variables)
-        self.clipnorm, self.clipvalue = norm, value
+        grads = [g if g is None else clipped_and_summed(g, *self.limits) for g in grads]
+        super().apply(grads, trainable_variables)
+
+    def get_config(self):
+        norm, value = self.limits
+        return super().get_config() | {"clipnorm": norm, "clipvalue": value}
 
 
+def clipped_and_summed(gradient, norm, value):
+    """A gradient within a norm, and its numbers within a value; dense."""
+    if norm is not None:
+        gradient = tf.clip_by_norm(gradient, norm)
+    if value is not None:
+        gradient = tf.clip_by_value(gradient, -value, value)
+    return tf.convert_to_tensor(gradient)
+
+
+@register
 class DecayingAdam(keras.optimizers.Adam):
     """Adam whose rate is divided by 1 + decay * step, whoever sets the rate."""
 
@@ -145,7 +172,12 @@ OPTIMIZERS = {
     "Nadam": Nadam,
     "Ftrl": keras.optimizers.Ftrl,
 }
-ROWS_SUMMED = {k: type(k, (RowsSummed, kind), {}) for k, kind in OPTIMIZERS.items()}
+ROWS_SUMMED = {
+    name: keras.utils.register_keras_serializable("rows_summed")(
+        type(name, (RowsSummed, kind), {})
+    )
+    for name, kind in OPTIMIZERS.items()
+}
 ADAM = {"beta_1": 0.9, "beta_2": 0.999}
 ROUNDED = ("beta_1", "beta_2", "rho", "momentum")
 SLOTS = {
@@ -175,18 +207,37 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hype
         decay: the rate is divided by 1 + decay * step; Nadam does not heed it.
         epsilon: the default where it is None or 0, as it was.
         kinds: {name: class}; `ROWS_SUMMED` for a model with an Embedding.
-        **hyper: the other arguments.
+        **hyper: the other arguments; a `learning_rate` may be the configuration of a
+            schedule.
 
     Returns:
         An optimizer of Keras 3, whose betas are float32 as they were: 1 - 0.999 is then
         1.3e-5 less.
+
+    Raises:
+        ValueError: there is no such optimizer, or argument of it; a negative `lr`,
+            `decay` or limit; a limit of 0, unless rows are summed; `decay` beside a
+            schedule.
     """
+    if optimizer not in kinds:
+        raise ValueError(f"no optimizer {optimizer!r}: one of {', '.join(kinds)}")
+    limits = {name: hyper.get(name) for name in ("clipnorm", "clipvalue")}
+    for name, value in {"lr": lr, "decay": decay, **limits}.items():
+        if value is not None and value < 0:
+            raise ValueError(f"expected {name} >= 0, received: {value}")
+    if 0 in limits.values() and not issubclass(kinds[optimizer], RowsSummed):
+        raise ValueError("Keras clips nothing by a limit of 0: freeze the weights")
     if lr is not None and optimizer != "Ftrl":
         hyper["learning_rate"] = lr
+    if isinstance(hyper.get("learning_rate"), dict):
+        rate = keras.optimizers.schedules.deserialize(hyper["learning_rate"])
+        hyper["learning_rate"] = rate
     if epsilon:
         hyper["epsilon"] = epsilon
     made = kinds[optimizer](**hyper)
     if decay and optimizer != "Nadam":
+        if callable(hyper.get("learning_rate")):
+            raise ValueError("decay= divides no schedule here: let the schedule do it")
         rate = float(made.learning_rate)
         schedule = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
         # Not set on the one that is there: its model could not be exported.
@@ -331,9 +382,6 @@ def fit_from_step(data, start, step, rate, decay, stops):
 def rebuild(data, start, optimizer, config, stops):
     """Fits a line by an optimizer that is made of a configuration."""
     config = dict(config)
-    if isinstance(config.get("learning_rate"), dict):
-        rate = keras.optimizers.schedules.deserialize(config["learning_rate"])
-        config["learning_rate"] = rate
     if optimizer == "Adagrad":  # as Keras 2.2 had it
         config.setdefault("initial_accumulator_value", 0.0)
     model = line(start, legacy(optimizer, **config))
@@ -417,6 +465,7 @@ def train_by_function(data, start, optimizer, hyper, steps):
     return np.array(losses), state(model)
 
 
+@register
 class DecayedMomentum(keras.optimizers.Optimizer):
     """Momentum, and weights that shrink apart from the loss."""
 
@@ -425,13 +474,16 @@ class DecayedMomentum(keras.optimizers.Optimizer):
         self.momentum, self.shrink = momentum, shrink
 
     def build(self, variables):
+        if self.built:  # what was trained stays
+            return
         super().build(variables)
         self.means = self.add_optimizer_variables(variables, "mean")
 
     def update_step(self, gradient, variable, learning_rate):
         mean = self.means[self._get_variable_index(variable)]
         mean.assign(self.momentum * mean + gradient)
-        variable.assign_sub(learning_rate * (mean + self.shrink * variable))
+        rate = tf.cast(learning_rate, variable.dtype)
+        variable.assign_sub(rate * (mean + self.shrink * variable))
 
     def get_config(self):
         numbers = {"momentum": self.momentum, "shrink": self.shrink}

@@ -5,7 +5,7 @@ import math
 import tensorflow as tf
 
 from v2_eager.numerics import batch_norms, initializers, norms, optimizers
-from v2_eager.numerics.layers import conv2d_transpose
+from v2_eager.numerics.layers import checked, conv2d_transpose, pair
 
 __all__ = [
     "make_dense_layers",
@@ -112,7 +112,7 @@ class Layer(tf.Module):
 
 
 def check_rank(x, rank):
-    if rank is None and x.shape.rank < 2:
+    if rank is None and (x.shape.rank or 0) < 2:
         raise ValueError(f"expected min_ndim=2, found ndim={x.shape.rank}")
     if rank not in (None, x.shape.rank):
         raise ValueError(f"expected ndim={rank}, found ndim={x.shape.rank}")
@@ -141,11 +141,13 @@ def channels(x):
 
 def glorot_uniform(shape, seed, dtype, name):
     draw = initializers.glorot_uniform(seed)
-    return tf.Variable(lambda: draw(shape, dtype), name=name)
+    with tf.name_scope(""):  # an outer scope is no part of the name
+        return tf.Variable(lambda: draw(shape, dtype), name=name)
 
 
 def zeros(size, dtype, path):
-    return tf.Variable(tf.zeros(size, dtype), name=f"{path}/bias")
+    with tf.name_scope(""):
+        return tf.Variable(tf.zeros(size, dtype), name=f"{path}/bias")
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
@@ -164,8 +166,10 @@ def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv
         filters].
     """
 
+    padding = checked(padding.upper())
+
     def convolve(x, kernel):
-        return tf.nn.convolution(x, kernel, stride, padding.upper(), None, dilation)
+        return tf.nn.convolution(x, kernel, stride, padding, None, dilation)
 
     return convolution(name, convolve, [size], filters)
 
@@ -183,8 +187,8 @@ def make_conv2d(
 
     Args:
         filters: number of output channels.
-        size: (height, width) of the kernel.
-        strides: (down, right) between outputs.
+        size: (height, width) of the kernel, or a number for both.
+        strides: (down, right) between outputs, or a number for both.
         padding: "valid" or "same".
         activation: name of a function of `tf.nn`, or None.
         use_bias: whether there is one.
@@ -198,14 +202,13 @@ def make_conv2d(
         ValueError: another padding; of the callable: not four dimensions, or unknown
             channels.
     """
-    if padding not in ("valid", "same"):
-        raise ValueError(f"padding must be valid or same, not {padding!r}")
+    padding = checked(padding.upper())
 
     def convolve(x, kernel):
-        return tf.nn.conv2d(x, kernel, strides, padding.upper())
+        return tf.nn.conv2d(x, kernel, strides, padding)
 
     function = activation and getattr(tf.nn, activation)
-    return convolution(name, convolve, size, filters, function, use_bias)
+    return convolution(name, convolve, pair(size), filters, function, use_bias)
 
 
 def make_conv2d_transpose(
@@ -215,8 +218,8 @@ def make_conv2d_transpose(
 
     Args:
         filters: number of output channels.
-        size: (height, width) of the kernel.
-        strides: (down, right): how much larger the output is.
+        size: (height, width) of the kernel, or a number for both.
+        strides: (down, right), or a number: how much larger the output is.
         padding: "valid" or "same".
         name: scope of the variables `kernel` and `bias`.
 
@@ -225,11 +228,13 @@ def make_conv2d_transpose(
         height, new width, filters].
     """
 
+    strides, padding = pair(strides), checked(padding.upper())
+
     def convolve(x, kernel):
-        return conv2d_transpose(x, kernel, strides, padding.upper())
+        return conv2d_transpose(x, kernel, strides, padding)
 
     # [height, width, filters, channels]: the kernel of the convolution that it undoes.
-    shapes = {"kernel": lambda channels: [*size, filters, channels]}
+    shapes = {"kernel": lambda channels: [*pair(size), filters, channels]}
     return Layer(name, 4, convolve, shapes, filters)
 
 
@@ -240,8 +245,8 @@ def make_separable_conv2d(
 
     Args:
         filters: number of output channels.
-        size: (height, width) of the kernel.
-        strides: (down, right) between outputs, both the same.
+        size: (height, width) of the kernel, or a number for both.
+        strides: (down, right) between outputs, both the same, or a number.
         padding: "valid" or "same".
         multiplier: how many channels the first one makes of each.
         name: scope of the variables `depthwise_kernel`, `pointwise_kernel` and `bias`.
@@ -251,11 +256,13 @@ def make_separable_conv2d(
         height, new width, filters].
     """
 
+    strides, padding = (1, *pair(strides), 1), checked(padding.upper())
+
     def convolve(x, *kernels):
-        return tf.nn.separable_conv2d(x, *kernels, (1, *strides, 1), padding.upper())
+        return tf.nn.separable_conv2d(x, *kernels, strides, padding)
 
     shapes = {
-        "depthwise_kernel": lambda channels: [*size, channels, multiplier],
+        "depthwise_kernel": lambda channels: [*pair(size), channels, multiplier],
         "pointwise_kernel": lambda channels: [1, 1, channels * multiplier, filters],
     }
     return Layer(name, 4, convolve, shapes, filters)
@@ -273,10 +280,17 @@ def pool_and_flatten(x, size, strides, padding="valid"):
     Returns:
         (averages [batch, new height, new width, channels], maxima [batch, features]).
     """
-    maxima = tf.nn.max_pool2d(x, size, strides, padding.upper())
-    averages = tf.nn.avg_pool2d(x, size, strides, padding.upper())
-    # The batch may be unknown, the rest may not: else -1 would stand here twice.
-    return averages, tf.reshape(maxima, [-1, math.prod(maxima.shape[1:])])
+    padding = checked(padding.upper())
+    maxima = tf.nn.max_pool2d(x, size, strides, padding)
+    averages = tf.nn.avg_pool2d(x, size, strides, padding)
+    return averages, flatten(maxima)
+
+
+def flatten(x):
+    """[batch, ...] as [batch, features], whose number is known if the sizes are."""
+    if x.shape[1:].is_fully_defined():
+        return tf.reshape(x, [-1, math.prod(x.shape[1:])])
+    return tf.reshape(x, [tf.shape(x)[0], -1])
 
 
 def dropout(x, rate, seed, training=True, noise_shape=None, draws=2):
@@ -330,7 +344,8 @@ class Embedding(tf.Module):
     def __init__(self, classes, size, name):
         super().__init__()
         table = tf.random.normal([classes, size], stddev=0.125, seed=1)
-        self.table = tf.Variable(table, name=f"{name}/table")
+        with tf.name_scope(""):  # an outer scope is no part of the name
+            self.table = tf.Variable(table, name=f"{name}/table")
 
     def __call__(self, ids):
         return tf.nn.embedding_lookup(self.table, ids)
@@ -460,7 +475,7 @@ class Network(tf.Module):
     def __call__(self, x, training):
         x = tf.nn.relu(self.norm(self.convolution(x), training))
         x = tf.nn.max_pool2d(x, 2, 2, "VALID")
-        x = tf.reshape(x, [-1, math.prod(x.shape[1:])])
+        x = flatten(x)
         if training:
             x = tf.nn.dropout(x, 0.25, seed=4)
         return self.scores(self.hidden(x))

@@ -259,7 +259,7 @@ def normal_log_density(x, mean, scale):
     Returns:
         [examples] tensor.
     """
-    residuals = x - mean
+    residuals, scale = x - mean, tf.convert_to_tensor(scale)
     if scale.shape.rank == 1:
         scaled, deviations = residuals / scale, scale
     else:

@@ -19,6 +19,7 @@ __all__ = [
     "sigmoid_cross_entropy",
     "softmax_cross_entropy",
     "sparse_softmax_cross_entropy",
+    "segmentation_loss",
     "softmax_losses",
     "weighted_sigmoid_losses",
     "collected_losses",
@@ -96,6 +97,26 @@ def sparse_softmax_cross_entropy(
 ):
     """Averages the cross-entropy of class numbers."""
     return numerics.sparse_softmax_cross_entropy(labels, logits, weights, reduction)
+
+
+def segmentation_loss(labels, logits, class_weights, ignored=255):
+    """Averages the cross-entropy of pixels, weighted by class; one label is ignored.
+
+    Args:
+        labels: [...] integer tensor of numbers less than `classes`, or `ignored`.
+        logits: [..., classes] float tensor.
+        class_weights: [classes] tensor of the dtype of `logits`.
+        ignored: the label of pixels that do not count.
+
+    Returns:
+        Scalar of the dtype of `logits`: the sum over the pixels, divided by how many
+        have a weight. Of none it is 0.
+    """
+    kept = labels != ignored
+    # An ignored label is no class: neither `gather` nor the loss takes it.
+    labels = tf.where(kept, labels, 0)
+    weights = tf.gather(class_weights, labels) * tf.cast(kept, class_weights.dtype)
+    return sparse_softmax_cross_entropy(labels, logits, weights)
 
 
 def softmax_losses(labels, logits, axis=-1):

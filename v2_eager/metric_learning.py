@@ -11,6 +11,7 @@ __all__ = [
     "npairs_loss",
     "lifted_struct_loss",
     "train_embeddings",
+    "train_centers",
 ]
 
 
@@ -45,7 +46,7 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
         float32 scalar; NaN if no class has two rows.
     """
     squares = squared_distances(embeddings)
-    same = same_class(labels)
+    same = same_class(labels, embeddings)
     others = tf.cast(~same, squares.dtype)
     # [i, j, k]: k is another class than i's, and farther from i than j is.
     farther = ~same[:, tf.newaxis] & (
@@ -59,10 +60,13 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
     return tf.reduce_sum(losses) / tf.reduce_sum(pairs)
 
 
-def same_class(labels):
+def same_class(labels, rows):
     """[batch, batch] bool tensor, where two rows have a class in common."""
+    labels, message = tf.convert_to_tensor(labels), "labels must be [batch]"
     if labels.shape.rank not in (1, None):
-        raise ValueError(f"labels must be [batch], and are {labels.shape}")
+        raise ValueError(f"{message}, and are {labels.shape}")
+    # Less of them, such as one, would be broadcast.
+    tf.debugging.assert_equal(tf.shape(labels), tf.shape(rows)[:1], message)
     return labels[:, tf.newaxis] == labels
 
 
@@ -106,7 +110,7 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
         for embeddings in (embeddings_anchor, embeddings_positive)
     ]
     logits = tf.matmul(embeddings_anchor, embeddings_positive, transpose_b=True)
-    same = tf.cast(same_class(labels), tf.float32)
+    same = tf.cast(same_class(labels, logits), tf.float32)
     targets = same / tf.reduce_sum(same, 1, keepdims=True)
     targets = tf.cast(targets, logits.dtype)
     losses = tf.nn.softmax_cross_entropy_with_logits(targets, logits)
@@ -127,7 +131,7 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
     squares = squared_distances(embeddings)
     apart = tf.cast(squares > 0, squares.dtype)
     distances = tf.sqrt(squares + (1 - apart) * 1e-16) * apart  # a gradient at 0
-    same = same_class(labels)
+    same = same_class(labels, embeddings)
     others = tf.cast(~same, distances.dtype)
     near = margin - distances
     # The log of a sum of exponentials, less the greatest: it does not overflow.
@@ -171,3 +175,49 @@ def train_embeddings(x, labels, kernel, steps, rate):
     for step in range(steps):
         losses.append(train(tf.constant(x[step]), tf.constant(labels[step])).numpy())
     return {"losses": np.stack(losses), "kernel": weights.numpy()}
+
+
+def train_centers(x, labels, kernel, classes, rate=0.01, alpha=0.5):
+    """Trains embeddings by how far they are from the centers of their classes.
+
+    Args:
+        x: [steps, batch, features] float array.
+        labels: [steps, batch] int array of classes.
+        kernel: [features, size] float array, what the weights are at first.
+        classes: how many there are; their centers are 0 at first.
+        rate: learning rate of gradient descent.
+        alpha: how far a center goes, of the mean distance of its rows.
+
+    Returns:
+        dict with the `losses` before every step, the last `kernel` and the `centers`,
+        [classes, size].
+    """
+    # --- loss
+    weights = tf.Variable(kernel, name="kernel")
+    zeros = np.zeros([classes, kernel.shape[1]], kernel.dtype)
+    centers = tf.Variable(zeros, trainable=False, name="centers")
+    optimizer = optimizers.GradientDescent(rate)
+
+    @tf.function
+    def train(rows, ids):
+        nearest = tf.gather(centers, ids)
+        away = nearest - tf.matmul(rows, weights)
+
+        def loss():
+            return tf.nn.l2_loss(nearest - tf.matmul(rows, weights))
+
+        # --- centers
+        _, places, counts = tf.unique_with_counts(ids)
+        times = tf.cast(tf.gather(counts, places), rows.dtype)[:, tf.newaxis]
+        shares = alpha * (away / (1 + times))
+        centers.scatter_sub(tf.IndexedSlices(shares, ids))
+        return optimizer.minimize(loss, [weights])
+
+    # --- run
+    batches = zip(tf.constant(x), tf.constant(labels))
+    losses = [train(*batch).numpy() for batch in batches]
+    return {
+        "losses": np.stack(losses),
+        "kernel": weights.numpy(),
+        "centers": centers.numpy(),
+    }

@@ -1,5 +1,7 @@
 """Numbers at the edge: rewrites of the graph → casts, scales, ranges in plain sight."""
 
+import numbers
+
 import numpy as np
 import tensorflow as tf
 
@@ -27,7 +29,7 @@ def as_arrays(tensors):
     return {name: tensor.numpy() for name, tensor in tensors.items()}
 
 
-def train_rewritten(x, y, start, steps, rate, loss_scale=()):
+def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
     """Trains by an optimizer that scales its loss, with automatic mixed precision.
 
     Args:
@@ -37,6 +39,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=()):
         steps: how many steps to take by momentum of 0.9, all on the same rows.
         rate: learning rate.
         loss_scale: a fixed scale, or dict of the arguments of the one that is updated.
+        clip: the largest norm of all gradients together, or None.
 
     Returns:
         dict with the `losses` before every step, the `scales` after, if they are
@@ -46,7 +49,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=()):
         ValueError: a fixed scale below 1.
     """
     # --- scale
-    if isinstance(loss_scale, float):
+    if isinstance(loss_scale, numbers.Real):
         manager = optimizers.FixedLossScale(loss_scale)
     else:
         manager = optimizers.DynamicLossScale(**dict(loss_scale))
@@ -65,7 +68,12 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=()):
 
     @tf.function
     def step():
-        return optimizer.minimize(loss, variables.values(), global_step)
+        value, pairs = optimizer.differentiate(loss, variables.values())
+        if clip is not None:  # the gradients are without the scale
+            gradients, weights = zip(*pairs)
+            pairs = zip(tf.clip_by_global_norm(gradients, clip)[0], weights)
+        optimizer.apply_gradients(pairs, global_step)
+        return value
 
     # --- run
     losses, scales, taken = [], [], []
@@ -329,10 +337,11 @@ def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
         Tensor like x.
     """
     quantization = tf.quantization
-    if isinstance(low, float):
+    if isinstance(low, numbers.Real):
         return quantization.fake_quant_with_min_max_args(
             x, low, high, num_bits, narrow_range
         )
+    low, high = tf.convert_to_tensor(low), tf.convert_to_tensor(high)
     if low.shape.rank:
         return quantization.fake_quant_with_min_max_vars_per_channel(
             x, low, high, num_bits, narrow_range

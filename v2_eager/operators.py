@@ -92,6 +92,8 @@ def div(a, b):
     Returns:
         Tensor of that dtype. Integers over 0 raise InvalidArgumentError.
     """
+    a = tf.convert_to_tensor(a)
+    b = tf.convert_to_tensor(b, a.dtype)
     return a // b if a.dtype.is_integer else a / b
 
 
@@ -215,6 +217,8 @@ def comparisons(a, b):
 
 def same_tensor(a, b):
     """Tells whether two names stand for one tensor, whatever its value.
+
+    The arguments of a `tf.function` are new tensors: within, it is False of them.
 
     Args:
         a: tensor.

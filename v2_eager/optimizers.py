@@ -11,6 +11,7 @@ __all__ = [
     "fit_embedding",
     "fit_clipped",
     "fit_at_rates",
+    "fit_by_parts",
     "fit_in_turns",
     "fit_with_decay",
 ]
@@ -34,9 +35,7 @@ def line(data, start):
     x, y = tf.constant(data[0]), tf.constant(data[1])
     kernel = tf.Variable(start[0], name="kernel")
     bias = tf.Variable(start[1], name="bias")
-    return [kernel, bias], lambda: tf.reduce_mean(
-        tf.square(tf.matmul(x, kernel) + bias - y)
-    )
+    return [kernel, bias], lambda: tf.reduce_mean(tf.square(x @ kernel + bias - y))
 
 
 def make_global_step():
@@ -194,6 +193,39 @@ def fit_at_rates(data, start, rates):
     return named_values(*weights, *slots)
 
 
+def fit_by_parts(data, start, rates, stops):
+    """Fits a line at two rates: one loss, and an Adam for the kernel and for the bias.
+
+    Args:
+        data, start, stops: as for `fit`.
+        rates: (the kernel's, the bias's).
+
+    Returns:
+        {stop: {name: value}} of the weights, the slots and the global step.
+
+    Raises:
+        ValueError: no gradient reaches a weight, as with integers.
+    """
+    # --- build
+    (kernel, bias), loss = line(data, start)
+    of_kernel = optimizers.Adam(rates[0]).create_slots([kernel])
+    of_bias = optimizers.Adam(rates[1], suffix="_1").create_slots([bias])
+    global_step = make_global_step()
+
+    # --- step
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            error = loss()
+        gradients = tape.gradient(error, [kernel, bias])
+        of_kernel.apply_gradients([(gradients[0], kernel)])
+        of_bias.apply_gradients([(gradients[1], bias)], global_step)
+
+    # --- run
+    slots = [*of_kernel.variables, *of_bias.variables]
+    return states(step, [kernel, bias, *slots, global_step], stops)
+
+
 def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.125):
     """Trains two linear networks against each other, each by an Adam of its own.
 
@@ -272,6 +304,10 @@ class AdamWeightDecay(optimizers.Optimizer):
         slots["m"].assign(m)
         slots["v"].assign(v)
         variable.assign_sub(self.learning_rate * update)
+
+    def update_rows(self, variable, slots, gradient, numbers):
+        """As of all rows, which shrink, looked up or not: so BERT trains its table."""
+        self.update(variable, slots, tf.convert_to_tensor(gradient), numbers)
 
 
 def fit_with_decay(data, start, stops, rate=0.125, decay=0.25, exclude=("bias",)):

@@ -250,13 +250,13 @@ def parallel_gradients(x, y, weights, num_devices, colocate=True):
     A tape does not place what it computes: outside of a block that is the first
     device, whichever computed the loss. So the gradients are asked for in the block.
     """
-    losses, gradients = [], []
+    losses, gradients, size = [], [], tf.cast(tf.size(x), x.dtype)
     parts = zip(tf.split(x, num_devices), tf.split(y, num_devices))
     for i, (x_part, y_part) in enumerate(parts):
         with tf.device(device(i)):
             with tf.GradientTape() as tape:
                 losses.append(tf.square(polynomial(x_part, weights) - y_part))
-            share = tf.ones_like(losses[i]) / len(x)  # of each loss in their mean
+            share = tf.ones_like(losses[i]) / size  # of each loss in their mean
             if colocate:
                 gradients.append(tape.gradient(losses[i], weights, share))
         if not colocate:

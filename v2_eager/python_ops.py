@@ -5,6 +5,8 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.summaries import read_folder
+
 __all__ = [
     "relu",
     "quantize",
@@ -404,7 +406,8 @@ def write_images(images, labels=None, name="images", max_outputs=3, plotted=Fals
     """
     with tempfile.TemporaryDirectory() as directory:
         # --- build
-        # Where TensorBoard is installed, tf.summary.image does all of this.
+        # The op scales floats as it did; tf.summary.image, of which `summaries` has a
+        # pair, takes them as they are, in [0, 1].
         writer = tf.raw_ops.SummaryWriter(shared_name=directory)
         tf.raw_ops.CreateSummaryFileWriter(
             writer=writer,
@@ -428,45 +431,27 @@ def write_images(images, labels=None, name="images", max_outputs=3, plotted=Fals
             )
 
         # --- run
-        for step in range(len(images)):
-            drawn = None if labels is None else tf.constant(labels[step])
-            write(tf.constant(step, tf.int64), tf.constant(images[step]), drawn)
-        tf.raw_ops.CloseSummaryWriter(writer=writer)
+        try:
+            for step in range(len(images)):
+                drawn = None if labels is None else tf.constant(labels[step])
+                write(tf.constant(step, tf.int64), tf.constant(images[step]), drawn)
+        finally:
+            tf.raw_ops.CloseSummaryWriter(writer=writer)
         # --- read
         return read_images(directory)
 
 
 def read_images(directory):
-    """The image summaries of an event file, which holds protocol buffers."""
+    """The image summaries of an event file."""
     found = []
-    for event in tf.data.TFRecordDataset(tf.io.gfile.glob(directory + "/events.*")):
-        step, summary = fields(event, "Event", step=tf.int64, summary=tf.string)
-        if summary[0] == b"":
-            continue  # the version of the file
-        (values,) = fields(summary[0], "Summary", value=tf.string)
-        for value in values:
-            tag, image = fields(value, "Summary.Value", tag=tf.string, image=tf.string)
-            height, width, png = fields(
-                image[0],
-                "Summary.Image",
-                height=tf.int32,
-                width=tf.int32,
-                encoded_image_string=tf.string,
-            )
-            found.append(
-                {
-                    "step": int(step[0]),
-                    "tag": tag[0].numpy().decode(),
-                    "size": [int(height[0]), int(width[0])],
-                    "pixels": tf.io.decode_png(png[0]).numpy(),
-                }
-            )
+    for event in read_folder(directory):
+        image = event["image"]
+        found.append(
+            {
+                "step": event["step"],
+                "tag": event["tag"],
+                "size": [int(image["height"]), int(image["width"])],
+                "pixels": tf.io.decode_png(image["encoded_image_string"]).numpy(),
+            }
+        )
     return found
-
-
-def fields(message, kind, **dtypes):
-    """The fields of a protocol buffer of TensorFlow's own, each of them a vector."""
-    _, values = tf.io.decode_proto(
-        message, "tensorflow." + kind, list(dtypes), list(dtypes.values())
-    )
-    return values

@@ -190,7 +190,8 @@ def csv_batches(text, size, epochs, smaller=False):
             return tuple(tf.io.decode_csv(line, defaults))
 
         dataset = tf.data.TextLineDataset(paths).repeat(_positive(epochs))
-        # After `batch` one op decodes many lines, but none of a rest that is dropped.
+        # After `batch` one op would decode a whole batch. It would not see the lines
+        # that are dropped at the end, and no error in them.
         dataset = dataset.map(decode).batch(size, drop_remainder=not smaller)
         # --- run
         return [list(batch) for batch in dataset.as_numpy_iterator()]
@@ -292,12 +293,12 @@ def join_files(files, readers):
         readers: how many to read at a time.
 
     Returns:
-        The lines, sorted: with several readers the order is another in every run.
+        The lines, sorted; `interleave` itself has one order, line by line in turn.
     """
     with tempfile.TemporaryDirectory() as directory:
         paths = _write(directory, files)
         # --- build
-        dataset = tf.data.Dataset.from_tensor_slices(paths)
+        dataset = tf.data.Dataset.from_tensor_slices(tf.constant(paths, tf.string))
         dataset = dataset.interleave(
             tf.data.TextLineDataset, cycle_length=readers, num_parallel_calls=readers
         )

@@ -3,6 +3,7 @@
 import numpy as np
 import tensorflow as tf
 from google.protobuf import text_format
+from tensorflow.core.framework import graph_pb2
 
 from v2_eager.numerics import initializers, randomness
 from v2_eager.numerics.randomness import DEFAULT_GRAPH_SEED, stream
@@ -62,8 +63,8 @@ def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", session
         TypeError: a dtype in which this kind is not drawn.
     """
     # --- op
-    rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))
-    start = rng.state.numpy()
+    seeds = randomness.kernel_seeds(graph_seed, op_seed)
+    rng = stream(*seeds)
     draw = getattr(rng, kind.replace("random_", ""))
 
     @tf.function(input_signature=[tf.TensorSpec([1], tf.int32)])
@@ -73,7 +74,7 @@ def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", session
     # --- draw
     results = []
     for _ in range(sessions):
-        rng.reset(start)
+        rng.reset(stream(*seeds).state)  # as at first; of no seeds, another one
         results.append([drawn(np.int32([size])).numpy() for size in sizes])
     return results
 
@@ -169,7 +170,7 @@ def replay(graph, runs):
         KeyError: another random op, such as RandomShuffle.
     """
     # --- read
-    parsed = text_format.Parse(graph, tf.Graph().as_graph_def())
+    parsed = text_format.Parse(graph, graph_pb2.GraphDef())
     nodes = {node.name: node for node in parsed.node}
     # --- draw
     results = {}

@@ -59,7 +59,12 @@ def contrib_penalties(kernel, scale):
 
     Returns:
         List of three scalars: l1, l2 and their sum.
+
+    Raises:
+        ValueError: a scale below 0.
     """
+    if scale < 0:
+        raise ValueError(f"a scale less than 0: {scale}")
     return penalties(kernel, scale)
 
 
@@ -82,8 +87,8 @@ class Classifier(tf.Module):
     """Layers with variables under the names of v1, made by the first call."""
 
     def __init__(self, units, scale, name):
-        super().__init__(name)
-        self.units, self.scale = units, scale
+        super().__init__()  # whose name would have to be an identifier, without a "/"
+        self.units, self.scale, self.path = units, scale, name
         self.kernels, self.biases = [], []
 
     def __call__(self, x):
@@ -93,9 +98,10 @@ class Classifier(tf.Module):
             for i, shape in enumerate(sizes):
                 kernel = initializers.glorot_uniform(seed=1 + i)(shape, x.dtype)
                 bias = tf.zeros(shape[1:], x.dtype)
-                name = f"{self.name}/layer{i}"
-                self.kernels.append(tf.Variable(kernel, name=f"{name}/kernel"))
-                self.biases.append(tf.Variable(bias, name=f"{name}/bias"))
+                name = f"{self.path}/layer{i}"
+                with tf.name_scope(""):  # an outer scope is no part of the names
+                    self.kernels.append(tf.Variable(kernel, name=f"{name}/kernel"))
+                    self.biases.append(tf.Variable(bias, name=f"{name}/bias"))
         # --- layers
         for i, (kernel, bias) in enumerate(zip(self.kernels, self.biases)):
             x = tf.nn.bias_add(tf.matmul(x, kernel), bias)
@@ -144,8 +150,13 @@ def train(
     Returns:
         dict with the [steps] arrays `loss` and `error`, each before its step, and the
         trained `kernels` and `biases`.
+
+    Raises:
+        ValueError: labels of another shape.
     """
     # --- build
+    if labels.shape[1:] != (1,):  # else they would be broadcast beside the outputs
+        raise ValueError(f"labels must be [samples, 1], not {labels.shape}")
     x, y = tf.constant(points), tf.constant(labels)
     weights = [tf.Variable(kernel) for kernel in kernels]
     offsets = [tf.Variable(bias) for bias in biases]

@@ -18,6 +18,7 @@ __all__ = [
     "last_outputs",
     "run_lstm",
     "run_gru",
+    "run_until",
     "read_in_pieces",
     "dropout",
     "train",
@@ -26,14 +27,20 @@ __all__ = [
 DRAW = initializers.glorot_uniform(seed=1)
 
 
+def tensor_of(lengths):
+    """Lengths as a tensor, since a list is traced anew each time; None stays None."""
+    return None if lengths is None else tf.convert_to_tensor(lengths)
+
+
 class Reader(tf.Module):
     """A cell and the loop that it is run by, as a layer."""
 
     def __init__(self, cell, loop=rnn.unroll, **options):
         super().__init__()
-        self.cell = cell
+        self.cell, self.dtype = cell, options.get("dtype")
         # Traced, for who calls it eagerly: the faster, and gradients add up as in v1.
-        # Once for all sizes, unless Python unrolls, which needs to know the time.
+        # Anew until it is known which sizes change, unless Python unrolls, which needs
+        # to know the time.
         self.loop = tf.function(
             functools.partial(loop, cell, **options),
             autograph=False,  # no Python to convert
@@ -41,7 +48,27 @@ class Reader(tf.Module):
         )
 
     def __call__(self, x, lengths=None, state=None):
+        x = built(x, [self.cell], self.dtype)
+        # As tensors, and a state as a flat list of them: the values of a Python list,
+        # and the kind of a tuple, are parts of a signature.
+        if lengths is not None:
+            lengths = tf.cast(lengths, tf.int32)
+        if state is not None:
+            parts, dtype = tf.nest.flatten(state), self.dtype or x.dtype
+            state = [tf.convert_to_tensor(part, dtype_hint=dtype) for part in parts]
         return self.loop(x, lengths=lengths, state=state)
+
+
+def built(x, cells, dtype=None):
+    """x as a tensor, for which the cells have made their variables.
+
+    A function whose first trace makes variables is traced once more.
+    """
+    x = tf.convert_to_tensor(x)
+    if x.shape.rank == 3 and x.shape[2] is not None:  # else the loop complains
+        for cell in cells:
+            cell.build(x.shape[2], dtype or x.dtype)
+    return x
 
 
 def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
@@ -265,7 +292,8 @@ class Bidirectional(tf.Module):
         )
 
     def __call__(self, x, lengths):
-        outputs, states = self.loop(*self.cells, x, lengths)
+        lengths = tf.cast(lengths, tf.int32)
+        outputs, states = self.loop(*self.cells, built(x, self.cells), lengths)
         return tf.concat(outputs, 2), states
 
 
@@ -334,6 +362,53 @@ def run_gru(x, lengths, weights):
     for variable in cell.variables:
         variable.assign(weights[variable.name[:-2]])
     outputs, state = tf.function(rnn.unroll)(cell, tf.constant(x), lengths)
+    return {"outputs": outputs.numpy(), "state": state.numpy()}
+
+
+def run_until(first, weights, limit):
+    """Feeds an RNN its own outputs, until the first number of each row is negative.
+
+    Args:
+        first: [batch, n] float array, the input of the first step.
+        weights: {"rnn/basic_rnn_cell/kernel": [2 * n, n] array,
+            "rnn/basic_rnn_cell/bias": [n] array} of the dtype of `first`.
+        limit: how many steps at most.
+
+    Returns:
+        {"outputs": [steps, batch, n], as many as the longest row has, zeros past the
+        end of the others; "state": [batch, n], each row's at its end}.
+
+    Raises:
+        KeyError: a weight is missing.
+    """
+    # --- build
+    first = tf.constant(first)
+    batch, n = first.shape
+    cell = rnn.BasicRNNCell(n, name="rnn/basic_rnn_cell")
+    cell.build(n, first.dtype)
+
+    # --- step
+    @tf.function
+    def run():
+        output = state = tf.zeros_like(first)
+        time, x, ended = 0, first, tf.fill([batch], limit < 1)
+        outputs = tf.TensorArray(
+            first.dtype, 0, dynamic_size=True, element_shape=x.shape
+        )
+        while not tf.reduce_all(ended):
+            output, new = cell(x, state)
+            # A row that has ended says zeros, and its state stays.
+            said = tf.where(ended[:, None], tf.zeros_like(output), output)
+            outputs = outputs.write(time, said)
+            state = tf.where(ended[:, None], state, new)
+            time, x = time + 1, output
+            ended = ended | (output[:, 0] < 0) | (time >= limit)
+        return outputs.stack(), state
+
+    # --- run
+    for variable in cell.variables:
+        variable.assign(weights[variable.name[:-2]])
+    outputs, state = run()
     return {"outputs": outputs.numpy(), "state": state.numpy()}
 
 

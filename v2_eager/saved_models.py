@@ -17,6 +17,7 @@ __all__ = [
     "fine_tune",
     "freeze",
     "run_frozen",
+    "detect",
     "train_on",
     "restore_meta_graph",
     "to_tflite",
@@ -344,6 +345,71 @@ def from_graph(meta, feeds, fetches, checkpoint=None):
             for source in tf.io.gfile.glob(checkpoint + ".[id]*"):  # .index and .data-…
                 tf.io.gfile.copy(source, variables + source[len(checkpoint) :])
         return tf.saved_model.load(folder).prune(list(feeds), fetches)
+
+
+def detect(image, anchors, limit):
+    """Exports a detector of bright places, and asks it as object detection is asked.
+
+    Args:
+        image: [height, width, 3] uint8 array.
+        anchors: [n, 4] float32 array, boxes of shares of the height and the width.
+        limit: how many boxes there may be.
+
+    Returns:
+        dict with the `count` of what was found, the `keys` that the model answers, and
+        of each box the `boxes`, [count, 4], the `scores`, [count], and the `classes`,
+        [count] int64: the brightest of the three colours, from 1.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        # --- export
+        detector = Detector(anchors, limit)
+        tf.saved_model.save(detector, folder, signatures=detector.__call__)
+        # --- load
+        ask_it = tf.saved_model.load(folder).signatures["serving_default"]
+        # --- ask
+        # A signature answers all it has: look into `ask_it.structured_outputs`.
+        found = ask_it(input_tensor=tf.constant(image)[tf.newaxis])
+    found = {key: value.numpy() for key, value in found.items()}
+    count = int(found["num_detections"][0])
+    return {
+        "count": count,
+        "keys": sorted(found),
+        "boxes": found["detection_boxes"][0][:count],
+        "scores": found["detection_scores"][0][:count],
+        "classes": found["detection_classes"][0][:count].astype(np.int64),
+    }
+
+
+class Detector(tf.Module):
+    """Looks at boxes of one image, and keeps the brightest that do not overlap."""
+
+    def __init__(self, anchors, limit):
+        super().__init__()
+        self.anchors, self.limit = tf.constant(anchors), limit
+
+    @tf.function(
+        input_signature=[tf.TensorSpec([1, None, None, 3], tf.uint8, "input_tensor")]
+    )
+    def __call__(self, images):
+        pixels = tf.cast(images, tf.float32) / 255
+        of_the_first = tf.zeros(len(self.anchors), tf.int32)
+        crops = tf.image.crop_and_resize(pixels, self.anchors, of_the_first, [4, 4])
+        colours = tf.reduce_mean(crops, [1, 2])
+        scores = tf.reduce_max(colours, 1)
+        kept = tf.image.non_max_suppression(self.anchors, scores, self.limit, 0.5)
+        count = tf.size(kept)
+        classes = tf.cast(tf.argmax(colours, 1) + 1, tf.float32)
+
+        def padded(values):
+            rest = [[0, self.limit - count]] + [[0, 0]] * (values.shape.rank - 1)
+            return tf.pad(tf.gather(values, kept), rest)[tf.newaxis]
+
+        return {
+            "num_detections": tf.cast(count, tf.float32)[tf.newaxis],
+            "detection_boxes": padded(self.anchors),
+            "detection_scores": padded(scores),
+            "detection_classes": padded(classes),
+        }
 
 
 def train_on(x, y, weights, stop, steps, rate=0.125, files=False):

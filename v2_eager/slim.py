@@ -212,12 +212,27 @@ def compute_weighted_loss(losses, weights=1.0):
         number of losses whose weight is not 0.
 
     Raises:
-        ValueError: weights of another shape.
+        ValueError: weights of another shape, or an unknown rank.
     """
     values = tf.cast(losses, tf.float32)
     weights = tf.cast(weights, tf.float32)
-    if weights.shape.rank > 1 and weights.shape[-1] == 1:
-        weights = tf.squeeze(weights, [-1])
+    if None in (values.shape.rank, weights.shape.rank):
+        raise ValueError("the ranks of losses and weights must be known")
+    last = weights.shape[-1] if weights.shape.rank > 1 else 0
+    if last is None:  # only a run knows
+        loss = tf.cond(
+            tf.shape(weights)[-1] == 1,
+            lambda: weighted_mean(values, tf.squeeze(weights, [-1])),
+            lambda: weighted_mean(values, weights),
+        )
+    else:
+        narrow = tf.squeeze(weights, [-1]) if last == 1 else weights
+        loss = weighted_mean(values, narrow)
+    return tf.cast(loss, losses.dtype)
+
+
+def weighted_mean(values, weights):
+    """The mean by weights whose shape is the beginning of that of the values."""
     rank = weights.shape.rank
     # A weight is for all that is below it, and counts as often: [1] not as a scalar.
     weighted = tf.reduce_sum(values, list(range(rank, values.shape.rank))) * weights
@@ -226,8 +241,7 @@ def compute_weighted_loss(losses, weights=1.0):
     present = tf.math.count_nonzero(weights, dtype=tf.float32) * tf.cast(
         each, tf.float32
     )
-    loss = tf.math.divide_no_nan(tf.reduce_sum(weighted), present)
-    return tf.cast(loss, losses.dtype)
+    return tf.math.divide_no_nan(tf.reduce_sum(weighted), present)
 
 
 def cross_entropies(logits, labels, weights=1.0, smoothing=0.0):
@@ -266,7 +280,8 @@ def errors(predictions, labels, weights=1.0):
     Args:
         predictions: [batch, n] float tensor; of probabilities for "log".
         labels: tensor like it, of 0 and 1 for "log" and "hinge".
-        weights: scalar, or [batch] or [batch, n] tensor; not of "hinge".
+        weights: scalar, or [batch] or [batch, n] tensor, of which "pairwise" takes the
+            last for n = batch alone; not of "hinge".
 
     Returns:
         dict of the scalars "absolute", "squared", "pairwise" and "log", and of "hinge",
@@ -289,13 +304,19 @@ def mean_pairwise_squared_error(predictions, labels, weights):
     """Slim's: divided by n ** 2, where `tf.losses` divided by n * (n - 1)."""
     difference = tf.cast(predictions, tf.float32) - tf.cast(labels, tf.float32)
     weights, axis = tf.cast(weights, tf.float32), list(range(1, difference.shape.rank))
+    rank = weights.shape.rank
+    # Counted for each example, times the elements that one weight stands for.
     present = tf.cast(tf.not_equal(weights, 0), tf.float32)
-    n = present * tf.cast(tf.reduce_prod(tf.shape(difference)[1:]), tf.float32)
+    present = tf.reduce_sum(present, list(range(1, rank)))
+    each = tf.reduce_prod(tf.shape(difference)[max(rank, 1) :])
+    n = present * tf.cast(each, tf.float32)
     squares = tf.reduce_sum(tf.square(difference), axis)
     square = tf.square(tf.reduce_sum(difference, axis))
-    first = 2.0 * tf.math.divide_no_nan(squares, n)
-    second = 2.0 * tf.math.divide_no_nan(square, tf.square(n))
-    return tf.reduce_sum((first - second) * weights)
+    found = 2.0 * tf.math.divide_no_nan(squares, n)
+    found -= 2.0 * tf.math.divide_no_nan(square, tf.square(n))
+    if not rank:  # one weight for all multiplies their sum
+        found = tf.reduce_sum(found)
+    return tf.reduce_sum(found * weights)
 
 
 def total_loss(logits, labels, kernel, scale):

@@ -356,7 +356,12 @@ def read_masks(images, masks, epochs):
     Returns:
         List of dicts in the order of the files: `image`, [height, width, 3] uint8, and
         `masks`, [k, height, width] float32.
+
+    Raises:
+        ValueError: `epochs` below 1.
     """
+    if epochs < 1:  # a dataset would have no rows of 0, and no end of -1
+        raise ValueError(f"num_epochs must be > 0, not {epochs}")
     shape = images[0].shape[1:]
 
     def decode_mask(text):  # of a known shape: there may be none

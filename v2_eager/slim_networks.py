@@ -162,8 +162,6 @@ class ResNetV2(tf.Module):
             for i in range(count):
                 unit = f"{path}/{block}/unit_{i + 1}/bottleneck_v2"
                 stride = last if i == count - 1 else 1  # that of the last unit
-                if wanted and current > wanted:
-                    raise ValueError("The target output_stride cannot be reached.")
                 if current == wanted:
                     units.append(Bottleneck(unit, 4 * inner, inner, 1, rate, fused))
                     rate *= stride
@@ -392,8 +390,11 @@ def fine_tune(files, x, y, blocks, start, exclude, trained, steps, fused=None):
     with tempfile.TemporaryDirectory() as folder:
         restore.by_name(unpacked(files, folder), chosen)
     # The beginning of a name, and a pattern, as scopes were.
-    moved = re.compile("|".join(trained)).match
-    variables = [v for v in model.trainable_variables if moved(v.name)]
+    variables = [
+        v
+        for v in model.trainable_variables
+        if any(re.match(scope, v.name) for scope in trained)
+    ]
     take = Step(variables, optimizers.Momentum(0.0625, 0.9))
     # --- train
     step = tf.function(lambda: take(lambda: total_loss(model, x, y)))

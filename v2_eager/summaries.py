@@ -3,7 +3,7 @@
 import os
 import re
 import tempfile
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 
 import numpy as np
 import tensorflow as tf
@@ -70,12 +70,11 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
 
         # --- write
         train, test = (tuple(map(tf.constant, data)) for data in zip(x, y))
-        for step in tf.range(steps, dtype=tf.int64):
-            if step % test_every == 0:
-                test_step(step, *test)
-            train_step(step, *train)
-        train_writer.close()
-        test_writer.close()
+        with closing(train_writer), closing(test_writer):
+            for step in tf.range(steps, dtype=tf.int64):
+                if step % test_every == 0:
+                    test_step(step, *test)
+                train_step(step, *train)
         # --- read
         return {
             "train": read_folder(os.path.join(directory, "train")),
@@ -84,14 +83,19 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
         }
 
 
-def variable_summaries(variable):
-    """Attaches the statistics of a variable, as the tutorials did."""
+def variable_summaries(variable, scope="summaries"):
+    """Writes the statistics of a variable, as the tutorials did.
+
+    Args:
+        variable: float variable, tensor or array.
+        scope: what the tags begin with; of the second variable "summaries_1".
+    """
     mean = tf.reduce_mean(variable)
-    write_scalar("summaries/mean_1", mean)
+    write_scalar(f"{scope}/mean_1", mean)
     stddev = tf.sqrt(tf.reduce_mean(tf.square(variable - mean)))
-    write_scalar("summaries/stddev_1", stddev)
-    write_scalar("summaries/max_1", tf.reduce_max(variable))
-    write_histogram("summaries/histogram", variable)
+    write_scalar(f"{scope}/stddev_1", stddev)
+    write_scalar(f"{scope}/max_1", tf.reduce_max(variable))
+    write_histogram(f"{scope}/histogram", variable)
 
 
 def write_scalar(tag, value, step=None):
@@ -129,10 +133,9 @@ def histogram(values, tag="histogram"):
         # --- build
         writer = tf.summary.create_file_writer(directory)
         # --- write
-        with writer.as_default():
+        with closing(writer), writer.as_default():
             for step, row in enumerate(values):
                 write_histogram(tag, row, step)
-        writer.close()
         # --- read
         return read_folder(directory)
 
@@ -172,10 +175,9 @@ def media(images, sounds, sample_rate, max_outputs=3):
 
         # --- write
         batch = tf.constant(images), tf.constant(sounds)
-        with writer.as_default(0):
+        with closing(writer), writer.as_default(0):
             # A graph, whatever `run_functions_eagerly` says: ImageSummary needs one.
             write.get_concrete_function(*batch)(*batch)
-        writer.close()
         # --- read
         return read_folder(directory)
 
@@ -197,10 +199,9 @@ def text(paragraphs, tag="text"):
         # --- build
         writer = tf.summary.create_file_writer(directory)
         # --- write
-        with writer.as_default():
+        with closing(writer), writer.as_default():
             for step, paragraph in enumerate(paragraphs):
                 tf.summary.text(tag, paragraph, step)
-        writer.close()
         # --- read
         return read_folder(directory)
 
@@ -219,7 +220,7 @@ def by_hand(metrics, steps):
         # --- build
         writer = tf.summary.create_file_writer(directory)
         # --- write
-        with writer.as_default():
+        with closing(writer), writer.as_default():
             for i, step in enumerate(steps):
                 proto = summary_pb2.Summary(
                     value=[
@@ -229,7 +230,6 @@ def by_hand(metrics, steps):
                 )
                 serialized = proto.SerializeToString()
                 tf.summary.experimental.write_raw_pb(serialized, step)
-        writer.close()
         # --- read
         return read_folder(directory)
 
@@ -279,11 +279,10 @@ def every_n_steps(values, n):
         # --- build
         writer = tf.summary.create_file_writer(directory)
         # --- write
-        with writer.as_default():
+        with closing(writer), writer.as_default():
             for step, value in enumerate(values):
                 with tf.summary.record_if(step % n == 0):
                     write_scalar("value", value, step + 1)
-        writer.close()
         # --- read
         return read_folder(directory)
 
@@ -315,9 +314,9 @@ def inside_the_step(values, n):
             global_step.assign_add(1)
 
         # --- write
-        for _ in range(len(values)):
-            train_step()
-        writer.close()
+        with closing(writer):
+            for _ in range(len(values)):
+                train_step()
         # --- read
         return _by_tag(read_folder(directory))
 
@@ -339,13 +338,12 @@ def of_tensorboard(values, images, sounds, words, step=0):
         # --- build
         writer = tf.summary.create_file_writer(directory)
         # --- write
-        with writer.as_default(step), tf.name_scope("scope"):
+        with closing(writer), writer.as_default(step), tf.name_scope("scope"):
             tf.summary.scalar("scalar", values[0])
             tf.summary.histogram("histogram", values)
             tf.summary.image("image", images)
             tf.summary.audio("audio", sounds, 8000)
             tf.summary.text("text", words)
-        writer.close()
         # --- read
         return _by_tag(read_folder(directory))
 
@@ -377,9 +375,8 @@ def graph_nodes(x, kernel, scope):
         ).graph
         # --- write
         writer = tf.summary.create_file_writer(directory)
-        with writer.as_default():
+        with closing(writer), writer.as_default():
             tf.summary.graph(graph)
-        writer.close()
         # --- read
         (path,) = tf.io.gfile.glob(os.path.join(directory, "events.*"))
         nodes = []

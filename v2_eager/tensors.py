@@ -21,8 +21,11 @@ __all__ = [
     "split_words",
     "row_sums",
     "pad_rows",
+    "pool_segments",
     "to_dense",
     "multiply_sparse",
+    "multiply_sparse_batch",
+    "drop_sparse",
 ]
 
 
@@ -232,7 +235,8 @@ def split_words(texts, separators=" "):
         return tf.strings.bytes_split(texts).to_tensor()
     # The separator of tf.strings.split is a whole text, and it keeps empty words.
     separator = separators[0]
-    spaced = tf.strings.regex_replace(texts, f"[{re.escape(separators)}]", separator)
+    pattern, rewrite = f"[{re.escape(separators)}]", separator.replace("\\", r"\\")
+    spaced = tf.strings.regex_replace(texts, pattern, rewrite)
     words = tf.strings.split(spaced, separator)
     return tf.ragged.boolean_mask(words, words != "").to_tensor()
 
@@ -263,6 +267,29 @@ def pad_rows(values, lengths, padding=0):
     """
     rows = tf.RaggedTensor.from_row_lengths(values, lengths)
     return rows.to_tensor(tf.cast(padding, values.dtype))
+
+
+def pool_segments(values, ids, count):
+    """Takes maxima and minima of rows by segments, of which some have no row.
+
+    Args:
+        values: [n, ...] float tensor.
+        ids: [n] int tensor, the segment of each row, sorted.
+        count: how many segments there are.
+
+    Returns:
+        dict of [count, ...] tensors. An empty segment is the lowest number of the dtype
+        in `max`, the highest one in `min`, and 0 in `max or 0` and in `sorted max`,
+        which has as many rows as the last id says.
+    """
+    highest = tf.math.unsorted_segment_max(values, ids, count)
+    lowest = values.dtype.min
+    return {
+        "max": highest,
+        "min": tf.math.unsorted_segment_min(values, ids, count),
+        "sorted max": tf.math.segment_max(values, ids),
+        "max or 0": tf.where(highest > lowest, highest, tf.zeros_like(highest)),
+    }
 
 
 def to_dense(indices, values, shape, ordered=True):
@@ -298,3 +325,44 @@ def multiply_sparse(indices, values, matrix):
     n = tf.shape(matrix, out_type=tf.int64)[0]
     sparse = tf.SparseTensor(indices, values, tf.stack([n, n]))
     return tf.sparse.sparse_dense_matmul(sparse, matrix)
+
+
+def multiply_sparse_batch(indices, values, matrices):
+    """Multiplies a batch of sparse square matrices by a batch of dense ones.
+
+    Args:
+        indices: [k, 3] int64 tensor of positions: which matrix, row, column.
+        values: [k] tensor.
+        matrices: [b, n, m] tensor.
+
+    Returns:
+        [b, n, m] tensor.
+    """
+    # The kernel takes one matrix: all stand on its diagonal, one below the other.
+    b, n, _ = tf.unstack(tf.shape(matrices, out_type=tf.int64))
+    places = indices[:, :1] * n + indices[:, 1:]
+    sparse = tf.SparseTensor(places, values, tf.stack([b * n, b * n]))
+    rows = tf.reshape(matrices, [b * n, -1])
+    return tf.reshape(tf.sparse.sparse_dense_matmul(sparse, rows), tf.shape(matrices))
+
+
+def drop_sparse(indices, values, shape, keep_prob, seed):
+    """Drops elements of a sparse matrix by chance, and scales up the others.
+
+    Args:
+        indices: [k, 2] int64 array of positions, in their order.
+        values: [k] float array.
+        shape: of the matrix.
+        keep_prob: the share to keep, in (0, 1].
+        seed: of the program and of the draws.
+
+    Returns:
+        Array of that shape.
+    """
+    # --- drop
+    tf.random.set_seed(seed)
+    x = tf.SparseTensor(indices, values, shape)
+    drawn = keep_prob + tf.random.uniform([len(values)], seed=seed)
+    kept = tf.sparse.retain(x, tf.cast(tf.floor(drawn), tf.bool))
+    # --- draw
+    return tf.sparse.to_dense(kept * (1 / keep_prob)).numpy()

@@ -166,7 +166,7 @@ def assert_structures_close(a, b, rtol=1e-6, atol=1e-6):
     Raises:
         ValueError: a dict meets what is none.
     """
-    test = tf.test.TestCase("test_session")  # any test that there is
+    test = tf.test.TestCase()
     try:
         test.assertAllClose(a, b, rtol, atol)
     except AssertionError as error:
@@ -189,7 +189,7 @@ def assert_alike(a, b, assertion):
         AssertionError: they are not alike.
         TypeError: the assertion is not for such values.
     """
-    getattr(tf.test.TestCase("test_session"), assertion)(a, b)
+    getattr(tf.test.TestCase(), assertion)(a, b)
     return True
 
 
@@ -417,7 +417,7 @@ def count_parameters(shapes, frozen, by="profile"):
     }
     # --- count
     own = {n: int(tf.size(v)) for n, v in variables.items() if v.trainable}
-    sums = collections.Counter()
+    sums = collections.Counter({"": 0})
     for name, size in own.items():
         parts = name.split("/")
         for depth in range(len(parts) + 1):

@@ -4,14 +4,13 @@ import contextlib
 import functools
 import io
 import math
-import os
 import pathlib
 import tempfile
 
-import numpy as np
 import tensorflow as tf
 
 from v2_eager.numerics import optimizers
+from v2_eager.summaries import read_folder, write_scalar
 
 __all__ = [
     "feed_loop",
@@ -218,32 +217,20 @@ class Trainer(tf.Module):
 
 
 class ScalarWriter:
-    """Writes the records of `tf.summary.FileWriter`, without TensorBoard.
+    """Writes the records of `tf.summary.FileWriter`, without TensorBoard."""
 
-    Where TensorBoard is installed, use `tf.summary.create_file_writer` and
-    `tf.summary.scalar`, which raises where it is not.
-    """
-
-    def __init__(self, directory, suffix=""):
-        self.writer = tf.raw_ops.SummaryWriter(shared_name=directory + suffix)
-        tf.raw_ops.CreateSummaryFileWriter(
-            writer=self.writer,
-            logdir=directory,
-            max_queue=10,
-            flush_millis=120_000,
-            filename_suffix=suffix,
-        )
+    def __init__(self, directory):
+        self.writer = tf.summary.create_file_writer(directory)
 
     def write(self, step, **scalars):
         """Writes the values under their keywords, for the given step."""
-        for tag, value in scalars.items():
-            tf.raw_ops.WriteScalarSummary(
-                writer=self.writer, step=step, tag=tag, value=value
-            )
+        with self.writer.as_default(step):
+            for tag, value in scalars.items():
+                write_scalar(tag, value)
 
     def close(self):
         """Closes the file."""
-        tf.raw_ops.CloseSummaryWriter(writer=self.writer)
+        self.writer.close()
 
 
 def saved_steps(directory):
@@ -254,28 +241,8 @@ def saved_steps(directory):
 
 def read_scalars(directory):
     """[(step, tag, value)] of the event files in a directory."""
-
-    def decode(message, kind, **fields):
-        names, dtypes = list(fields), list(fields.values())
-        return tf.io.decode_proto(message, "tensorflow." + kind, names, dtypes)
-
-    scalars = []
-    files = tf.io.gfile.glob(os.path.join(directory, "events.*"))
-    for events in tf.data.TFRecordDataset(files).batch(1000):
-        _, (steps, summaries) = decode(
-            events, "Event", step=tf.int64, summary=tf.string
-        )
-        if not summaries.shape[1]:  # only the version of the file
-            continue
-        _, (values,) = decode(summaries[:, 0], "Summary", value=tf.string)
-        found, (tags, numbers) = decode(
-            values, "Summary.Value", tag=tf.string, simple_value=tf.float32
-        )
-        steps, tags, numbers = steps.numpy(), tags.numpy(), numbers.numpy()
-        for i, j in np.argwhere(found[:, :, 1]):
-            tag = tags[i, j, 0].decode()
-            scalars.append((int(steps[i, 0]), tag, float(numbers[i, j, 0])))
-    return sorted(scalars)
+    events = read_folder(directory)
+    return sorted((e["step"], e["tag"], float(e["simple_value"])) for e in events)
 
 
 def monitored_loop(
@@ -348,6 +315,9 @@ def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
     Returns:
         dict with lists, one item per run: `losses`, and the steps `saved` in the
         directory; and the `variables` in the end, by name, slots included.
+
+    Raises:
+        FloatingPointError: a loss is NaN. TensorFlow 1 trains on without a hook.
     """
     losses, saved = [], []
     with tempfile.TemporaryDirectory() as directory:
@@ -380,6 +350,7 @@ def warm_start(batches, start, pretrained, stops):
 
     Raises:
         ValueError: `pretrained` does not have the shape of `kernel`.
+        FloatingPointError: a loss is NaN. TensorFlow 1 trains on without a hook.
     """
     losses, seen = [], []
     with tempfile.TemporaryDirectory() as directory:
@@ -451,13 +422,16 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
         batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
         start: [kernel, bias], the initial [features, units] and [units] weights.
         validation: (x, y), float arrays [n, features] and [n, units], to evaluate.
-        last_step: the global step to end at, at the latest; a multiple of `every`.
+        last_step: the global step to end at, at the latest.
         every: number of steps from one evaluation to the next.
         patience: how many steps to go on without a lower validation loss.
 
     Returns:
         dict with `losses`, the `validations` [(step, loss)], the `best_step`, and the
         `weights` [kernel, bias] at that step.
+
+    Raises:
+        ValueError: no validation loss is a finite number: no weights are the best.
     """
     with tempfile.TemporaryDirectory() as directory:
         # --- build
@@ -465,13 +439,15 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
         manager = tf.train.CheckpointManager(
             tf.train.Checkpoint(trainer=trainer), directory, max_to_keep=1
         )
+        batches = [tf.constant(b) for b in batches]  # once, and not at each step
         losses, validations = [], []
         best, best_step = math.inf, 0
         # --- run
         while trainer.global_step < last_step:
-            for _ in range(every):
-                losses.append(trainer.step(*batches)[0].numpy())
+            losses.append(trainer.step(*batches)[0].numpy())
             step = trainer.global_step.numpy()
+            if step % every:
+                continue
             loss = trainer.loss_of(*validation).numpy()
             validations.append((step, loss))
             if loss < best:
@@ -480,7 +456,8 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
             elif step - best_step >= patience:
                 break
         # --- best
-        manager.restore_or_initialize()
+        if not manager.restore_or_initialize():
+            raise ValueError("nothing to restore: no validation loss is finite")
         return {
             "losses": losses,
             "validations": validations,
@@ -501,9 +478,9 @@ def supervised_loop(batches, start, stops):
         dict with the `losses` of each run, the steps of the checkpoints `saved`, and
         the `summaries` [(step, tag, value)].
     """
-    losses = []
+    losses, batches = [], [tf.constant(b) for b in batches]
     with tempfile.TemporaryDirectory() as directory:
-        for run, last_step in enumerate(stops):
+        for last_step in stops:
             # --- build
             trainer = Trainer(start)
             manager = tf.train.CheckpointManager(
@@ -512,8 +489,7 @@ def supervised_loop(batches, start, stops):
             manager.restore_or_initialize()
             # --- run
             losses.append([])
-            # A file of the same second would be overwritten, but for the suffix.
-            with contextlib.closing(ScalarWriter(directory, f".{run}")) as writer:
+            with contextlib.closing(ScalarWriter(directory)) as writer:
                 while trainer.global_step < last_step:
                     losses[-1].append(trainer.step(*batches)[0].numpy())
                     writer.write(trainer.global_step, loss=losses[-1][-1])

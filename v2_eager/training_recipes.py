@@ -23,6 +23,9 @@ __all__ = [
     "classify_channels_first",
     "fetch_beside_step",
     "evaluate_checkpoints",
+    "train_dqn",
+    "normalize_by_data",
+    "paint",
 ]
 
 
@@ -34,11 +37,20 @@ def values_of(*variables):
     return {v.name.partition(":")[0]: v.numpy() for v in variables}
 
 
+def as_tensors(*pairs):
+    """Pairs of arrays as tensors: what uses them has no copies of them in its graph."""
+    return [[tf.constant(array) for array in pair] for pair in pairs]
+
+
+def outputs_of(weights, x):
+    """What a network with a body and a head answers."""
+    hidden = tf.nn.relu(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
+    return tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
+
+
 def error(weights, x, y):
     """The mean squared error of a network with a body and a head."""
-    hidden = tf.nn.relu(tf.matmul(x, weights["body/kernel"]) + weights["body/bias"])
-    outputs = tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
-    return tf.reduce_mean(tf.square(outputs - y))
+    return tf.reduce_mean(tf.square(outputs_of(weights, x) - y))
 
 
 def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
@@ -130,6 +142,7 @@ def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
         `variables` in the end by name.
     """
     # --- build
+    data, validation = as_tensors(data, validation)
     weights = variables_of(start)
     variables = list(weights.values())
     # What a Python number is when the step is traced, it is in every step.
@@ -270,6 +283,7 @@ def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.
         `averaged` those of their averages; and the `variables` in the end by name.
     """
     # --- build
+    data, validation = as_tensors(data, validation)
     weights = variables_of(start)
     variables = list(weights.values())
     averages = ExponentialMovingAverage(decay).create(variables)
@@ -450,6 +464,7 @@ def evaluate_checkpoints(data, validation, start, rounds, rate=0.125):
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- train
+        data, validation = as_tensors(data, validation)
         weights = variables_of(start)
         variables = list(weights.values())
         global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
@@ -479,3 +494,155 @@ def evaluate_checkpoints(data, validation, start, rounds, rate=0.125):
             restorer.restore(path).assert_existing_objects_matched()
             found.append((os.path.basename(path), validation_loss().numpy()))
         return found
+
+
+def train_dqn(
+    states,
+    actions,
+    rewards,
+    nexts,
+    over,
+    start,
+    every=2,
+    tau=1.0,
+    discount=0.9,
+    rate=0.125,
+):
+    """Trains a Q network towards a second one, its target, which follows it.
+
+    Args:
+        states, nexts: [steps, n, features] float arrays, before and after an action.
+        actions: [steps, n] int32 array.
+        rewards: [steps, n] float array.
+        over: array like it, 1 where an episode ends, and 0.
+        start: as for `pretrain`, of both networks.
+        every: after how many steps the target follows.
+        tau: how far it goes then: with 1 it is a copy, with less a soft update.
+        discount: of what comes after.
+        rate: learning rate of Adam.
+
+    Returns:
+        dict with the `losses` before the steps, and the `variables` of both networks in
+        the end by name.
+
+    Raises:
+        tf.errors.InvalidArgumentError: on a CPU: there is no such action. In TensorFlow
+            1 its row of `tf.one_hot` was zeros, and so its value 0.
+    """
+    # --- build
+    online, target = [
+        {n: tf.Variable(value, name=f"{scope}/{n}") for n, value in start.items()}
+        for scope in ("online", "target")
+    ]
+    trained = list(online.values())
+    optimizer = optimizers.Adam(rate).create_slots(trained)
+
+    # --- step
+    @tf.function
+    def step(before, chosen, reward, after, ends):
+        # Computed outside of the tape, what is wanted has no gradient.
+        later = outputs_of(target, after)
+        wanted = reward + discount * (1 - ends) * tf.reduce_max(later, 1)
+
+        def loss():
+            values = tf.gather(outputs_of(online, before), chosen, batch_dims=1)
+            return tf.reduce_mean(tf.square(wanted - values))
+
+        return optimizer.minimize(loss, trained)
+
+    # --- follow
+    @tf.function
+    def follow():
+        for name, variable in target.items():
+            variable.assign(tau * online[name] + (1 - tau) * variable)
+
+    # --- run
+    losses = []
+    batches = zip(*map(tf.constant, (states, actions, rewards, nexts, over)))
+    for count, batch in enumerate(batches, 1):
+        losses.append(step(*batch).numpy())
+        if count % every == 0:
+            follow()
+    variables = values_of(*trained, *target.values())
+    return {"losses": np.array(losses), "variables": variables}
+
+
+def normalize_by_data(first, batches, direction, rate=0.125):
+    """Begins with weights by which a batch of data is normalized, and trains them.
+
+    Args:
+        first: [n, features] float array, the batch; it initializes a scale and a bias.
+        batches: list of pairs of arrays: [n, features] and [n, outputs].
+        direction: [features, outputs] array; each column is divided by its norm.
+        rate: learning rate.
+
+    Returns:
+        ([scale, bias] at the beginning, list of losses, [direction, scale, bias]).
+    """
+
+    def directed(x):
+        return tf.matmul(x, tf.nn.l2_normalize(v, 0))
+
+    # --- begin
+    v = tf.Variable(direction)
+    mean, variance = tf.nn.moments(directed(first), [0])
+    scale = 1 / tf.sqrt(variance + 1e-10)
+    g, b = tf.Variable(scale), tf.Variable(-mean * scale)
+    optimizer = optimizers.GradientDescent(rate)
+
+    # --- step
+    @tf.function
+    def step(x, y):
+        def loss():
+            return tf.reduce_mean(tf.square(g * directed(x) + b - y))
+
+        return optimizer.minimize(loss, [v, g, b])
+
+    # --- run
+    start = [g.numpy(), b.numpy()]
+    losses = [step(x, y).numpy() for x, y in as_tensors(*batches)]
+    return start, losses, [v.numpy(), g.numpy(), b.numpy()]
+
+
+def paint(content, style, kernel, share, steps, rate=1.0):
+    """Paints an image whose features are a content's, and their products a style's.
+
+    Args:
+        content: [1, height, width, channels] float array.
+        style: array of that shape.
+        kernel: [size, size, channels, features] array, of the network.
+        share: how much the style counts; the content counts 1.
+        steps: of gradient descent, from the content on.
+        rate: learning rate.
+
+    Returns:
+        (list of losses, the image).
+    """
+
+    # --- features
+    def features_of(image):
+        return tf.nn.relu(tf.nn.conv2d(image, kernel, 1, "SAME"))
+
+    def products(features):
+        rows = tf.reshape(features, [-1, kernel.shape[-1]])
+        return tf.matmul(rows, rows, transpose_a=True) / rows.shape[0]
+
+    # --- targets
+    style_products = products(features_of(style))
+    content_features = features_of(content)
+    image, optimizer = tf.Variable(content), optimizers.GradientDescent(rate)
+
+    # --- step
+    def loss():
+        features = features_of(image)
+        far = tf.reduce_mean(tf.square(features - content_features))
+        apart = tf.square(products(features) - style_products)
+        return far + share * tf.reduce_mean(apart)
+
+    @tf.function
+    def step():
+        return optimizer.minimize(loss, [image])
+
+    # --- run
+    losses = [step().numpy() for _ in range(steps)]
+    return losses, image.numpy()

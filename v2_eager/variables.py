@@ -460,19 +460,20 @@ def make_embedding(rows, units, trainable=True, name="embedding"):
 
 class Embedding(tf.Module):
     def __init__(self, rows, units, trainable, name):
-        super().__init__(name)
+        super().__init__()  # whose name would have to be an identifier, without a "/"
         self.rows, self.units, self.trainable = rows, units, trainable
-        self.table = self.threshold = None
+        self.table, self.threshold, self.path = None, None, name
 
-    @tf.Module.with_name_scope
     def __call__(self, ids, weights):
         # --- variables
         # Asked for and made once: a tf.function that makes them at every call raises.
         if self.table is None:
             table = tf.ones([self.rows, self.units], weights.dtype)
             threshold = tf.ones([self.units], weights.dtype)
-            self.table = tf.Variable(table, self.trainable, name="table")
-            self.threshold = tf.Variable(threshold, False, name="threshold")
+            table_name, name = f"{self.path}/table", f"{self.path}/threshold"
+            with tf.name_scope(""):  # an outer scope is no part of the names
+                self.table = tf.Variable(table, self.trainable, name=table_name)
+                self.threshold = tf.Variable(threshold, False, name=name)
         # --- output
         picked = tf.gather(self.table, ids)
         return picked * tf.cast(picked > self.threshold, picked.dtype) * weights

@@ -13,20 +13,32 @@ class Averages(keras.callbacks.Callback):
     """Moving averages of the weights that begin at the initial weights.
 
     An optimizer's `use_ema` begins after the first step, and knows no count of steps.
+    The count is that of the optimizer: one that is new begins to count anew.
 
     Args:
         decay: share of the old averages that a step keeps, less in the beginning.
+
+    Raises:
+        ValueError: of `fit`: several steps per execution, of which a callback sees the
+            last alone.
     """
 
     def __init__(self, decay):
         super().__init__()
-        self.decay, self.shadows, self.followed = decay, [], None
+        self.decay, self.followed = decay, None
+        self.shadows, self.weights = [], []
 
     def on_train_begin(self, logs=None):
+        if self.model.steps_per_execution != 1:
+            raise ValueError("averages follow each step: steps_per_execution must be 1")
         if self.followed is not self.model:  # a second `fit` of a model goes on
-            self.followed = self.model
-            self.shadows = [keras.Variable(w) for w in self.model.trainable_weights]
-            self.update = tf.function(self.follow)
+            self.followed, self.shadows, self.weights = self.model, [], []
+        known = set(map(id, self.weights))
+        for weight in self.model.trainable_weights:
+            if id(weight) not in known:  # all, or one that was frozen until now
+                self.weights.append(weight)
+                self.shadows.append(keras.Variable(weight))
+        self.update = tf.function(self.follow)  # of the optimizer that there is now
 
     def on_train_batch_end(self, batch, logs=None):
         self.update()
@@ -34,12 +46,12 @@ class Averages(keras.callbacks.Callback):
     def follow(self):
         step = tf.cast(self.model.optimizer.iterations.value, tf.float32)
         rest = 1 - tf.minimum(self.decay, (1 + step) / (10 + step))
-        for shadow, weight in zip(self.shadows, self.model.trainable_weights):
+        for shadow, weight in zip(self.shadows, self.weights):
             shadow.assign_sub((shadow - weight) * tf.cast(rest, shadow.dtype))
 
     def put(self):
         """Assigns the averages to the weights."""
-        for shadow, weight in zip(self.shadows, self.model.trainable_weights):
+        for shadow, weight in zip(self.shadows, self.weights):
             weight.assign(shadow)
 
 

@@ -29,6 +29,7 @@ class Losses(keras.callbacks.Callback):
         self.losses.append(logs["loss"])
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class L2(keras.regularizers.L2):
     """The penalty in float32, in which `fit` adds losses up."""
 
@@ -40,7 +41,12 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
     """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step.
 
     Half the sum of the squares is what `l2_loss` was: of the errors, and of w.
+
+    Raises:
+        TypeError: two dtypes, which Keras would cast.
     """
+    if x.dtype != w.dtype:
+        raise TypeError(f"samples of {x.dtype.name}, and w of {w.dtype.name}: cast one")
     # --- build
     half, dtype = L2(penalty / 2), w.dtype.name
     layer = keras.layers.Dense(1, use_bias=False, kernel_regularizer=half, dtype=dtype)

@@ -5,6 +5,7 @@ import numpy as np
 import tensorflow as tf
 from keras import layers
 
+from v2_eager.keras_training.callbacks import NanGuard
 from v2_keras.basics import Losses
 from v2_keras.optimizers import OPTIMIZERS, slots_of
 
@@ -21,8 +22,10 @@ REDUCTIONS = {
     "weighted_mean": "mean_with_sample_weight",
 }
 """What Keras calls the reductions of TensorFlow 1, without that by nonzero weights."""
+OPTIONS = ["optimizer", "weight_column", "loss_reduction"]
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class SquaredError(keras.losses.Loss):
     """Reduced over the labels of a row as over the rows: "mse" is always a mean."""
 
@@ -34,6 +37,7 @@ class SquaredError(keras.losses.Loss):
 
 def classes_of(options):
     """(number of logits, loss) of a classifier."""
+    refuse_others(options, "n_classes", "label_vocabulary")
     classes = options.get("n_classes", 2)
     if classes == 2:
         return 1, keras.losses.BinaryCrossentropy(True, reduction=reduction(options))
@@ -44,8 +48,15 @@ def classes_of(options):
 
 def numbers_of(options):
     """(number of outputs, loss) of a regressor."""
+    refuse_others(options, "label_dimension")
     width = options.get("label_dimension", 1)
     return width, SquaredError(reduction=reduction(options))
+
+
+def refuse_others(options, *names):
+    """Raises a TypeError of options that the page would pass over in silence."""
+    if others := sorted(set(options) - {*OPTIONS, *names}):
+        raise TypeError(f"unexpected options for Keras: {', '.join(others)}")
 
 
 def reduction(options):
@@ -61,6 +72,7 @@ def ids_of(labels, options):
 
     Raises:
         ValueError: labels of no class, or of another kind; a single class.
+        tf.errors.InvalidArgumentError: a word that is not in the vocabulary.
     """
     classes = options.get("n_classes", 2)
     if classes < 2:
@@ -93,7 +105,12 @@ def inputs_of(features, options):
 
 
 def fitted(model, features, labels, steps, batch_size, options):
-    """Fits the model; the losses before every step."""
+    """Fits the model; the losses before every step.
+
+    Raises:
+        FloatingPointError: a loss is NaN: `fit` would go on.
+        ValueError: no steps.
+    """
     if steps < 1:  # of endless data `fit` would take steps without end
         raise ValueError(f"Must specify steps > 0, given: {steps}")
     labels = labels.astype(model.output.dtype) if labels.dtype.kind == "f" else labels
@@ -107,7 +124,7 @@ def fitted(model, features, labels, steps, batch_size, options):
         steps_per_epoch=steps,
         shuffle=False,
         verbose=0,
-        callbacks=[history],
+        callbacks=[history, NanGuard()],
     )
     return list(np.float32(history.losses))
 
@@ -160,8 +177,11 @@ def linear_classifier(features, labels, steps, batch_size, options=()):
     """Trains a linear classifier by Ftrl, the rows in their order, over and over.
 
     Raises:
+        FloatingPointError: a loss is NaN. All functions of the page raise it.
+        TypeError: an option that there is not. Likewise.
         ValueError: no steps; labels of no class (InvalidArgumentError in TensorFlow 1)
             or of another kind.
+        tf.errors.InvalidArgumentError: a word that is not in the vocabulary.
     """
     labels = ids_of(labels, dict(options))
     return linear(classes_of, features, labels, steps, batch_size, options)
@@ -175,13 +195,15 @@ def linear_regressor(features, labels, steps, batch_size, options=()):
 def dnn(
     units_and_loss, features, labels, hidden_units, start, steps, batch_size, options
 ):
-    options, (units, loss) = dict(options), units_and_loss(dict(options))
+    options = dict(options)
+    batch_norm = options.pop("batch_norm", False)
+    units, loss = units_and_loss(options)
     # --- build
     inputs = inputs_of(features, options)
     net = layers.Concatenate()([*inputs.values()])
     for i, size in enumerate(hidden_units):
         net = layers.Dense(size, "relu", name=f"hiddenlayer_{i}")(net)
-        if options.get("batch_norm"):
+        if batch_norm:
             net = layers.BatchNormalization(momentum=0.999, name=f"batchnorm_{i}")(net)
     model = keras.Model(inputs, layers.Dense(units, name="logits")(net))
     model.compile(made(options.get("optimizer", "Adagrad"), 0.05), loss)

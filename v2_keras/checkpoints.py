@@ -13,18 +13,40 @@ from v2_keras.optimizers import adam, line, named_values, old_names, squares
 __all__ = [
     "train",
     "stop_and_resume",
+    "load_arrays",
 ]
 
 
 def restore(model, path):
-    """Reads a checkpoint of TensorFlow 1 into a model, its optimizer and its step."""
-    reader = tf.train.load_checkpoint(path)
-    for name, variable in old_names(model).items():
-        variable.assign(reader.get_tensor(name))
+    """Reads a checkpoint of TensorFlow 1 into a model, its optimizer and its step.
+
+    All is read and compared before the first assignment: `assign` would cast.
+
+    Raises:
+        tf.errors.NotFoundError: the checkpoint lacks a variable.
+        ValueError: it holds one of another dtype or shape.
+    """
+    variables, reader = old_names(model), tf.train.load_checkpoint(path)
+    values = {name: reader.get_tensor(name) for name in variables}
+    for name, value in values.items():
+        pair = value, variables[name].numpy()
+        found, wanted = (f"{array.dtype} {array.shape}" for array in pair)
+        if found != wanted:
+            raise ValueError(f"{name} is {found} in the checkpoint, not {wanted}")
+    for name, value in values.items():
+        variables[name].assign(value)
+
+
+def save(model, path):
+    """Saves a model whole or not at all: until then the file that was there stays."""
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(path) or ".") as folder:
+        new = os.path.join(folder, os.path.basename(path))
+        model.save(new)
+        os.replace(new, path)
 
 
 def load(path, dtype):
-    """Loads a compiled model; its loss would be one in float32 from then on.
+    """Loads a compiled model. Keras does not save the dtype of the loss: float32.
 
     The optimizer is handed on as it is: a new one would begin anew.
     """
@@ -45,7 +67,7 @@ def fit(model, x, y, steps):
 def train(x, y, weights, steps, files=None, rate=0.125):
     """Trains by Adam, from a checkpoint of TensorFlow 1 if given, and writes another.
 
-    What Keras writes TensorFlow 1 does not read, so that there are no `files`.
+    This page writes none, and returns no `files`: TensorFlow 1 cannot read Keras'.
     """
     # --- build
     model = line([weights["kernel"], weights["bias"]], adam(rate))
@@ -65,7 +87,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
     """Trains, stops, and goes on in a fresh program from the latest checkpoint.
 
     A file `.keras` holds the model, the optimizer's slots and its step, but not the
-    dtype of the loss.
+    dtype of the loss. There is one, the latest.
     """
     losses = []
     with tempfile.TemporaryDirectory() as folder:
@@ -79,5 +101,36 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
             # --- step
             losses += list(fit(model, x, y, count))
             # --- save
-            model.save(path)
+            save(model, path)
     return {"losses": losses, "state": named_values(model)}
+
+
+def load_arrays(x, pretrained, start, skip=()):
+    """Loads pretrained arrays from a .npy file, layer by layer, and asks the network.
+
+    A layer takes its arrays in the order of its weights, kernel and bias.
+    """
+    # --- build
+    layers = [
+        keras.layers.Dense(len(biases), "relu", name=name, dtype=x.dtype.name)
+        for name, (_, biases) in start.items()
+    ]
+    model = keras.Sequential([keras.Input(x.shape[1:], dtype=x.dtype.name), *layers])
+    for name, parts in start.items():
+        model.get_layer(name).set_weights(parts)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "pretrained.npy")
+        np.save(path, pretrained)
+        # --- load
+        arrays = np.load(path, allow_pickle=True, encoding="latin1").item()
+    for name, parts in arrays.items():
+        if name not in skip:
+            model.get_layer(name).set_weights(parts)
+    # --- ask
+    old = {"kernel": "weights", "bias": "biases"}
+    variables = {
+        f"{layer.name}/{old[weight.name]}": weight.numpy()
+        for layer in layers
+        for weight in layer.weights
+    }
+    return {"y": model.predict_on_batch(x), "variables": variables}

@@ -20,7 +20,14 @@ __all__ = [
 def from_placeholder(feeds, width):
     """Computes scale · x² + 1 of what is fed, one run per feed.
 
-    An `Input` is a placeholder, and a model the function from some to others.
+    An `Input` is a placeholder, and a model the function from its inputs to its
+    outputs. Keras takes a dict in the order of its names: of a name that is no input it
+    warns, and may feed the wrong one. It takes a vector for a column, too.
+
+    Raises:
+        ValueError: a feed without `x` or with another name, another width or rank, or
+            an array of text.
+        TypeError: a list of text.
     """
     # --- build
     x, scale = keras.Input([width], name="x"), keras.Input(batch_shape=[], name="scale")
@@ -29,7 +36,12 @@ def from_placeholder(feeds, width):
     outputs = []
     for feed in feeds:
         feed = {"scale": 1, **feed}
-        tensors = {k: ops.convert_to_tensor(x, "float32") for k, x in feed.items()}
+        if feed.keys() != model.input.keys():
+            raise ValueError(f"fed {sorted(feed)}, and not {sorted(model.input)}")
+        tensors = {k: ops.convert_to_tensor(v, "float32") for k, v in feed.items()}
+        for name, tensor in tensors.items():
+            if tensor.ndim != model.input[name].ndim:
+                raise ValueError(f"{name} of another rank: {tensor.shape}")
         outputs.append(model(tensors).numpy())
     return outputs
 
@@ -75,6 +87,7 @@ def from_generator(rows, size, width):
     ]
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class Estimate(keras.layers.Layer):
     """One number, whatever comes in."""
 
@@ -85,7 +98,10 @@ class Estimate(keras.layers.Layer):
         return ops.broadcast_to(self.estimate, ops.shape(x))
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class SquaredErrors(keras.metrics.Sum):
+    """The sum of all squared errors, each times its weight."""
+
     def update_state(self, targets, outputs, sample_weight=None):
         super().update_state(ops.square(targets - outputs), sample_weight)
 
@@ -96,18 +112,19 @@ def reinitializable(train, valid, epochs):
     A rate of a quarter goes half of the way: the gradient of a square has a 2 in it.
     """
     # --- build
+    dtype = train.dtype.name
     train, valid = (
         tf.data.Dataset.from_tensor_slices((x, x)).batch(1) for x in (train, valid)
     )
-    model = keras.Sequential([keras.Input([]), Estimate()])
-    metrics = [SquaredErrors(name="errors")]
-    model.compile(keras.optimizers.SGD(0.25), "mse", metrics=metrics)
+    model = keras.Sequential([keras.Input([], dtype=dtype), Estimate(dtype=dtype)])
+    metrics = [SquaredErrors(name="errors", dtype=dtype)]
+    model.compile(keras.optimizers.SGD(0.25), squares(dtype), metrics=metrics)
     # --- run
     history = model.fit(
         train, epochs=epochs, validation_data=valid, shuffle=False, verbose=0
     ).history
-    errors = history.get("val_errors", [])  # of no epochs there are none
-    return model.get_weights()[0], list(np.float32(errors))
+    errors = history.get("val_errors", [0.0] * epochs)  # of no rows it has none
+    return model.get_weights()[0], list(np.array(errors, dtype))
 
 
 def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):

@@ -10,16 +10,18 @@ import tensorflow as tf
 from keras import callbacks, layers
 
 from v2_eager.estimators import (
-    HParams,
+    Settings,
     eval_batches,
     refuse_zero,
     steps_to_take,
     to_examples,
 )
+from v2_eager.keras_training.callbacks import NanGuard
 from v2_eager.numerics import initializers, randomness
 from v2_keras import optimizers
 from v2_keras.basics import Losses
-from v2_keras.training_loops import NanGuard, Saver
+from v2_keras.losses import class_numbers
+from v2_keras.training_loops import Saver
 
 __all__ = [
     "train",
@@ -32,8 +34,12 @@ __all__ = [
 SEED = 5  # the `tf_random_seed` of `RunConfig`
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class BatchLoss(keras.metrics.Mean):
-    """The mean of the losses of batches: the `loss` of `evaluate` is one over rows."""
+    """The mean of the batches' losses: `loss` of `evaluate` is one over all rows.
+
+    It knows no weights of rows.
+    """
 
     def update_state(self, labels, logits, sample_weight=None):
         loss = keras.losses.sparse_categorical_crossentropy(labels, logits, True)
@@ -41,23 +47,28 @@ class BatchLoss(keras.metrics.Mean):
 
 
 def make_model(features, hparams):
-    """Dense layers that begin at the weights that TensorFlow 1 drew, compiled."""
-    model = keras.Sequential([keras.Input(features.shape[1:], name="x")])
+    """Dense layers that begin at the weights that TensorFlow 1 drew, compiled.
+
+    They compute in the dtype of the features. Keras' own is float32 for all.
+    """
+    dtype = features.dtype.name
+    model = keras.Sequential([keras.Input(features.shape[1:], dtype=dtype, name="x")])
     for number, units in enumerate([*hparams.hidden, hparams.classes]):
         last = number == len(hparams.hidden)
-        seeds = randomness.kernel_seeds(SEED, number)
         layer = layers.Dense(
             units,
             None if last else hparams.activation,
-            kernel_initializer=initializers.glorot_uniform(
-                seed=randomness.stream(*seeds)
-            ),
             name="scores" if last else f"hidden_{number}",
+            dtype=dtype,
         )
         model.add(layer)
+        # As an initializer the function would keep a saved model from being loaded.
+        seeds = randomness.kernel_seeds(SEED, number)
+        draw = initializers.glorot_uniform(seed=randomness.stream(*seeds))
+        layer.kernel.assign(draw(layer.kernel.shape, dtype))
     model.compile(
         keras.optimizers.SGD(hparams.rate, hparams.momentum),
-        keras.losses.SparseCategoricalCrossentropy(from_logits=True),
+        keras.losses.SparseCategoricalCrossentropy(from_logits=True, dtype=dtype),
         metrics=["accuracy", BatchLoss(name="batch_loss")],
     )
     model.optimizer.build(model.trainable_variables)
@@ -71,6 +82,7 @@ def old_names(model):
 
 def train_batches(data, hparams):
     """The rows again and again: `steps_per_epoch` says how long."""
+    class_numbers(data[1])
     dataset = tf.data.Dataset.from_tensor_slices(data)
     if hparams.shuffle:
         tf.random.set_seed(SEED)
@@ -82,7 +94,13 @@ def trained(data, hparams, steps):
     model = make_model(data[0], hparams)
     if steps:
         batches, count = train_batches(data, hparams), steps_to_take(0, steps)
-        model.fit(batches, steps_per_epoch=count, shuffle=False, verbose=0)
+        model.fit(
+            batches,
+            steps_per_epoch=count,
+            shuffle=False,
+            verbose=0,
+            callbacks=[NanGuard()],
+        )
     return model
 
 
@@ -102,8 +120,12 @@ def train(data, runs, hparams=""):
     """Trains in one run or in several, each of which resumes from the last checkpoint.
 
     The weights that Keras writes of a compiled model have slots and step with them.
+
+    Raises:
+        FloatingPointError: a loss is NaN. All functions of the page raise it.
+        TypeError: labels are floats, which Keras would cut off. Likewise.
     """
-    hparams = HParams.parse(hparams)
+    hparams = Settings().parse(hparams)
     history, steps = History(), []
     with tempfile.TemporaryDirectory() as model_dir:
         path = os.path.join(model_dir, "model.weights.h5")
@@ -126,7 +148,7 @@ def train(data, runs, hparams=""):
                 )
             steps.append(model.optimizer.iterations.numpy())
     return {
-        "losses": list(np.float32(history.losses)),
+        "losses": list(np.array(history.losses, data[0].dtype)),
         "weights": history.weights,
         "steps": steps,
         "names": sorted(old_names(model)),
@@ -147,13 +169,16 @@ def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
 
     The loss of Keras is a mean over rows, that of an Estimator one over batches.
     """
-    hparams = HParams.parse(hparams)
+    hparams = Settings().parse(hparams)
+    class_numbers(eval_data[1])
+    batches = eval_batches(eval_data, hparams)
     if eval_steps is not None:
         refuse_zero("steps", eval_steps)
+        batches = batches.take(eval_steps)  # of `steps=` too many are a warning
     model = trained(data, hparams, steps)
-    batches = eval_batches(eval_data, hparams)
-    logs = model.evaluate(batches, steps=eval_steps, verbose=0, return_dict=True)
-    return evaluated(model, logs)
+    if not len(batches):  # of no rows Keras warns, and tells nothing
+        return evaluated(model, {"batch_loss": 0, "accuracy": 0})
+    return evaluated(model, model.evaluate(batches, verbose=0, return_dict=True))
 
 
 def with_predictions(model):
@@ -167,9 +192,12 @@ def with_predictions(model):
 
 def predict(data, features, steps, hparams=""):
     """Trains, then predicts."""
-    hparams = HParams.parse(hparams)
+    hparams = Settings().parse(hparams)
     model = with_predictions(trained(data, hparams, steps))
-    columns = model.predict(eval_batches(features, hparams), verbose=0)
+    batches = eval_batches(features, hparams)
+    if not len(batches):  # of no rows `predict` raises an error of its own
+        return []
+    columns = model.predict(batches, verbose=0)
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
@@ -180,7 +208,7 @@ def serve(data, features, steps, hparams=""):
     """
     if not steps:
         raise ValueError("Couldn't find trained model")
-    model = with_predictions(trained(data, HParams.parse(hparams), steps))
+    model = with_predictions(trained(data, Settings().parse(hparams), steps))
 
     # --- signatures
     def predict(x):
@@ -191,9 +219,14 @@ def serve(data, features, steps, hparams=""):
 
     def on_examples(function):
         spec = {"x": tf.io.FixedLenFeature(features.shape[1:], tf.float32)}
-        return lambda examples: function(tf.io.parse_example(examples, spec)["x"])
 
-    rows = tf.TensorSpec([None, *features.shape[1:]], tf.float32, name="x")
+        def parsed(examples):
+            x = tf.io.parse_example(examples, spec)["x"]
+            return function(tf.cast(x, features.dtype))
+
+        return parsed
+
+    rows = tf.TensorSpec([None, *features.shape[1:]], features.dtype, name="x")
     examples = tf.TensorSpec([None], tf.string, name="examples")
     # --- export
     with tempfile.TemporaryDirectory() as path:
@@ -234,11 +267,20 @@ def train_and_evaluate(
 ):
     """Evaluates at every checkpoint, and stops when that has long been no better.
 
-    An epoch is what lies between two evaluations, and patience a number of these.
+    An epoch is what lies between two evaluations, and patience a number of these. Keras
+    stops after two at least, whatever the patience is.
     """
     refuse_zero("max_steps", max_steps)
-    hparams = HParams.parse(hparams)
-    metrics = []
+    refuse_zero("save_every", save_every)
+    class_numbers(eval_data[1])
+    hparams = Settings().parse(hparams)
+    metrics, evaluation = [], eval_batches(eval_data, hparams)
+
+    def collect(epoch, logs):
+        if not len(evaluation):  # of no rows Keras tells nothing: callbacks share logs
+            logs.update({"val_batch_loss": 0.0, "val_accuracy": 0.0})
+        metrics.append(evaluated(model, logs, "val_"))
+
     # --- build
     with tempfile.TemporaryDirectory() as model_dir:
         model = make_model(data[0], hparams)
@@ -250,12 +292,8 @@ def train_and_evaluate(
             step_counter=model.optimizer.iterations.value,
             checkpoint_interval=save_every,
         )
-        collector = callbacks.LambdaCallback(
-            on_epoch_end=lambda epoch, logs: metrics.append(
-                evaluated(model, logs, "val_")
-            )
-        )
-        hooks = [StopAtStep(max_steps), Saver(manager), collector]
+        collector = callbacks.LambdaCallback(on_epoch_end=collect)
+        hooks = [NanGuard(), StopAtStep(max_steps), Saver(manager), collector]
         if patience is not None:
             evaluations = math.ceil(patience / save_every)
             stop = callbacks.EarlyStopping("val_batch_loss", 0, evaluations, mode="min")
@@ -265,7 +303,7 @@ def train_and_evaluate(
             train_batches(data, hparams),
             epochs=math.ceil(max_steps / save_every),
             steps_per_epoch=save_every,
-            validation_data=eval_batches(eval_data, hparams),
+            validation_data=evaluation if len(evaluation) else None,
             shuffle=False,
             verbose=0,
             callbacks=hooks,

@@ -4,6 +4,8 @@ import keras
 import tensorflow as tf
 from keras import layers
 
+from v2_eager.feature_columns import check_boundaries, checked, hashable
+
 __all__ = [
     "standardize",
     "bucketize",
@@ -30,7 +32,14 @@ def bucketize(x, boundaries):
     """Tells the bucket of numbers, one-hot: a boundary belongs to the bucket above it.
 
     `Discretization` tells the number of the bucket.
+
+    Raises:
+        ValueError: the boundaries do not increase: Keras takes equal ones; there are
+            none, or x is no matrix.
     """
+    if len(x.shape) != 2:
+        raise ValueError(f"x must be [n, size], not {x.shape}")
+    check_boundaries(boundaries)
     buckets = layers.Discretization(bin_boundaries=boundaries)(x)
     one_hot = keras.ops.one_hot(buckets, len(boundaries) + 1, dtype="float32")
     return layers.Flatten()(one_hot)
@@ -40,12 +49,12 @@ def count_ids(ids, size, default_value=None):
     """Counts how often each id is in a row; -1 is none at all.
 
     Keras counts from 0: what is none goes into a column that is dropped.
+
+    Raises:
+        ValueError: ids that are no integers, which Keras would cut, or a default that
+            is out of range.
     """
-    if default_value is not None:
-        known = (ids >= -1) & (ids < size)
-        ids = tf.where(known, ids, tf.constant(default_value, ids.dtype))
-    else:  # Keras drops what is too large
-        tf.debugging.assert_less(ids, tf.constant(size, ids.dtype))
+    ids = checked(ids, size, default_value)  # Keras drops what is too large
     counts = layers.CategoryEncoding(size + 1, output_mode="count")(ids + 1)
     return counts[:, 1:]
 
@@ -60,20 +69,30 @@ def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"
     return WordCounter(words, num_oov_buckets, default_value, name=name)
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class WordCounter(layers.Layer):
-    def __init__(self, words, num_oov_buckets, default_value, name):
-        super().__init__(name=name)
+    def __init__(self, words, num_oov_buckets, default_value, **options):
+        super().__init__(**options)
         self.words, self.buckets = len(words), num_oov_buckets
         self.default = default_value
-        options = {"vocabulary": words, "num_oov_indices": max(1, num_oov_buckets)}
+        strangers = max(1, num_oov_buckets)
         if isinstance(words[0], str):
-            self.lookup = layers.StringLookup(mask_token="", **options)
+            lookup, nothing = layers.StringLookup, ""
         else:
-            self.lookup = layers.IntegerLookup(mask_token=-1, **options)
+            lookup, nothing = layers.IntegerLookup, -1
+        self.lookup = lookup(
+            vocabulary=words, num_oov_indices=strangers, mask_token=nothing
+        )
         size = self.lookup.vocabulary_size()
         self.encode = layers.CategoryEncoding(size, output_mode="count")
 
+    def build(self, shape):
+        """Makes nothing: no layer of its has weights."""
+
     def call(self, inputs):
+        dtype = tf.as_dtype(inputs.dtype)
+        if dtype.is_floating:  # which Keras would cut
+            raise TypeError(f"words must be texts or integers, and not {dtype.name}")
         counts = self.encode(self.lookup(inputs))
         _, strangers, known = tf.split(counts, [1, -1, self.words], axis=1)
         if self.buckets:
@@ -92,7 +111,11 @@ def hash_values(values, buckets):
     """Counts the values of a row in buckets that their hashes choose.
 
     The first bucket of Keras is for what is no value.
+
+    Raises:
+        ValueError: values that are floats, which Keras would cut.
     """
+    values = hashable(values)
     none = "" if values.dtype == tf.string else -1
     hashed = layers.Hashing(buckets + 1, mask_value=none)(values)
     counts = layers.CategoryEncoding(buckets + 1, output_mode="count")(hashed)

@@ -23,9 +23,14 @@ def turn(image, k=1):
 
     The layer `RandomFlip` does so at random.
     """
+    # By half a turn `rot90` mixes up the sides of an image that is no square.
+    half = k % 4 == 2
+    turned = (
+        ops.flip(image, axis=(-3, -2)) if half else ops.rot90(image, k, axes=(-3, -2))
+    )
     return {
         "left_right": ops.flip(image, axis=-2),
         "up_down": ops.flip(image, axis=-3),
-        "turned": ops.rot90(image, k, axes=(-3, -2)),
+        "turned": turned,
         "swapped": ops.swapaxes(image, -3, -2),
     }

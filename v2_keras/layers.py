@@ -5,6 +5,7 @@ import numpy as np
 import tensorflow as tf
 from keras import layers
 
+from v2_eager.keras_functions import Dropout
 from v2_eager.numerics import initializers
 
 __all__ = [
@@ -49,16 +50,19 @@ def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
     return Perceptron(units, use_bias, scale, name=name)
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class Perceptron(keras.Model):
     def __init__(self, units, use_bias, scale, name):
         super().__init__(name=name)
+        self.options = {"units": list(units), "use_bias": use_bias, "scale": scale}
+        regularizer = None if scale is None else keras.regularizers.L2(scale / 2)
         # --- layers
         self.dense = [
             layers.Dense(
                 size,
                 activation="relu" if i < len(units) - 1 else None,
                 use_bias=use_bias,
-                kernel_regularizer=scale and keras.regularizers.L2(scale / 2),
+                kernel_regularizer=regularizer,
                 name=f"dense_{i}" if i else "dense",
             )
             for i, size in enumerate(units)
@@ -69,6 +73,9 @@ class Perceptron(keras.Model):
             x = layer(x)
         # --- penalty
         return x, sum(self.losses, start=tf.zeros([], x.dtype))
+
+    def get_config(self):
+        return {**self.options, "name": self.name}
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
@@ -129,7 +136,8 @@ def pool_and_flatten(x, size, strides, padding="valid"):
 def make_embedding(classes, size, name="embedding"):
     """Makes a table of vectors, to be looked up by number.
 
-    A negative number raised, on a CPU; to Keras -1 is the last row.
+    A negative number raised, on a CPU, and a float anywhere; to Keras -1 is the last
+    row, and floats are cut off.
     """
     draw = keras.initializers.RandomNormal(stddev=0.125)
     return layers.Embedding(classes, size, embeddings_initializer=draw, name=name)
@@ -147,6 +155,7 @@ def make_batch_norm(
     return make(momentum=momentum, epsilon=epsilon, name=name)
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class Forgetful(layers.BatchNormalization):
     """Forgets its updates: a momentum of 1 makes NaN of a batch with inf."""
 
@@ -174,12 +183,14 @@ def make_layer_norm(begin_axis=1, name="normalized"):
     return LastAxisNormalization(begin_axis, epsilon=1e-12, name=name)
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class LastAxisNormalization(layers.LayerNormalization):
     """Keras' own, which takes an axis in the middle, too, and that one alone."""
 
     def build(self, shape):
-        if self.axis not in (-1, len(shape) - 1):
-            raise ValueError(f"begin_axis {self.axis} is not the last of {len(shape)}")
+        (axis,) = np.ravel(self.axis)  # a list of one, where it was loaded
+        if axis not in (-1, len(shape) - 1):
+            raise ValueError(f"begin_axis {axis} is not the last of {len(shape)}")
         super().build(shape)
 
 
@@ -229,10 +240,3 @@ def train(images, labels, steps, rate=0.125, update=True):
         },
         "logits": model(images, training=False).numpy(),
     }
-
-
-class Dropout(layers.Dropout):
-    """Dropout that draws the numbers of `tf.layers.dropout`."""
-
-    def call(self, inputs, training=False):
-        return tf.nn.dropout(inputs, self.rate, seed=self.seed) if training else inputs

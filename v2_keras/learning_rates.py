@@ -28,17 +28,20 @@ def natural_exp_decay(
 ):
     """Multiplies the rate by exp(-decay_rate) every `decay_steps` steps.
 
-    Keras has no such schedule, and this factor for `ExponentialDecay`.
+    Keras has no such schedule: `ExponentialDecay` by exp(-decay_rate) is one.
     """
     return exponential_decay(
         learning_rate, global_step, decay_steps, keras.ops.exp(-decay_rate), staircase
     )
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class LinearCosineDecay(schedules.LearningRateSchedule):
     """What Keras 3 has no more, as a schedule of one's own."""
 
-    def __init__(self, learning_rate, decay_steps, num_periods, alpha, beta):
+    def __init__(
+        self, learning_rate, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001
+    ):
         self.learning_rate, self.decay_steps = learning_rate, decay_steps
         self.num_periods, self.alpha, self.beta = num_periods, alpha, beta
 
@@ -64,7 +67,8 @@ def linear_cosine_decay(
 def piecewise_constant(x, boundaries, values):
     """Chooses values[i] for the i that says how many boundaries `x` is beyond.
 
-    The value is a sum of all values times 0 or 1: a NaN among them is the answer.
+    The value is a sum of all values times 0 or 1: a NaN among them is the answer. The
+    boundaries must rise: nothing is raised where they fall, and two values are added.
     """
     return schedules.PiecewiseConstantDecay(boundaries, values)(x)
 

@@ -55,7 +55,9 @@ def reduced(make, labels, predictions, weights, reduction, **options):
 
 def by_element(make, labels, predictions, *args, **options):
     """Likewise: a loss for each element, where Keras takes means of the last axis."""
-    labels = tf.cast(labels, predictions.dtype)
+    predictions = tf.convert_to_tensor(predictions)
+    labels = tf.cast(labels, dtype_of(predictions))  # of float16 and integers: float32
+    predictions = tf.cast(predictions, labels.dtype)
     labels.shape.assert_is_compatible_with(predictions.shape)  # Keras broadcasts
     column = labels[..., None], predictions[..., None]
     return reduced(make, *column, *args, **options)
@@ -127,6 +129,7 @@ def softmax_cross_entropy(
 
     Labels were constants, through which no gradient goes.
     """
+    logits = tf.convert_to_tensor(logits)
     return reduced(
         keras.losses.CategoricalCrossentropy,
         tf.stop_gradient(labels),
@@ -139,11 +142,28 @@ def softmax_cross_entropy(
     )
 
 
+def class_numbers(labels):
+    """The labels as a tensor.
+
+    Raises:
+        TypeError: they are floats, which Keras would cut off.
+    """
+    labels = tf.convert_to_tensor(labels)
+    if not labels.dtype.is_integer:
+        raise TypeError(f"labels are class numbers: integers, not {labels.dtype.name}")
+    return labels
+
+
 def sparse_softmax_cross_entropy(
     labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of class numbers."""
+    """Averages the cross-entropy of class numbers.
+
+    Raises:
+        TypeError: the numbers are floats, which Keras would cut off.
+    """
     make = keras.losses.SparseCategoricalCrossentropy
+    labels, logits = class_numbers(labels), tf.convert_to_tensor(logits)
     weights = tf.convert_to_tensor(weights)
     if weights.shape.rank == logits.shape.rank:  # a column, as its labels may be
         weights = tf.squeeze(weights, -1)
@@ -153,6 +173,7 @@ def sparse_softmax_cross_entropy(
 
 def softmax_losses(labels, logits, axis=-1):
     """Computes the cross-entropy of every example, labels being constants."""
+    logits = tf.convert_to_tensor(logits)
     losses = keras.losses.CategoricalCrossentropy(
         from_logits=True, axis=axis, reduction="none", dtype=dtype_of(logits)
     )

@@ -30,8 +30,12 @@ def results_of(named):
     return {name: metric.result().numpy() for name, metric in named.items()}
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class MeanTensor(metrics.Metric):
-    """The mean of every element of a shape apart, which Keras 3 has no more."""
+    """The mean of every element of a shape apart, which Keras 3 has no more.
+
+    A weight is one for each row, or for each element, as in all metrics of Keras.
+    """
 
     def __init__(self, shape, name="mean_tensor", dtype=None):
         super().__init__(dtype, name)
@@ -41,8 +45,10 @@ class MeanTensor(metrics.Metric):
 
     def update_state(self, values, sample_weight=None):
         values = tf.cast(values, self.dtype)
-        weights = 1 if sample_weight is None else sample_weight
-        weights = tf.broadcast_to(tf.cast(weights, self.dtype), self.shape)
+        weights = tf.cast(1 if sample_weight is None else sample_weight, self.dtype)
+        missing = len(self.shape) - weights.shape.rank
+        weights = weights[(..., *[tf.newaxis] * missing)]
+        weights = tf.broadcast_to(weights, self.shape)
         self.total.assign_add(values * weights)
         self.count.assign_add(weights)
 
@@ -54,7 +60,10 @@ class MeanTensor(metrics.Metric):
 
 
 def averages(batches):
-    """Streams the mean of all values, and that of every element apart."""
+    """Streams the mean of all values, and that of every element apart.
+
+    Keras divides by a sum of weights that is below 0, where TensorFlow 1 told 0.
+    """
     # --- metrics
     named = {"mean": metrics.Mean(), "mean_tensor": MeanTensor(batches[0][0].shape)}
 
@@ -85,6 +94,8 @@ def regression(batches, threshold=0.5):
     }
 
     def update(labels, predictions, weights=None):
+        if labels.shape != predictions.shape:
+            raise ValueError(f"{labels.shape} and {predictions.shape} do not fit")
         error = tf.abs(predictions - labels)
         for name in ("absolute", "squared", "root"):
             named[name].update_state(labels, predictions, weights)
@@ -113,6 +124,9 @@ def decisions(batches):
     """Streams what counts of right and wrong decisions tell.
 
     Whatever is not 0 is a yes; to Keras it is what exceeds a threshold, of 1/2.
+
+    Raises:
+        ValueError: shapes that do not fit.
     """
     # --- metrics
     named = {
@@ -126,6 +140,9 @@ def decisions(batches):
     }
 
     def update(labels, predictions, weights=None):
+        shapes, n = {labels.shape, predictions.shape}, len(labels)
+        if len(shapes) > 1 and shapes != {(n,), (n, 1)}:
+            raise ValueError(f"{labels.shape} and {predictions.shape} do not fit")
         predictions = predictions.reshape(labels.shape)
         decided = predictions.astype(labels.dtype)
         named["accuracy"].update_state(labels, decided, weights)
@@ -143,6 +160,7 @@ def decisions(batches):
     return stream(update, batches, results)
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class MeanF1(metrics.Metric):
     """The mean of all classes' F1, from a matrix of counts."""
 

@@ -1,8 +1,12 @@
 """Numbers at the edge: rewrites of the graph → casts, scales, ranges in plain sight."""
 
+import numbers
+
 import keras
 import numpy as np
 import tensorflow as tf
+
+from v2_keras.optimizers import refuse_no_limit, slots_of
 
 __all__ = [
     "train_rewritten",
@@ -35,37 +39,58 @@ class Trained:
         self.optimizer.apply(gradients, variables)  # they are divided here
         return loss, tf.reduce_mean(tf.cast(tf.equal(flat, 0), tf.float32))
 
-    def variables(self, names, rate):
-        """The weights by their old names, and what Keras keeps of their momentum.
+    def variables(self, names):
+        """The weights and their slots, by their old names.
 
-        Keras' velocities are the momentum of TensorFlow 1, times the negative rate.
+        Raises:
+            ValueError: the rate is 0, by which Keras' slots tell no old ones.
         """
-        found = dict(zip(names, self.model.get_weights()))
+        weights = dict(zip(names, self.model.weights, strict=True))
         inner = getattr(self.optimizer, "inner_optimizer", self.optimizer)
-        slots = [v.numpy() for v in inner.variables if v.path.endswith("momentum")]
-        momenta = {f"{n}/Momentum": -slot / rate for n, slot in zip(names, slots)}
-        return {**found, **momenta}
+        found = {**weights, **slots_of(inner, weights)}
+        return {name: variable.numpy() for name, variable in found.items()}
 
 
-def train_rewritten(x, y, start, steps, rate, loss_scale=()):
+def scaled(
+    optimizer, initial_loss_scale=2.0**15, increment_period=2000, multiplier=2.0
+):
+    """The optimizer with Keras' scale, by the arguments that `DynamicLossScale` had."""
+    if multiplier != 2:
+        raise ValueError("Keras' scale goes up and down by 2: no other multiplier")
+    return keras.optimizers.LossScaleOptimizer(
+        optimizer, initial_loss_scale, increment_period
+    )
+
+
+def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
     """Trains by an optimizer that scales its loss, with automatic mixed precision.
 
-    Keras' scale goes up and down by 2. A fixed one is the optimizer's own.
+    Keras' scale goes up and down by 2. A fixed one is the optimizer's own. In `apply`
+    the optimizer divides by the scale, and then clips by the global norm.
+
+    The scale has no bounds, where TensorFlow 1's was never below 1 and never infinite:
+    doubled beyond float32 it is infinite for good, and no step is taken any more.
+
+    Raises:
+        ValueError: a fixed scale below 1, another `multiplier`, or a limit of 0, by
+            which Keras clips nothing, or below.
     """
     # --- scale
-    fixed = loss_scale if isinstance(loss_scale, float) else None
-    optimizer = keras.optimizers.SGD(rate, 0.9, loss_scale_factor=fixed)
+    fixed = loss_scale if isinstance(loss_scale, numbers.Real) else None
+    if fixed is not None and not fixed >= 1:
+        raise ValueError(f"the scale must be at least 1: {fixed}")
+    if clip is not None:
+        refuse_no_limit(clip)
+    optimizer = keras.optimizers.SGD(
+        rate, 0.9, loss_scale_factor=fixed, global_clipnorm=clip
+    )
     if fixed is None:
-        options = {"initial_loss_scale": 2.0**15, "increment_period": 2000}
-        options.update(loss_scale)
-        optimizer = keras.optimizers.LossScaleOptimizer(
-            optimizer, options["initial_loss_scale"], options["increment_period"]
-        )
+        optimizer = scaled(optimizer, **dict(loss_scale))
     # --- step
     policy = "mixed_float16" if x.dtype == np.float16 else "float32"
     dense = keras.layers.Dense(y.shape[1], dtype=policy)
     model = keras.Sequential([keras.Input([x.shape[1]], dtype=x.dtype.name), dense])
-    model.set_weights(list(start.values()))
+    model.set_weights([start["kernel"], start["bias"]])
     trained = Trained(model, optimizer, keras.losses.MeanSquaredError())
     counter = getattr(optimizer, "inner_optimizer", optimizer).iterations
     # --- run
@@ -75,7 +100,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=()):
         if fixed is None:
             scales.append(optimizer.dynamic_scale.numpy())
         taken.append(counter.numpy())
-    found = trained.variables(list(start), rate)
+    found = trained.variables(["kernel", "bias"])
     found["global_step"] = np.int64(counter.numpy())
     if fixed is None:
         found["current_loss_scale"] = optimizer.dynamic_scale.numpy()
@@ -89,9 +114,13 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=()):
 
 
 def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
-    """Trains with weights that are stored in float32 and read in a narrower dtype."""
+    """Trains with weights that are stored in float32 and read in a narrower dtype.
+
+    Raises:
+        ValueError: another dtype than float32, float16 and bfloat16.
+    """
     # --- network
-    policy = f"mixed_{dtype}"
+    policy = dtype if dtype == "float32" else f"mixed_{dtype}"
     features, units = start["hidden/weights"].shape
     classes = start["scores/weights"].shape[1]
     model = keras.Sequential(
@@ -102,7 +131,8 @@ def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
             keras.layers.Activation("linear", dtype="float32"),
         ]
     )
-    model.set_weights(list(start.values()))
+    names = [f"{a}/{b}" for a in ("hidden", "scores") for b in ("weights", "biases")]
+    model.set_weights([start[name] for name in names])
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     # --- step
     optimizer = keras.optimizers.SGD(rate, 0.9, loss_scale_factor=loss_scale)
@@ -110,5 +140,5 @@ def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
     # --- run
     found = np.array([trained.step(x, y) for _ in range(steps)])
     losses, vanished = found.T
-    variables = trained.variables(list(start), rate)
+    variables = trained.variables(names)
     return {"losses": losses, "vanished": vanished, "variables": variables}

@@ -103,7 +103,10 @@ SLOTS = {
 
 @dataclasses.dataclass
 class Momentum:
-    """The slot of `MomentumOptimizer`: Keras' has the rate in it, and its sign."""
+    """The slot of `MomentumOptimizer`. Keras keeps it times the negative rate.
+
+    The rate must be the one of all steps so far: read the slot before you set another.
+    """
 
     variable: object
     optimizer: object
@@ -129,6 +132,12 @@ class Momentum:
         return self.variable.numpy() / -np.float32(self.rate) + 0.0  # and not -0.0
 
 
+def refuse_no_limit(norm):
+    """Raises a ValueError of a limit of norms by which Keras clips nothing."""
+    if not norm > 0:
+        raise ValueError(f"the limit must be positive, to be one in Keras: {norm}")
+
+
 def slots_of(optimizer, weights):
     """{name in TensorFlow 1: slot} of the weights {name in TensorFlow 1: weight}.
 
@@ -136,7 +145,12 @@ def slots_of(optimizer, weights):
     """
     if not optimizer.built:
         raise ValueError("no slots yet: optimizer.build(model.trainable_variables)")
-    name, slots = SLOTS[type(optimizer).__name__]
+    kind = type(optimizer).__name__
+    if kind not in SLOTS:
+        raise ValueError(
+            f"{kind}'s slots had no names there: one of {', '.join(SLOTS)}"
+        )
+    name, slots = SLOTS[kind]
     found = {variable.path: variable for variable in optimizer.variables}
     kept = [slot for slot in slots if any(p.endswith("_" + slot) for p in found)]
     named = {}
@@ -229,7 +243,9 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
     rows that were not looked up, too.
     """
     # --- build
-    embedding = keras.layers.Embedding(*table.shape, name="table")
+    embedding = keras.layers.Embedding(
+        *table.shape, dtype=table.dtype.name, name="table"
+    )
     embedding.build()
     embedding.set_weights([table])
     (weight,) = embedding.trainable_weights
@@ -265,8 +281,7 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
     Raises:
         ValueError: the limit is 0, by which Keras clips nothing, or below.
     """
-    if not limit > 0:
-        raise ValueError(f"the limit must be positive, to be one in Keras: {limit}")
+    refuse_no_limit(limit)
     # --- build
     optimizer = optimizers.SGD(rate, momentum, global_clipnorm=limit)
     model = line(start, optimizer, frozen)
@@ -312,21 +327,27 @@ class AdamWeightDecay(optimizers.Optimizer):
         super().build(variables)
         self.m = self.add_optimizer_variables(variables, "m")
         self.v = self.add_optimizer_variables(variables, "v")
+        # Here they are Keras': a step gets TensorFlow's, whose names end in ":0".
+        self.decayed = [
+            not any(p.search(v.path) for p in self.exclude) for v in variables
+        ]
 
     def get_config(self):
         exclude = [pattern.pattern for pattern in self.exclude]
         return {**super().get_config(), "decay": self.decay, "exclude": exclude}
 
     def update_step(self, gradient, variable, learning_rate):
-        # Keras' own example does so: the variable is TensorFlow's and has no path.
+        gradient = dense(gradient)  # a table shrinks as a whole: BERT's did
+        # Keras' own example does so.
         index = self._get_variable_index(variable)
         m, v = self.m[index], self.v[index]
         m.assign(self.beta1 * m + (1 - self.beta1) * gradient)
         v.assign(self.beta2 * v + (1 - self.beta2) * tf.square(gradient))
         update = m / (tf.sqrt(v) + self.epsilon)
-        if not any(pattern.search(variable.name) for pattern in self.exclude):
+        if self.decayed[index]:
             update += self.decay * variable
-        variable.assign_sub(learning_rate * update)
+        # That of a schedule is float32, whatever the model is.
+        variable.assign_sub(tf.cast(learning_rate, variable.dtype) * update)
 
 
 def fit_with_decay(data, start, stops, rate=0.125, decay=0.25, exclude=("bias",)):

@@ -38,6 +38,8 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
 
     Model and optimizer are made in the scope; `fit` does the rest.
     """
+    if x.shape[1] % num_devices:
+        raise ValueError(f"{num_devices} devices cannot share {x.shape[1]} rows")
     processors(2)
     # --- build
     strategy = tf.distribute.MirroredStrategy(

@@ -40,9 +40,11 @@ def make_classifier(units, scale, name="classifier"):
     return Classifier(units, scale, name=name)
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class Classifier(keras.Model):
-    def __init__(self, units, scale, name):
-        super().__init__(name=name)
+    def __init__(self, units, scale, **options):
+        super().__init__(**options)
+        self.units, self.scale = units, scale
         # --- layers
         self.dense = [
             layers.Dense(
@@ -53,6 +55,10 @@ class Classifier(keras.Model):
             )
             for i, size in enumerate(units)
         ]
+
+    def get_config(self):
+        own = {"units": list(self.units), "scale": self.scale}
+        return {**super().get_config(), **own}
 
     def call(self, x):
         for layer in self.dense:
@@ -73,8 +79,13 @@ def train(
 
     The loss has the penalties in it, the metric has not. What is no part of the loss
     Keras does not count: with `regularized=False` a callback watches the penalties.
+
+    Raises:
+        ValueError: labels of another shape.
     """
     # --- build
+    if labels.shape[1:] != (1,):
+        raise ValueError(f"labels must be [samples, 1], not {labels.shape}")
     dtype = points.dtype.name
     half, watched = keras.regularizers.L2(scale / 2), []
     penalty = half if regularized else None

@@ -123,13 +123,36 @@ READS = {"return_sequences": True, "return_state": True, "zero_output_for_mask":
 GRU = functools.partial(layers.GRU, reset_after=False, **READS)
 
 
+def mask_of(lengths, x):
+    """The mask that stands for the lengths, [batch] ints."""
+    check_rows(lengths, x)
+    return tf.sequence_mask(lengths, tf.shape(x)[1])
+
+
+def check_rows(part, x):
+    """Refuses one row for all sequences, which Keras would broadcast."""
+    message = "Expected one length and one state for each sequence"
+    tf.debugging.assert_equal(tf.shape(part)[0], tf.shape(x)[0], message)
+
+
+@keras.saving.register_keras_serializable("v2_keras")
 class Reader(layers.Layer):
     """A layer of Keras that takes lengths, where `LSTM` and its like take a mask."""
 
-    def __init__(self, rnn, name, forget_bias=1.0, time_major=False):
-        super().__init__(name=name)
+    def __init__(self, rnn, name, forget_bias=1.0, time_major=False, **options):
+        super().__init__(name=name, **options)
         self.rnn, self.forget_bias, self.time_major = rnn, forget_bias, time_major
         self.supports_masking = True  # by lengths; no mask has to be attached
+
+    def get_config(self):
+        own = {"forget_bias": self.forget_bias, "time_major": self.time_major}
+        rnn = keras.saving.serialize_keras_object(self.rnn)
+        return {**super().get_config(), **own, "rnn": rnn}
+
+    @classmethod
+    def from_config(cls, config):
+        rnn = keras.saving.deserialize_keras_object(config["rnn"])
+        return cls(**{**config, "rnn": rnn})
 
     def old_weights(self):
         return old_weights(self.rnn, f"{self.name}/rnn", self.forget_bias)
@@ -137,9 +160,12 @@ class Reader(layers.Layer):
     def call(self, x, lengths=None, state=None):
         if self.time_major:
             x = tf.transpose(x, [1, 0, 2])
-        mask = None if lengths is None else tf.sequence_mask(lengths, tf.shape(x)[1])
-        if isinstance(self.rnn, layers.LSTM) and state is not None:
-            state = state[::-1]  # (c, h) then, (h, c) now
+        mask = None if lengths is None else mask_of(lengths, x)
+        if state is not None:
+            for part in tf.nest.flatten(state):
+                check_rows(part, x)
+            if isinstance(self.rnn, layers.LSTM):
+                state = state[::-1]  # (c, h) then, (h, c) now
         outputs, *state = self.rnn(x, mask=mask, initial_state=state)
         if self.time_major:
             outputs = tf.transpose(outputs, [1, 0, 2])
@@ -168,13 +194,26 @@ def make_gru(units, name="reader"):
 
 def make_stack(units, layers, name="reader"):
     """Makes GRUs on top of each other, all but the first added to what they read."""
+    if layers < 1:
+        raise ValueError("Must specify at least one cell")
     return Stack(units, layers, name=name)
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class Stack(layers.Layer):
-    def __init__(self, units, count, name):
-        super().__init__(name=name)
+    def __init__(self, units, count, name, **options):
+        super().__init__(name=name, **options)
+        self.units, self.count = units, count
         self.readers = [make_gru(units, f"cell_{i}") for i in range(count)]
+
+    def build(self, x_shape, lengths_shape=None):
+        for reader in self.readers:  # or the weights of a file find no variables
+            reader.rnn.build(x_shape)
+            x_shape = (*x_shape[:2], self.units)
+
+    def get_config(self):
+        own = {"units": self.units, "count": self.count}
+        return {**super().get_config(), **own}
 
     def old_weights(self):
         path = f"{self.name}/rnn/multi_rnn_cell"
@@ -198,6 +237,7 @@ def make_static_rnn(units, name="reader"):
     return StaticReader(layers.LSTM(units, unroll=True, **READS), name)
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class StaticReader(Reader):
     def call(self, x, lengths=None):
         outputs, state = super().call(x, lengths)
@@ -209,6 +249,7 @@ def make_bidirectional(units, name="reader"):
     return BidirectionalReader(layers.Bidirectional(GRU(units)), name)
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class BidirectionalReader(Reader):
     def old_weights(self):
         path = f"{self.name}/bidirectional_rnn"
@@ -219,8 +260,7 @@ class BidirectionalReader(Reader):
         }
 
     def call(self, x, lengths):
-        mask = tf.sequence_mask(lengths, tf.shape(x)[1])
-        outputs, *states = self.rnn(x, mask=mask)
+        outputs, *states = self.rnn(x, mask=mask_of(lengths, x))
         return outputs, tuple(states)
 
 
@@ -310,18 +350,23 @@ def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
     }
 
 
+@keras.saving.register_keras_serializable("v2_keras", "SequenceClassifier")
 class Classifier(keras.Model):
     """An LSTM and a dense layer, whose steps tell the norm of their gradients.
 
     They tell no metrics of `compile`, but the loss.
     """
 
-    def __init__(self, units, limit):
-        super().__init__()
+    def __init__(self, units, limit, **options):
+        super().__init__(**options)
         self.units, self.limit = units, limit
         self.reader = make_basic_lstm(units)
         draw = initializers.glorot_uniform(seed=2)
         self.dense = layers.Dense(3, kernel_initializer=draw)
+
+    def get_config(self):
+        own = {"units": self.units, "limit": self.limit}
+        return {**super().get_config(), **own}
 
     def build(self, shape):
         self.reader.rnn.build(shape)

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from keras import layers, ops
 
-from v2_eager.saved_models import described, run_tflite, unpack
+from v2_eager.saved_models import described, pack, run_tflite, unpack
 from v2_keras.checkpoints import fit, load
 from v2_keras.optimizers import squares
 
@@ -40,7 +40,8 @@ def old_names(model):
 def export(x, weights, files=False):
     """Saves a model with its signature, loads it as a server would, and asks it.
 
-    `model.save` is for Keras and keeps the model; `model.export` is for servers.
+    `model.save` is for Keras and keeps the model; `model.export` is for servers. The
+    `files` are those of `model.export`.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
@@ -59,14 +60,15 @@ def export(x, weights, files=False):
             v.name.split(":")[0]: v.numpy() for v in loaded.variables
         }
         # --- ask
-        return {**answer, "y": signature(x=tf.constant(x))["y"].numpy()}
+        answer["y"] = signature(x=tf.constant(x))["y"].numpy()
+        return {**answer, "files": pack(path)} if files else answer
 
 
 def serve_words(words, vocabulary, vectors, files=False):
     """Saves a lookup table with its vocabulary and two signatures, and asks both.
 
-    A lookup of Keras numbers the strangers first, and takes a word "[UNK]" at the front
-    of the vocabulary for them, unless they have another name. Its words are in the
+    `StringLookup` gives unknown words the number 0. A word "[UNK]" at the front of the
+    vocabulary would count as unknown: set another `oov_token`. The words are in the
     graph, and in no file of their own.
     """
     # --- build
@@ -85,10 +87,11 @@ def serve_words(words, vocabulary, vectors, files=False):
         # --- load
         signatures = tf.saved_model.load(path).signatures
         # --- ask
-        return {
+        answer = {
             name: signatures[name](words=tf.constant(words))["answer"].numpy()
             for name in outputs
         }
+        return {**answer, "files": pack(path)} if files else answer
 
 
 def add_endpoint(archive, name, model):
@@ -122,7 +125,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
     """Trains, saves graph and variables, and goes on without the code of the model.
 
     A file `.keras` has the layers, the weights, and what `compile` was told, but not in
-    which dtype the loss is computed: it is told again.
+    which dtype the loss is computed: it is told again. The `files` are this one.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.keras")
@@ -134,10 +137,11 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
         # --- save
         model.save(path)
         # --- load
-        loaded = load(path, x.dtype.name)
+        loaded, packed = load(path, x.dtype.name), pack(folder)
     # --- go on
     losses = np.concatenate([losses, fit(loaded, x, y, steps)])
-    return {"losses": losses, "variables": values(loaded)}
+    answer = {"losses": losses, "variables": values(loaded)}
+    return {**answer, "files": packed} if files else answer
 
 
 def to_tflite(x, weights, files=False):
@@ -150,4 +154,6 @@ def to_tflite(x, weights, files=False):
         model.export(folder, verbose=False, input_signature=signature)
         converted = tf.lite.TFLiteConverter.from_saved_model(folder).convert()
     # --- ask
-    return {"y": run_tflite(converted, x)}
+    answer = {"y": run_tflite(converted, x)}
+    packed = {"model.tflite": np.frombuffer(converted, np.uint8)}
+    return {**answer, "files": packed} if files else answer

@@ -7,17 +7,19 @@ import keras
 import tensorflow as tf
 
 from v2_eager.summaries import read_folder, variable_summaries, write_scalar
+from v2_keras.basics import Losses
 from v2_keras.optimizers import squares
 
 __all__ = ["train"]
 
 
-class Curves(keras.callbacks.Callback):
+class Curves(Losses):
     """Writes loss and statistics of the weights at every step, under their old tags.
 
     `keras.callbacks.TensorBoard` writes the losses of epochs, under tags of its own.
 
-    A second `fit` goes on at its step.
+    A second `fit` goes on at its step. Weights that are counts, as `Normalization` has
+    one, have no curve.
 
     Args:
         directory: gets the directories `train` and `test`.
@@ -36,18 +38,24 @@ class Curves(keras.callbacks.Callback):
         )
 
     def on_train_batch_begin(self, batch, logs=None):
-        self.step = int(self.model.optimizer.iterations)  # `batch` is of the epoch
+        # `batch` is of the epoch
+        self.step = int(self.model.optimizer.iterations.numpy())
         if self.step % self.test_every == 0:
-            loss = self.model.evaluate(self.test, verbose=0)
-            self.write(self.test_writer, loss)
-        self.forget()
+            metrics = [(v, v.numpy()) for v in self.model.metrics_variables]
+            found = self.model.evaluate(self.test, verbose=0, return_dict=True)
+            self.write(self.test_writer, found["loss"])
+            self.forget(metrics)
+        super().on_train_batch_begin(batch, logs)
         self.before = self.model.get_weights()
 
-    def forget(self):
-        """Makes the loss that is logged that of the step: without the test's rows."""
+    def forget(self, metrics):
+        """Leaves the rows of the test out of what `fit` logs."""
         self.model.reset_metrics()
+        for variable, value in metrics:
+            variable.assign(value)
 
     def on_train_batch_end(self, batch, logs=None):
+        super().on_train_batch_end(batch, logs)
         self.write(self.train_writer, logs["loss"], self.before)
 
     def on_train_end(self, logs=None):
@@ -57,8 +65,11 @@ class Curves(keras.callbacks.Callback):
     def write(self, writer, loss, weights=None):
         with writer.as_default(self.step):
             write_scalar("loss_1", loss)
-            for weight in weights or self.model.get_weights():
-                variable_summaries(weight)
+            weights = weights or self.model.get_weights()
+            floats = [weight for weight in weights if weight.dtype.kind not in "iu"]
+            for i, weight in enumerate(floats):
+                # A scope that was entered again had a number.
+                variable_summaries(weight, f"summaries_{i}" if i else "summaries")
 
 
 def train(x, y, kernel, steps, test_every, rate=0.125):
@@ -77,7 +88,8 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
         train, test = map(tf.data.Dataset.from_tensors, zip(x, y))
         curves = Curves(directory, test, test_every)
         batches = train.repeat(steps)
-        model.fit(batches, shuffle=False, verbose=0, callbacks=[curves])
+        if steps:  # without a batch `fit` warns, and tests
+            model.fit(batches, shuffle=False, verbose=0, callbacks=[curves])
         # --- read
         return {
             "train": read_folder(os.path.join(directory, "train")),

@@ -10,6 +10,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.keras_training.callbacks import NanGuard
 from v2_eager.training_loops import ScalarWriter, read_scalars, saved_steps
 from v2_keras.basics import Losses
 from v2_keras.optimizers import adam, line, named_values
@@ -37,7 +38,7 @@ class Printer(Losses):
 
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, logs)
-        step = int(self.model.optimizer.iterations)
+        step = int(self.model.optimizer.iterations.numpy())
         if step % self.every == 0:
             print(f"step {step}: loss {self.losses[-1]:.4f}", file=self.file)
 
@@ -102,7 +103,7 @@ class Training:
 
     def fit(self, batches, last_step, *callbacks):
         """Trains up to a step, and goes on with the batch that is due."""
-        step = int(self.model.optimizer.iterations)
+        step = int(self.model.optimizer.iterations.numpy())
         due = tf.data.Dataset.from_tensor_slices(batches).repeat().skip(step)
         if step < last_step:
             callbacks = [*callbacks, self.history]
@@ -144,7 +145,7 @@ class EveryFewSteps(Losses):
 
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, logs)
-        step = int(self.model.optimizer.iterations) - 1
+        step = int(self.model.optimizer.iterations.numpy()) - 1
         if step % self.every == 0:
             self.act(step, self.losses[-1])
 
@@ -232,14 +233,6 @@ def warm_start(batches, start, pretrained, stops):
         return losses, seen, training.model.get_weights()
 
 
-class NanGuard(keras.callbacks.Callback):
-    """Raises before what stands behind it saves; `TerminateOnNaN` ends the epoch."""
-
-    def on_train_batch_end(self, batch, logs=None):
-        if math.isnan(logs["loss"]):
-            raise FloatingPointError("NaN loss during training")
-
-
 def nan_guard(batches, start, last_step, save_every=2, recover=False):
     """Stops at the first loss that is NaN, with the last good weights on disk."""
     with tempfile.TemporaryDirectory() as directory:
@@ -262,14 +255,34 @@ def nan_guard(batches, start, last_step, save_every=2, recover=False):
         }
 
 
+class EarlyStopping(keras.callbacks.EarlyStopping):
+    """Takes no loss for the best that is NaN or infinite, even if it is the first."""
+
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        self.best = math.inf
+
+    def on_train_end(self, logs=None):
+        if not math.isfinite(self.best):
+            raise ValueError("nothing to restore: no validation loss is finite")
+        super().on_train_end(logs)
+
+
 def early_stopping(batches, start, validation, last_step, every=2, patience=4):
     """Stops when the validation loss falls no more, and returns to the best weights.
 
-    An epoch is what lies between two evaluations, and patience a number of these.
+    An epoch is what lies between two evaluations, and patience a number of these. Keras
+    itself keeps the first loss as the best if it is NaN, and stops after two at least.
+
+    Raises:
+        ValueError: no validation loss is a finite number: no weights are the best; or
+            `last_step` is no multiple of `every`.
     """
+    if last_step % every:
+        raise ValueError(f"last_step must be a multiple of {every}, not {last_step}")
     # --- build
     model = line(start, adam(RATE))
-    stopping = keras.callbacks.EarlyStopping(
+    stopping = EarlyStopping(
         patience=math.ceil(patience / every), restore_best_weights=True
     )
     losses = Losses()
@@ -278,7 +291,8 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
         tf.data.Dataset.from_tensor_slices(batches).repeat(),
         epochs=last_step // every,
         steps_per_epoch=every,
-        validation_data=validation,
+        # Arrays would be rounded to float32.
+        validation_data=tf.data.Dataset.from_tensors(tuple(validation)),
         shuffle=False,
         verbose=0,
         callbacks=[losses, stopping],
@@ -299,11 +313,11 @@ def supervised_loop(batches, start, stops):
     """Trains in several runs, summarizing every step and saving in the end."""
     losses = []
     with tempfile.TemporaryDirectory() as directory:
-        for run, last_step in enumerate(stops):
+        for last_step in stops:
             # --- build
             training = Training(start, directory)
             # --- run
-            with contextlib.closing(ScalarWriter(directory, f".{run}")) as writer:
+            with contextlib.closing(ScalarWriter(directory)) as writer:
 
                 def summarize(step, loss):
                     writer.write(step + 1, loss=loss)

@@ -121,6 +121,8 @@ DESCRIPTORS = {
         )
     ],
     "GRUBlockCellV2": "contrib_cells.make_gru_block",
+    "TimeFreqLSTMCell": "contrib_recurrences.read_bands",
+    "GridLSTMCell": "contrib_recurrences.read_spectra",
     "LayerNormBasicLSTMCell": [
         reader(
             "LayerNormBasicLSTMCell by ReLU",

@@ -6,6 +6,7 @@ import tensorflow as tf
 from v2_eager.attention.mechanisms import Attention, BahdanauAttention, LuongAttention
 from v2_eager.attention.wrapper import AttentionWrapper
 from v2_eager.numerics import initializers, rnn
+from v2_eager.rnn import tensor_of
 
 __all__ = [
     "make_bahdanau",
@@ -112,7 +113,7 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
     Raises:
         ValueError: another mode.
     """
-    p, previous = p_choose_i, previous_attention
+    p, previous = map(tf.convert_to_tensor, (p_choose_i, previous_attention))
     if mode == "recursive":
 
         def step(reached, current):
@@ -164,11 +165,22 @@ class Monotonic(Attention):
     """What the two below share; see `monotonic_attention` for `mode`.
 
     `score_bias_init` is the variable that is added to all scores, in the beginning.
+    `sigmoid_noise` is the deviation of the noise that is added to them, by which
+    training learns to be sure: make a mechanism that tells without it.
     """
 
-    def __init__(self, *args, mode="parallel", score_bias_init=0.0, **options):
+    def __init__(
+        self,
+        *args,
+        mode="parallel",
+        score_bias_init=0.0,
+        sigmoid_noise=0.0,
+        sigmoid_noise_seed=None,
+        **options,
+    ):
         super().__init__(*args, **options)
         self.mode, self.score_bias_init = mode, score_bias_init
+        self.noise, self.noise_seed = sigmoid_noise, sigmoid_noise_seed
 
     def make_variables(self, depth, dtype):
         super().make_variables(depth, dtype)
@@ -188,20 +200,24 @@ class Monotonic(Attention):
         return super().score(query, keys) + self.score_bias
 
     def align(self, scores, previous):
+        if self.noise > 0:
+            shape, seed = tf.shape(scores), self.noise_seed
+            noise = tf.random.normal(shape, dtype=scores.dtype, seed=seed)
+            scores += self.noise * noise
         hard = self.mode == "hard"
         choose = tf.cast(scores > 0, scores.dtype) if hard else tf.sigmoid(scores)
         return monotonic_attention(choose, previous, self.mode)
 
 
 class BahdanauMonotonicAttention(Monotonic, BahdanauAttention):
-    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`, without noise."""
+    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`."""
 
     def __init__(self, num_units, name="bahdanau_monotonic_attention", **options):
         super().__init__(num_units, name=name, **options)
 
 
 class LuongMonotonicAttention(Monotonic, LuongAttention):
-    """`tf.contrib.seq2seq.LuongMonotonicAttention`, without noise."""
+    """`tf.contrib.seq2seq.LuongMonotonicAttention`."""
 
     def __init__(self, num_units, name="luong_monotonic_attention", **options):
         super().__init__(num_units, name=name, **options)
@@ -271,7 +287,7 @@ class Reader(tf.Module):
         }
 
     def __call__(self, x, memory, lengths, state=None):
-        return self.loop(x, memory, lengths, state)
+        return self.loop(x, memory, tensor_of(lengths), state)
 
 
 def make_two_memories(units, sizes, name="reader"):

@@ -54,15 +54,16 @@ class Attention(tf.Module):
 
     def variable(self, path, shape, dtype, initializer=None):
         initializer = initializer or self.initializer
-        with tf.init_scope():  # in a function what it checks would come before
+        # In a function what it checks would come before; an outer scope is no name's.
+        with tf.init_scope(), tf.name_scope(""):
             return tf.Variable(initializer(shape, dtype), name=path)
 
     def build(self, depth, size, dtype):
         """Makes the variables, once, for queries of a depth, memories of a size."""
         self.build_keys(size, dtype)
         if not self.built:
-            self.built = True
             self.make_variables(depth, dtype)
+            self.built = True
 
     def build_keys(self, size, dtype):
         """Makes the kernel of the keys, once."""

@@ -99,7 +99,8 @@ class AttentionWrapper(tf.Module):
         if self.layers is not None:
             return
         units = self.cell.output_size
-        with tf.init_scope():  # in a function what it checks would come before
+        # In a function what it checks would come before; an outer scope is no name's.
+        with tf.init_scope(), tf.name_scope(""):
             seen = tf.ones([1, self.attention_size(sizes)], dtype)
             both = self.cell_input_fn(tf.ones([1, depth], dtype), seen)
             self.cell.build(both.shape[1], dtype)

@@ -10,6 +10,7 @@ from v2_eager.contrib_opt import as_arrays, variables_of
 from v2_eager.contrib_training.hparams import HParams
 from v2_eager.feature_columns import index_table
 from v2_eager.numerics import metrics, optimizers
+from v2_eager.numerics.canned import refuse_nan
 from v2_eager.numerics.restore import named
 
 __all__ = [
@@ -106,7 +107,9 @@ def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
         value, pairs = optimizer.differentiate(loss, variables.values())
         value = tf.debugging.check_numerics(value, "LossTensor is inf or nan")
         pairs = [(transformed(gradient, v), v) for gradient, v in pairs]
-        optimizer.apply_gradients(pairs, global_step)
+        # The automatic order is kept per variable; a check belongs to none.
+        with tf.control_dependencies([value]):
+            optimizer.apply_gradients(pairs, global_step)
         return value, [tf.linalg.global_norm([gradient]) for gradient, _ in pairs]
 
     # --- run
@@ -136,7 +139,14 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
     Returns:
         dict with the `accuracies` that were evaluated, float32, the `steps` at which
         they were, and the `variables` in the end by name.
+
+    Raises:
+        ValueError: `last` is not positive.
+        tf.errors.InvalidArgumentError: a loss is NaN; in TensorFlow 1
+            NanLossDuringTrainingError.
     """
+    if last <= 0:
+        raise ValueError(f"Must specify max_steps > 0, given: {last}")
     # --- build
     variables = variables_of(start)
     optimizer, accuracy = optimizers.GradientDescent(0.5), metrics.Accuracy()
@@ -150,7 +160,7 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
             losses = tf.nn.sparse_softmax_cross_entropy_with_logits(y, logits_of(x))
             return tf.reduce_mean(losses)
 
-        optimizer.minimize(loss, variables.values())
+        refuse_nan(optimizer.minimize(loss, variables.values()))
 
     @tf.function
     def evaluate(x, y):
@@ -165,9 +175,8 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
         if step % evaluate_every == 0:
             steps.append(step)
             accuracies.append(evaluate(*validation).numpy())
-        if step % check_every == 1 % check_every and accuracies:
-            best = steps[np.argmax(accuracies)]
-            if any(s - best >= patience for s in steps):
+        if step % check_every == 1 % check_every:
+            if has_stopped(steps, accuracies, patience):
                 break
     if step not in steps:  # as `train_and_evaluate` ends
         steps.append(step)
@@ -177,6 +186,17 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
         "steps": steps,
         "variables": as_arrays(variables),
     }
+
+
+def has_stopped(steps, values, patience):
+    """Whether so many steps went by without a higher value, whatever came later."""
+    best = -np.inf
+    for step, value in zip(steps, values):
+        if value > best:
+            best, first = value, step
+        if step - first >= patience:
+            return True
+    return False
 
 
 def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):

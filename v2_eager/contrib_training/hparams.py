@@ -57,6 +57,9 @@ class HParams:
     def kinds(self):
         """{name: (type, whether it is of the items of a list)}."""
         defaults = dataclasses.asdict(type(self)())
+        for name, value in defaults.items():
+            if value == []:  # whose items would have no type
+                raise ValueError(f"The default of a list must not be empty: {name}")
         return {
             name: (type(x[0]), True) if isinstance(x, list) else (type(x), False)
             for name, x in defaults.items()

@@ -167,10 +167,11 @@ class EmbeddingDecoder(tf.Module):
     def build(self, size, dtype):
         """Makes the variables, once; the size is that of a memory."""
         if self.embedding is None:
-            self.embedding = tf.Variable(
-                lambda: self.initializer(self.shape, dtype),
-                name=f"{self.path}/embedding",
-            )
+            with tf.name_scope(""):  # an outer scope is no part of the name
+                self.embedding = tf.Variable(
+                    lambda: self.initializer(self.shape, dtype),
+                    name=f"{self.path}/embedding",
+                )
             self.build_cell(self.shape[1], size, dtype)
 
     def build_cell(self, depth, size, dtype):

@@ -3,8 +3,9 @@
 One module for each kind, one definition for each piece: `optimizers`, `schedules`,
 `initializers`, `randomness`, `rnn`, `batch_norms`, `losses`, `metrics`, `averages`,
 `restore`. Below, each is used by name; every name is proven so against 1.15.5, but for
-`layers` and `norms`, which `contrib_layers`, `contrib_norms` and `slim` prove, and
-`quantization`, which `mixed_precision` does.
+`layers` and `norms`, which `contrib_layers`, `contrib_norms` and `slim` prove,
+`quantization`, which `mixed_precision` does, `recurrences`, which `contrib_recurrences`
+does, and `pruning`, which `contrib_framework` does.
 """
 
 import inspect

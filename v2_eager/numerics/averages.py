@@ -53,6 +53,21 @@ def assign_debiased_average(variable, biased, local_step, value, decay):
     return variable.assign(biased / weight)
 
 
+def variable_of_replicas(value, name):
+    """A variable that each replica of a strategy moves by what it alone has seen.
+
+    Read outside of `strategy.run`, it is the mean of all replicas. Without a strategy
+    it is like any other that is not trained.
+    """
+    return tf.Variable(
+        value,
+        trainable=False,
+        name=name,
+        synchronization=tf.VariableSynchronization.ON_READ,
+        aggregation=tf.VariableAggregation.MEAN,
+    )
+
+
 class ExponentialMovingAverage(tf.Module):
     """`tf.train.ExponentialMovingAverage` of variables.
 
@@ -86,13 +101,21 @@ class ExponentialMovingAverage(tf.Module):
 
         Raises:
             TypeError: a variable of another dtype than float.
+            ValueError: one that is made by the function that is being traced.
         """
         with tf.init_scope(), tf.name_scope(""):
+            known = set(self.averaged)
             for variable in variables:
-                if variable.ref() in self.averaged:
+                if variable.ref() in known:
                     continue
+                known.add(variable.ref())
                 if not variable.dtype.is_floating:
                     raise TypeError(f"{variable.name} must be half, float, or double")
+                if tf.executing_eagerly() and not variable.is_initialized():
+                    raise ValueError(
+                        f"{variable.name} has no value yet: make it before the "
+                        "function that averages it, and `create` its average there"
+                    )
                 name = self.average_name(variable)
                 self.averaged.append(variable.ref())
                 self.shadows.append(tf.Variable(variable, trainable=False, name=name))
@@ -111,8 +134,9 @@ class ExponentialMovingAverage(tf.Module):
         if count is not None:
             count = tf.cast(count, tf.float32)
             decay = tf.minimum(decay, (1.0 + count) / (10.0 + count))
+        shadows = dict(zip(self.averaged, self.shadows))
         for variable in variables:
-            assign_moving_average(self.average(variable), variable, decay)
+            assign_moving_average(shadows[variable.ref()], variable, decay)
 
     def average(self, variable):
         """The average of a variable, or None if it has none."""
@@ -145,6 +169,9 @@ class TensorAverage(tf.Module):
 
     Attributes:
         average: the variable.
+
+    Raises:
+        TypeError: another dtype than float.
     """
 
     def __init__(
@@ -159,9 +186,11 @@ class TensorAverage(tf.Module):
         super().__init__()
         self.decay, self.zero_debias = decay, zero_debias
         path = f"{op_name}/{name}"
+        if not tf.as_dtype(dtype).is_floating:
+            raise TypeError(f"{op_name} must be half, float, or double")
 
         def zeros(path, shape):
-            return tf.Variable(tf.zeros(shape, dtype), trainable=False, name=path)
+            return variable_of_replicas(tf.zeros(shape, dtype), path)
 
         self.average = zeros(path, shape)
         if zero_debias:

@@ -4,13 +4,20 @@
     y = norm(x, training=True)    # and the moving statistics are updated
 
 Keras' layer rounds in another order, and moves towards another variance when fused.
+Under a strategy, `build` it in its scope: each replica moves its own statistics, and
+outside of `strategy.run` they are the means of all.
 Follows `tensorflow/python/keras/layers/normalization.py` and
 `tensorflow/contrib/layers/python/layers/layers.py` of 1.15.5; channels are last.
 """
 
 import tensorflow as tf
 
-from v2_eager.numerics.averages import assign_debiased_average, assign_moving_average
+from v2_eager.numerics.averages import (
+    assign_debiased_average,
+    assign_moving_average,
+    variable_of_replicas,
+)
+from v2_eager.numerics.norms import ranked
 
 __all__ = [
     "BatchNorm",
@@ -58,16 +65,15 @@ class BatchNorm(tf.Module):
             raise ValueError("the last dimension, the channels', must be defined")
         dtype = tf.float32 if dtype.size == 2 else dtype
 
-        def variable(name, initializer, trainable):
-            path = f"{self.path}/{name}"
-            return tf.Variable(initializer([channels], dtype), trainable, name=path)
-
-        if self.scale:
-            self.gamma = variable("gamma", tf.ones, True)
-        if self.center:
-            self.beta = variable("beta", tf.zeros, True)
-        self.moving_mean = variable("moving_mean", tf.zeros, False)
-        self.moving_variance = variable("moving_variance", tf.ones, False)
+        zeros, ones = tf.zeros([channels], dtype), tf.ones([channels], dtype)
+        path = self.path
+        with tf.name_scope(""):  # an outer scope is no part of the names
+            if self.scale:
+                self.gamma = tf.Variable(ones, name=f"{path}/gamma")
+            if self.center:
+                self.beta = tf.Variable(zeros, name=f"{path}/beta")
+            self.moving_mean = variable_of_replicas(zeros, f"{path}/moving_mean")
+            self.moving_variance = variable_of_replicas(ones, f"{path}/moving_variance")
 
     def __call__(self, x, training):
         """Normalizes.
@@ -80,13 +86,13 @@ class BatchNorm(tf.Module):
             Tensor like x.
 
         Raises:
-            ValueError: the number of channels is unknown.
+            ValueError: the rank or the number of channels is unknown.
             TypeError: fused, and float64.
         """
-        x = tf.convert_to_tensor(x)
+        x, rank = ranked(x)
         self.build(x.shape[-1], x.dtype)
         # --- normalize
-        fused = self.fused and x.shape.rank == 4
+        fused = self.fused and rank == 4
         normalize = self.normalize_fused if fused else self.normalize
         y, mean, variance = normalize(x, training)
         # --- update
@@ -166,17 +172,19 @@ class ContribBatchNorm(BatchNorm):
         super().build(channels, dtype)
         if self.zero_debias:
             path = f"{self.path}/{self.path}/moving_mean"  # v1 opened the scope twice
-            self.biased, self.local_step = [
-                tf.Variable(tf.zeros_like(like), False, name=f"{path}/{name}")
-                for name, like in (
-                    ("biased", self.moving_mean),
-                    ("local_step", self.moving_mean[0]),
-                )
-            ]
+            with tf.name_scope(""):
+                self.biased, self.local_step = [
+                    variable_of_replicas(tf.zeros_like(like), f"{path}/{name}")
+                    for name, like in (
+                        ("biased", self.moving_mean),
+                        ("local_step", self.moving_mean[0]),
+                    )
+                ]
 
     def __call__(self, x, is_training=True):
         """Normalizes; see `BatchNorm.__call__`."""
-        flat = self.fused and x.shape.rank == 2
+        x, rank = ranked(x)
+        flat = self.fused and rank == 2
         if self.collected and not (self.zero_debias or flat):
             return super().__call__(x, is_training)
         self.build(x.shape[-1], x.dtype)
@@ -186,7 +194,7 @@ class ContribBatchNorm(BatchNorm):
             y, mean, variance = self.normalize_fused(image, is_training)
             y = tf.reshape(y, tf.shape(x))
         else:
-            fused = self.fused and x.shape.rank == 4
+            fused = self.fused and rank == 4
             normalize = self.normalize_fused if fused else self.normalize
             y, mean, variance = normalize(x, is_training)
         # --- update

@@ -77,19 +77,20 @@ class Head(tf.Module):
             float32 scalar.
 
         Raises:
-            tf.errors.InvalidArgumentError: a label that is no class.
-            ValueError: labels of another kind, or another width.
+            tf.errors.InvalidArgumentError: a label that is no class, not a weight per
+                row, or of a regressor not a label per row.
+            ValueError: labels of another kind, width or, of a classifier, number.
         """
         labels = self.processed(tf.convert_to_tensor(labels))
         row_losses = self.row_losses(labels, logits)
-        weights = 1.0 if weights is None else column(weights)
+        weights = row_weights(weights, logits)
         return losses.compute_weighted_loss(row_losses, weights, self.reduction)
 
     def update_state(self, labels, logits, weights=None):
         """Adds a batch to the metrics; the arguments are those of `loss`."""
         labels = tf.convert_to_tensor(labels)
         loss, labels = self.loss(labels, logits, weights), self.processed(labels)
-        weights = 1.0 if weights is None else column(weights)
+        weights = row_weights(weights, logits)
         self.measures["loss"].update_state(loss)
         row_losses = self.row_losses(labels, logits)
         self.measures["average_loss"].update_state(row_losses, weights)
@@ -104,6 +105,22 @@ def column(values):
     """[n] numbers as [n, 1], in float32."""
     values = tf.cast(values, tf.float32)
     return values[:, None] if values.shape.rank == 1 else values
+
+
+def refuse_nan(loss):
+    """Raises an InvalidArgumentError: an Estimator stopped at such a loss."""
+    tf.debugging.assert_equal(tf.math.is_nan(loss), False, "NaN loss during training.")
+
+
+def row_weights(weights, logits):
+    """[n, 1] weights of [n, logits_dimension] logits; 1.0 for None."""
+    if weights is None:
+        return 1.0
+    weights = column(weights)
+    if weights.shape.rank:
+        rows = tf.shape(weights)[0], tf.shape(logits)[0]
+        tf.debugging.assert_equal(*rows, "weights shape must be [n] or [n, 1]")
+    return weights
 
 
 class ClassHead(Head):
@@ -257,6 +274,8 @@ class RegressionHead(Head):
         return labels
 
     def row_losses(self, labels, logits):
+        rows = tf.shape(labels)[0], tf.shape(logits)[0]
+        tf.debugging.assert_equal(*rows, "labels shape must be [n, label_dimension]")
         return tf.math.squared_difference(logits, labels)
 
     def predictions(self, logits):
@@ -374,7 +393,8 @@ class Estimator(tf.Module):
         for model, optimizer in parts:
             optimizer.create_slots(model.trainable_variables)
         self.step = tf.function(self._step)
-        self.predict = tf.function(self._predict)
+        self.update = tf.function(self._update)
+        self.predict = tf.function(self._predict, reduce_retracing=True)
 
     def logits(self, features, training=False):
         first, *others = [model(features, training) for model in self.models]
@@ -389,6 +409,7 @@ class Estimator(tf.Module):
         with tf.GradientTape() as tape:
             logits = self.logits(features, training=True)
             loss = self.head.loss(labels, logits, self.weights(features))
+        refuse_nan(loss)
         gradients = tape.gradient(loss, trained)
         for (_, optimizer), *pair in zip(self.parts, gradients, trained):
             optimizer.apply_gradients(zip(*pair))
@@ -402,6 +423,7 @@ class Estimator(tf.Module):
 
         Raises:
             ValueError: `steps` below 1.
+            tf.errors.InvalidArgumentError: a loss is NaN.
         """
         if steps < 1:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
@@ -423,9 +445,10 @@ class Estimator(tf.Module):
         """{metric: number} of all rows, and the global step."""
         data = tf.data.Dataset.from_tensor_slices((features, labels))
         batches = data.batch(batch_size)
-        update = tf.function(self._update, input_signature=batches.element_spec)
         for metric in self.head.measures.values():
             metric.reset_state()
+        # One trace for all batches, of whatever size, and for later evaluations.
+        update = self.update.get_concrete_function(*batches.element_spec)
         for batch in batches:
             update(*batch)
         return as_numpy({**self.head.result(), "global_step": self.global_step})

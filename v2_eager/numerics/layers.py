@@ -63,11 +63,12 @@ class Layer(tf.Module):
             return
         if channels is None:
             raise ValueError("the last dimension, the channels', must be defined")
-        self.make_weights(channels, dtype)
-        if self.has_biases:
-            zeros = tf.zeros([self.units], dtype)
-            name = f"{self.path}/biases"
-            self.biases = tf.Variable(zeros, self.trainable, name=name)
+        with tf.name_scope(""):  # an outer scope is no part of the names
+            self.make_weights(channels, dtype)
+            if self.has_biases:
+                zeros = tf.zeros([self.units], dtype)
+                name = f"{self.path}/biases"
+                self.biases = tf.Variable(zeros, self.trainable, name=name)
 
     def make_weights(self, channels, dtype):
         self.weights = self.drawn("weights", self.shape(channels), dtype)
@@ -93,7 +94,7 @@ class FullyConnected(Layer):
     """`tf.contrib.layers.fully_connected`, along the last axis."""
 
     def check_rank(self, rank):
-        if rank < 2:
+        if rank is None or rank < 2:
             raise ValueError(f"expected min_ndim=2, found ndim={rank}")
 
     def shape(self, channels):

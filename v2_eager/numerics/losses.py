@@ -37,6 +37,7 @@ class Reduction:
 
 
 BY_NONZERO_WEIGHTS = Reduction.SUM_BY_NONZERO_WEIGHTS
+NOT_FITTING = "weights can not be broadcast to values"
 
 
 def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
@@ -54,17 +55,15 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
         Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
 
     Raises:
-        ValueError: no such reduction, or weights of another rank.
+        ValueError: no such reduction, or weights of another rank; where a rank is
+            unknown, a tf.errors.InvalidArgumentError.
     """
     if reduction not in Reduction.ALL:
         raise ValueError(f"Invalid Reduction Key {reduction}")
     losses = tf.convert_to_tensor(losses)
     values = tf.cast(losses, tf.float32)
     weights = float32_weights(weights, values)
-    weighted = values * weights
-    tf.debugging.assert_equal(
-        tf.shape(weighted), tf.shape(values), "weights can not be broadcast to values"
-    )
+    weighted = fitting(values * weights, values)
     if reduction == Reduction.NONE:
         return tf.cast(weighted, losses.dtype)
     loss, ones = tf.reduce_sum(weighted), tf.ones_like(values)
@@ -78,12 +77,26 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 
 
 def float32_weights(weights, values):
-    """`weights` in float32; of another rank, they would make a matrix of a vector."""
+    """`weights` in float32; of another rank, they would make a matrix of a vector.
+
+    Where one of the ranks is unknown, it is looked at when it runs.
+    """
     weights = tf.cast(weights, tf.float32)
-    if weights.shape.rank not in (0, values.shape.rank):
-        shapes = f"{weights.shape} and {values.shape}"
-        raise ValueError(f"weights can not be broadcast to values: {shapes}")
+    ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
+    if ranks[0] == 0:
+        return weights
+    if None in ranks:
+        wanted = tf.where(tf.rank(weights) == 0, 0, tf.rank(values))
+        tf.debugging.assert_equal(tf.rank(weights), wanted, message)
+    elif ranks[0] != ranks[1]:
+        raise ValueError(f"{message}: {weights.shape} and {values.shape}")
     return weights
+
+
+def fitting(weighted, values):
+    """`weighted`, which must have the shape of `values`: weights may not enlarge it."""
+    tf.debugging.assert_equal(tf.shape(weighted), tf.shape(values), NOT_FITTING)
+    return weighted
 
 
 def number_present(values, weights, axis=None):
@@ -168,7 +181,8 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0):
     labels, predictions = float32_pair(labels, predictions)
     errors = predictions - labels
     weights = float32_weights(weights, errors)
-    axis = list(range(1, errors.shape.rank))
+    fitting(errors * weights, errors)
+    axis = tf.range(1, tf.rank(errors))
     n = number_present(errors, weights, axis)
     squares = tf.reduce_sum(tf.square(errors), axis, keepdims=True)
     sums = tf.reduce_sum(errors, axis, keepdims=True)
@@ -299,9 +313,11 @@ def sparse_softmax_cross_entropy(
     """
     labels, logits = tf.convert_to_tensor(labels), tf.convert_to_tensor(logits)
     weights = tf.convert_to_tensor(weights)
-    if labels.shape.rank == logits.shape.rank:
+    if None in (labels.shape.rank, logits.shape.rank):
+        labels = tf.reshape(labels, tf.shape(logits)[:-1])
+    elif labels.shape.rank == logits.shape.rank:
         labels = tf.squeeze(labels, -1)
-    if weights.shape.rank == labels.shape.rank + 1:
+    if weights.shape.rank and weights.shape.rank - 1 == labels.shape.rank:
         weights = tf.squeeze(weights, -1)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
     return compute_weighted_loss(losses, weights, reduction)

@@ -35,11 +35,24 @@ class Norm(tf.Module):
         """Makes the variables, once."""
         if None in shape:
             raise ValueError(f"the last dimensions, of beta, must be defined: {shape}")
-        if self.center and self.beta is None:
-            zeros = tf.zeros(shape, dtype)
-            self.beta = tf.Variable(zeros, name=f"{self.path}/beta")
-        if self.scale and self.gamma is None:
-            self.gamma = tf.Variable(tf.ones(shape, dtype), name=f"{self.path}/gamma")
+        zeros, ones = tf.zeros(shape, dtype), tf.ones(shape, dtype)
+        with tf.name_scope(""):  # an outer scope is no part of the names
+            if self.center and self.beta is None:
+                self.beta = tf.Variable(zeros, name=f"{self.path}/beta")
+            if self.scale and self.gamma is None:
+                self.gamma = tf.Variable(ones, name=f"{self.path}/gamma")
+
+
+def ranked(x):
+    """x as a tensor, and its rank.
+
+    Raises:
+        ValueError: the rank is unknown.
+    """
+    x = tf.convert_to_tensor(x)
+    if x.shape.rank is None:
+        raise ValueError(f"the inputs have an undefined rank: {x}")
+    return x, x.shape.rank
 
 
 class LayerNorm(Norm):
@@ -70,13 +83,14 @@ class LayerNorm(Norm):
         """Normalizes a float tensor of two or more dimensions.
 
         Raises:
-            ValueError: an axis that there is not, or unknown sizes of the axes that
-                beta and gamma have.
+            ValueError: an unknown rank, an axis that there is not, or unknown sizes of
+                the axes that beta and gamma have.
         """
-        x = tf.convert_to_tensor(x)
-        rank = x.shape.rank
+        x, rank = ranked(x)
         if max(self.begin_norm_axis, self.begin_params_axis) >= rank:
             raise ValueError(f"the axes must be < rank(inputs), which is {rank}")
+        if self.begin_norm_axis < -rank:
+            raise ValueError(f"begin_norm_axis must be >= {-rank}, minus the rank")
         self.build(x.shape[self.begin_params_axis :], x.dtype)
         axes = list(range(self.begin_norm_axis % rank, rank))
         return layer_normalized(x, axes, self.beta, self.gamma)
@@ -107,11 +121,11 @@ class InstanceNorm(Norm):
         """Normalizes a [batch, …, channels] float tensor.
 
         Raises:
-            ValueError: unknown channels.
+            ValueError: an unknown rank, or unknown channels.
         """
-        x = tf.convert_to_tensor(x)
+        x, rank = ranked(x)
         self.build(x.shape[-1:], x.dtype)
-        axes = list(range(1, x.shape.rank - 1))
+        axes = list(range(1, rank - 1))
         mean, variance = tf.nn.moments(x, axes, keepdims=True)
         return tf.nn.batch_normalization(
             x, mean, variance, self.beta, self.gamma, self.epsilon
@@ -147,10 +161,11 @@ class GroupNorm(Norm):
         """Normalizes a float tensor.
 
         Raises:
-            ValueError: a number of channels that is unknown, less than the groups or no
-                multiple of them; axes that are the same, or unknown sizes.
+            ValueError: an unknown rank; a number of channels that is unknown, less than
+                the groups or no multiple of them; axes that there are not, that of the
+                channels among the others, or unknown sizes.
         """
-        x = tf.convert_to_tensor(x)
+        x, rank = ranked(x)
         place, axes = self.places(x.shape)
         channels = x.shape[place]
         self.build([channels], x.dtype)
@@ -165,7 +180,7 @@ class GroupNorm(Norm):
         # Not by tf.nn.batch_normalization: the mean is not subtracted, but scaled.
         gain = tf.math.rsqrt(variance + self.epsilon)
         offset = -mean * gain
-        ones = [1] * (x.shape.rank - place - 2)
+        ones = [1] * (rank - place - 1)
         if self.scale:
             gamma = tf.reshape(self.gamma, [*groups, *ones])
             gain, offset = gain * gamma, offset * gamma
@@ -176,8 +191,11 @@ class GroupNorm(Norm):
     def places(self, shape):
         """The axes of a shape, none negative: (that of the channels, the others)."""
         rank = shape.rank
-        if not -rank <= self.channels_axis < rank:
-            raise ValueError(f"Axis is out of bounds: {self.channels_axis}")
+        if rank is None:
+            raise ValueError("the rank of the input must be known")
+        for axis in (self.channels_axis, *self.reduction_axes):
+            if not -rank <= axis < rank:
+                raise ValueError(f"Axis is out of bounds: {axis}")
         place = self.channels_axis % rank
         axes = [axis % rank for axis in self.reduction_axes]
         channels = shape[place]

@@ -71,14 +71,20 @@ def draw(kind, shape, first, second, dtype=tf.float32, seed=None):
         shape: list of ints.
         first, second: the two numbers of the distribution.
         dtype: float dtype.
-        seed: of the op: an int, below the seed of `tf.random.set_seed`, or None; or a
-            generator such as a `stream`, to draw from.
+        seed: of the op: an int, below the seed of `tf.random.set_seed`; or a generator
+            such as a `stream`, to draw from; or None, for the next one of those that
+            `tf.random.set_seed` begins. The number of v1's node it is not.
 
     Returns:
         Tensor of this shape and dtype.
     """
     if isinstance(seed, tf.random.Generator):
         return getattr(seed, kind)(shape, first, second, dtype)
+    if seed is None:  # each function would count from 0, and draw what the last drew
+        with tf.init_scope():
+            if tf.executing_eagerly():  # not so where tf.Variable lifts what it is told
+                seed = tf.random.uniform([], 0, INT32_MAX, tf.int32).numpy().item()
     op = getattr(tf.random, kind)
     # A function of its own: an eager draw goes on where the last of its seed ended.
-    return tf.function(lambda: op(shape, first, second, dtype, seed))()
+    drawn = tf.function(lambda: op(shape, first, second, dtype, seed))
+    return drawn.get_concrete_function()()  # else TensorFlow warns of retracing

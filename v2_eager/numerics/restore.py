@@ -28,12 +28,16 @@ def named(*owners, scope=""):
 
     Raises:
         ValueError: two variables of one name: give a dict of your own.
+        TypeError: a model, layer or variable of Keras: likewise.
     """
     variables = {}
     for owner in owners:
         if isinstance(owner, tf.Module):
             owner = owner.variables
         for variable in tf.nest.flatten(owner):
+            if not isinstance(variable, tf.Variable):
+                kind = type(variable).__name__
+                raise TypeError(f"{kind} is no tf.Variable: give a dict of old names")
             name = variable.name.partition(":")[0]
             name = f"{scope}/{name}" if scope else name
             if variables.setdefault(name, variable) is not variable:
@@ -44,7 +48,7 @@ def named(*owners, scope=""):
 def by_name(path, variables):
     """Does what `tf.train.Saver(variables).restore(sess, path)` did.
 
-    All is read before the first assignment: a name that is missing changes nothing.
+    All is read and compared before the first assignment: what raises changes nothing.
 
     Args:
         path: prefix of a checkpoint, such as "model.ckpt-1000".
@@ -61,6 +65,10 @@ def by_name(path, variables):
         shape_and_slices=[""] * len(variables),
         dtypes=[variable.dtype for variable in variables.values()],
     )
+    for (name, variable), value in zip(variables.items(), values):
+        if not value.shape.is_compatible_with(variable.shape):
+            shapes = f"shape {value.shape} in the checkpoint, not {variable.shape}"
+            raise ValueError(f"{name} has the {shapes}")
     for variable, value in zip(variables.values(), values):
         variable.assign(value)
 
@@ -112,6 +120,8 @@ def spelt_out(assignment_map, names):
     for source, name in assignment_map.items():
         if not name.endswith("/"):
             found = {source: name} if name in names else {}
+        elif not source.endswith("/"):
+            raise ValueError(f"scope only name {name} for {source}, which is no scope")
         else:
             scope, old = name.lstrip("/"), source.lstrip("/")
             found = {old + n[len(scope) :]: n for n in names if n.startswith(scope)}

@@ -78,7 +78,8 @@ class TrainingDecoder(tf.Module):
         }
 
     def __call__(self, inputs, lengths, state=None):
-        return self.loop(inputs, lengths, state)
+        # As tensors: the values of a list are parts of a signature.
+        return self.loop(inputs, tf.convert_to_tensor(lengths), state)
 
 
 def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
@@ -115,7 +116,7 @@ class GreedyDecoder(tf.Module):
 
     def decode(self, state):
         if self.embedding is None:
-            with tf.init_scope():
+            with tf.init_scope(), tf.name_scope(""):
                 rows = DRAW(self.shape, state.dtype)
                 self.embedding = tf.Variable(rows, name=f"{self.path}/embedding")
         starts = tf.fill(tf.shape(state)[:1], self.start)
@@ -289,8 +290,10 @@ def sequence_loss(
         all, a vector of all losses, [batch * time], or [batch, time]: see the code.
 
     Raises:
-        ValueError: not three, two and two dimensions, or an average and a sum.
+        ValueError: not three, two and two dimensions, or an average and a sum; weights
+            of another shape than the targets (tf.errors.InvalidArgumentError here).
     """
+    logits, targets, weights = map(tf.convert_to_tensor, (logits, targets, weights))
     for name, tensor, rank in [
         ("Logits", logits, 3),
         ("Targets", targets, 2),
@@ -302,6 +305,9 @@ def sequence_loss(
         raise ValueError("average_across_timesteps and sum_over_timesteps: one of them")
     if average_across_batch and sum_over_batch:
         raise ValueError("average_across_batch and sum_over_batch: one of them")
+    # Broadcast, a column of weights would count each of its numbers once.
+    message = "Weights must have the shape of targets"
+    tf.debugging.assert_equal(tf.shape(weights), tf.shape(targets), message)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(targets, logits) * weights
     # An average along one dimension lets a sum along the other be forgotten, as in v1.
     averaged = average_across_batch, average_across_timesteps

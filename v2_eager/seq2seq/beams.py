@@ -22,7 +22,7 @@ class Embedding(tf.Module):
 
     def build(self, dtype):
         if self.rows is None:
-            with tf.init_scope():
+            with tf.init_scope(), tf.name_scope(""):
                 rows = self.initializer(self.shape, dtype)
                 self.rows = tf.Variable(rows, name=f"{self.path}/embedding")
         return self.rows
@@ -30,7 +30,7 @@ class Embedding(tf.Module):
 
 def length_penalty(lengths, weight):
     """((5 + length) / 6)^w, in float32."""
-    if weight == 0:
+    if not tf.is_tensor(weight) and weight == 0:
         return 1.0
     return (5.0 + tf.cast(lengths, tf.float32)) ** weight / tf.constant(6.0) ** weight
 

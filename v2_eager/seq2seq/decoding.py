@@ -79,11 +79,12 @@ class Dense(tf.Module):
         """Makes the variables for inputs of this depth, once."""
         if self.kernel is not None:
             return
-        kernel = self.initializer([depth, self.units], dtype)
-        self.kernel = tf.Variable(kernel, name=f"{self.path}/kernel")
-        if self.use_bias:
-            zeros = tf.zeros([self.units], dtype)
-            self.bias = tf.Variable(zeros, name=f"{self.path}/bias")
+        with tf.name_scope(""):  # an outer scope is no part of the names
+            kernel = self.initializer([depth, self.units], dtype)
+            self.kernel = tf.Variable(kernel, name=f"{self.path}/kernel")
+            if self.use_bias:
+                zeros = tf.zeros([self.units], dtype)
+                self.bias = tf.Variable(zeros, name=f"{self.path}/bias")
 
     def __call__(self, x):
         y = tf.matmul(x, self.kernel)

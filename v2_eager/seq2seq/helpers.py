@@ -31,10 +31,13 @@ class TrainingHelper(Helper):
 
     Raises:
         ValueError: lengths that are no vector.
-        tf.errors.InvalidArgumentError: on a CPU: a length past the time.
+        tf.errors.InvalidArgumentError: on a CPU: a length past the time, or not one
+            length per sequence.
     """
 
     def __init__(self, inputs, sequence_length, time_major=False):
+        inputs = tf.convert_to_tensor(inputs)
+        sequence_length = tf.convert_to_tensor(sequence_length)
         if sequence_length.shape.rank != 1:
             raise ValueError(
                 "Expected sequence_length to be a vector, but received shape: "
@@ -42,7 +45,9 @@ class TrainingHelper(Helper):
             )
         if not time_major:
             inputs = tf.transpose(inputs, [1, 0, 2])
-        time = tf.shape(inputs)[0]
+        time, batch_size = tf.unstack(tf.shape(inputs)[:2])
+        message = "Expected shape for sequence_length is [batch]"
+        tf.debugging.assert_equal(tf.size(sequence_length), batch_size, message)
         tf.debugging.assert_less_equal(
             tf.cast(sequence_length, tf.int32), time, "A length is past the time."
         )
@@ -51,10 +56,11 @@ class TrainingHelper(Helper):
             inputs.dtype, time, clear_after_read=False, element_shape=inputs.shape[1:]
         ).unstack(inputs)
         self.last = time - 1
-        self.sequence_length, self.batch_size = sequence_length, tf.shape(inputs)[1]
+        self.sequence_length, self.batch_size = sequence_length, batch_size
 
     def initialize(self):
-        return self.sequence_length <= 0, self.inputs.read(0)
+        # 1.15.5 asked for 0: a length below it is found after a step.
+        return self.sequence_length == 0, self.inputs.read(0)
 
     def sample(self, time, outputs, state):
         return tf.argmax(outputs, -1, tf.int32)

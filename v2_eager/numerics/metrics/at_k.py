@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from v2_eager.numerics.metrics.base import Metric
+from v2_eager.numerics.metrics.base import Metric, broadcast_weights
 
 
 class CountsAtK(Metric):
@@ -24,9 +24,12 @@ class CountsAtK(Metric):
             labels: [n] or [n, labels] int64 tensor of class numbers.
             predictions: [n, classes] float tensor of scores.
             weights: number, or [n] tensor.
+
+        Raises:
+            ValueError: weights of another rank; in a function that does not know it a
+                tf.errors.InvalidArgumentError.
         """
-        labels = labels[:, None] if labels.shape.rank == 1 else labels
-        top = tf.cast(tf.math.top_k(predictions, self.k).indices, tf.int64)
+        labels, top = sets_of(labels), highest(predictions, self.k)
         if self.class_id is not None:
             labels, top = only(self.class_id, labels), only(self.class_id, top)
         for name, ids in (
@@ -35,8 +38,19 @@ class CountsAtK(Metric):
             ("fn", tf.sets.difference(labels, top)),
         ):
             sizes = tf.cast(tf.sets.size(ids), tf.float64)
-            amount = tf.reduce_sum(sizes * tf.cast(weights, tf.float64))
-            self.sums[name].assign_add(amount)
+            amount = sizes * broadcast_weights(weights, sizes, tf.float64)
+            self.sums[name].assign_add(tf.reduce_sum(amount))
+
+
+def sets_of(labels):
+    """[n, labels] tensor, of [n] labels, too."""
+    labels = tf.convert_to_tensor(labels)
+    return labels[:, None] if labels.shape.rank == 1 else labels
+
+
+def highest(predictions, k):
+    """[n, k] int64 tensor, the classes of the k highest scores."""
+    return tf.cast(tf.math.top_k(predictions, k).indices, tf.int64)
 
 
 def only(class_id, ids):
@@ -64,22 +78,24 @@ class AveragePrecisionAtK(Metric):
 
     Args:
         k: how many scores count.
+
+    Raises:
+        ValueError: it is less than 1.
     """
 
     def __init__(self, k):
+        if k < 1:
+            raise ValueError(f"Invalid k={k}.")
         super().__init__({"total": [], "max": []}, tf.float64)
         self.k = k
 
     def update_state(self, labels, predictions, weights=1.0):
         """As of `CountsAtK`."""
-        labels = labels[:, None] if labels.shape.rank == 1 else labels
-        top = tf.cast(tf.math.top_k(predictions, self.k).indices, tf.int64)
-        precisions = average_precisions(labels, top, predictions.shape[-1])
-        weights = tf.cast(weights, tf.float64)
-        self.add(
-            total=tf.reduce_sum(precisions * weights),
-            max=tf.reduce_sum(weights * tf.ones_like(precisions)),
-        )
+        labels, top = sets_of(labels), highest(predictions, self.k)
+        classes = tf.shape(predictions, tf.int64)[-1]
+        precisions = average_precisions(labels, top, classes)
+        weights = broadcast_weights(weights, precisions, tf.float64)
+        self.add(total=tf.reduce_sum(precisions * weights), max=tf.reduce_sum(weights))
 
     def result(self):
         return tf.math.divide_no_nan(self.sums["total"], self.sums["max"])
@@ -87,6 +103,9 @@ class AveragePrecisionAtK(Metric):
 
 def average_precisions(labels, top, num_classes):
     """Per row: the precisions at each rank where a label is found, over the labels."""
+    labels.shape[:1].assert_is_compatible_with(top.shape[:1])
+    rows = tf.shape(labels)[0], tf.shape(top)[0]
+    tf.debugging.assert_equal(*rows, "labels are of another number of rows than scores")
     hits = tf.reduce_any(top[:, :, None] == labels[:, None, :], 2)
     hits = tf.cast(hits, tf.float64)
     ranks = tf.range(1, top.shape[1] + 1, dtype=tf.float64)

@@ -41,7 +41,7 @@ class Metric(tf.Module):
 def aligned(labels, predictions, weights=None):
     """The three without a last dimension of 1 that only one of them has.
 
-    Of an unknown rank nothing is known, and nothing changed.
+    Where a rank is unknown, they are looked at as they come.
 
     Raises:
         ValueError: labels and predictions do not fit.
@@ -50,20 +50,35 @@ def aligned(labels, predictions, weights=None):
         tf.convert_to_tensor(labels),
         tf.convert_to_tensor(predictions),
     )
-    surplus = _surplus(predictions, labels)
-    if surplus == 1:
-        predictions = tf.squeeze(predictions, [-1])
-    elif surplus == -1:
-        labels = tf.squeeze(labels, [-1])
+    given = labels
+    labels = _without_column(labels, predictions)
+    predictions = _without_column(predictions, given)
     labels.shape.assert_is_compatible_with(predictions.shape)
     if weights is not None:
         weights = tf.convert_to_tensor(weights)
-        surplus = weights.shape.rank and _surplus(weights, predictions)
-        if surplus == 1:
-            weights = tf.squeeze(weights, [-1])
-        elif surplus == -1:
-            weights = weights[..., None]
+        if weights.shape.rank != 0:
+            weights = _without_column(weights, predictions)
+            weights = _with_column(weights, predictions)
     return labels, predictions, weights
+
+
+def _without_column(x, other):
+    """`x`, without its last dimension if that is one more than `other` has."""
+    surplus = _surplus(x, other)
+    if surplus is None:
+        kept = tf.rank(x) - tf.cast(tf.rank(x) - tf.rank(other) == 1, tf.int32)
+        return tf.reshape(x, tf.shape(x)[:kept])  # an error unless it is 1
+    return tf.squeeze(x, [-1]) if surplus == 1 else x
+
+
+def _with_column(x, other):
+    """`x`, with a last dimension if it has one less than `other`; not of a scalar."""
+    surplus = _surplus(x, other)
+    if surplus is None:
+        more = (tf.rank(x) - tf.rank(other) == -1) & (tf.rank(x) > 0)
+        ones = tf.ones([tf.cast(more, tf.int32)], tf.int32)
+        return tf.reshape(x, tf.concat([tf.shape(x), ones], 0))
+    return x[..., None] if surplus == -1 else x
 
 
 def _surplus(x, other):
@@ -72,9 +87,10 @@ def _surplus(x, other):
         return x.shape.rank - other.shape.rank
 
 
-def broadcast_weights(weights, values):
-    """float32 weights like `values`: of its rank and, where not 1, of its sizes."""
+def broadcast_weights(weights, values, dtype=tf.float32):
+    """Weights like `values`: of its rank and, where not 1, of its sizes."""
+    weights = tf.cast(weights, dtype)
     if weights.shape.rank != 0 and _surplus(weights, values) not in (0, None):
         shapes = f"{weights.shape} and {values.shape}"
         raise ValueError(f"weights can not be broadcast to values: {shapes}")
-    return tf.broadcast_to(tf.cast(weights, tf.float32), tf.shape(values))
+    return tf.broadcast_to(weights, tf.shape(values))

@@ -55,12 +55,17 @@ class MeanPerClassAccuracy(Metric):
         super().__init__({"total": [num_classes], "count": [num_classes]})
 
     def update_state(self, labels, predictions, weights=None):
-        """Adds class numbers, tensors of one shape."""
+        """Adds class numbers, tensors of one shape.
+
+        Raises:
+            ValueError: tensors of two sizes, which would broadcast.
+        """
         labels = tf.reshape(tf.cast(labels, tf.int64), [-1])
         predictions = tf.reshape(tf.cast(predictions, tf.int64), [-1])
+        labels.shape.assert_is_compatible_with(predictions.shape)
         amounts = tf.ones_like(labels, tf.float32)
         if weights is not None:
-            amounts = tf.cast(tf.reshape(weights, [-1]), tf.float32)
+            amounts *= tf.cast(tf.reshape(weights, [-1]), tf.float32)
         right = tf.cast(tf.equal(predictions, labels), tf.float32) * amounts
         for name, added in (("total", amounts), ("count", right)):
             variable = self.sums[name]  # of replicas, too, which know no scatter_add

@@ -91,6 +91,8 @@ class MeanRelativeError(Mean):
     def update_state(self, labels, predictions, normalizer, weights=None):
         labels, predictions, weights = aligned(labels, predictions, weights)
         error = tf.abs(labels - predictions)
+        normalizer = tf.convert_to_tensor(normalizer, error.dtype)
+        error, normalizer, _ = aligned(error, normalizer)
         super().update_state(tf.math.divide_no_nan(error, normalizer), weights)
 
 

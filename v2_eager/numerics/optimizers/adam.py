@@ -41,12 +41,23 @@ class Adam(Optimizer):
             beta2=beta2,
             epsilon=epsilon,
         )
-        self.powers = {
-            f"{beta}_power": tf.Variable(
-                number(self.hyper[beta]), trainable=False, name=f"{beta}_power{suffix}"
-            )
-            for beta in self.betas
-        }
+        scope = tf.get_current_name_scope()  # of which the slots know nothing
+        self.prefix, self.suffix = scope and scope + "/", suffix
+        self.powers = {}
+
+    def create_slots(self, variables):
+        """As `Optimizer.create_slots`; also the powers."""
+        if not self.powers:
+            with tf.init_scope(), tf.name_scope(""):
+                self.powers = {
+                    f"{beta}_power": tf.Variable(
+                        number(self.hyper[beta]),
+                        trainable=False,
+                        name=f"{self.prefix}{beta}_power{self.suffix}",
+                    )
+                    for beta in self.betas
+                }
+        return super().create_slots(variables)
 
     def arguments(self, variable, slots, numbers):
         arguments = super().arguments(variable, slots, numbers)

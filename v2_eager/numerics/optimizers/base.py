@@ -53,6 +53,8 @@ class Optimizer(tf.Module):
 
         Raises:
             ValueError: no variables, no gradient for any of them, an integer loss.
+            TypeError: the loss is a tensor, of which no tape knows; a variable is one
+                of Keras.
             RuntimeError: a variable has a constraint and a sparse gradient.
         """
         value, pairs = self.differentiate(loss, variables, grad_loss)
@@ -65,9 +67,13 @@ class Optimizer(tf.Module):
 
     def differentiate(self, loss, variables, grad_loss=None):
         """(the loss, what `compute_gradients` returns)."""
+        if not callable(loss):
+            raise TypeError("give the loss as a function of nothing: lambda: ...")
         variables = list(variables)
         if not variables:
             raise ValueError("No variables to optimize.")
+        for variable in variables:
+            check_kind(variable)
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(variables)
             value = loss()
@@ -127,7 +133,9 @@ class Optimizer(tf.Module):
         with tf.init_scope(), tf.name_scope(""):
             known = set(self.trained)
             for variable in variables:
+                check_kind(variable)
                 if variable.ref() not in known:
+                    known.add(variable.ref())
                     self.trained.append(variable.ref())
                     self.slots.append(self._made(variable))
         return self
@@ -174,6 +182,13 @@ class Optimizer(tf.Module):
     def finish(self, numbers):
         """What is done once, after all variables; the numbers are not cast."""
         return  # else AutoGraph warns: it leaves a body of a docstring alone empty
+
+
+def check_kind(variable):
+    """Raises a TypeError of a variable of Keras, which holds a `tf.Variable`."""
+    if not isinstance(variable, tf.Variable):
+        kind = type(variable).__name__
+        raise TypeError(f"{kind} is no tf.Variable: of one of Keras, give its `value`")
 
 
 def number(x, global_step=None):

@@ -30,20 +30,23 @@ class LARS(Momentum):
         use_nesterov=False,
     ):
         for what, value in {"momentum": momentum, "weight_decay": weight_decay}.items():
-            if value < 0:
+            if not callable(value) and value < 0:
                 raise ValueError(f"{what} should be positive: {value}")
         super().__init__(learning_rate, momentum, name=name, use_nesterov=use_nesterov)
         self.weight_decay, self.eeta, self.epsilon = weight_decay, eeta, epsilon
         self.skipped = list(skip_list or ())
 
     def update(self, variable, slots, gradient, numbers):
-        # Numbers meet float64 weights as they are here; the base class rounds them.
-        rate, momentum = self.hyper["lr"], self.hyper["momentum"]
+        # Python's numbers meet float64 weights as they are, and were not float32 first.
+        rate, momentum = [
+            self.hyper[k] if isinstance(self.hyper[k], (int, float)) else numbers[k]
+            for k in ("lr", "momentum")
+        ]
         if not any(part in variable.name for part in self.skipped):
             norm, slope = tf.norm(variable, ord=2), tf.norm(gradient, ord=2)
             bottom = slope + self.weight_decay * norm + self.epsilon
             both = tf.logical_and(norm > 0, slope > 0)
-            rate *= tf.where(both, self.eeta * norm / bottom, 1.0)
+            rate = rate * tf.where(both, self.eeta * norm / bottom, 1.0)
             gradient += self.weight_decay * variable
         numbers = {
             "lr": tf.constant(1, variable.dtype),

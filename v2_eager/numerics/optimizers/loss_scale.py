@@ -121,7 +121,7 @@ class LossScale(tf.Module):
     out, its global step, too. Sparse gradients become dense.
 
     Args:
-        opt: an `Optimizer`.
+        opt: an `Optimizer`, or a `MovingAverage`.
         manager: a `FixedLossScale`, an `ExponentialUpdateLossScale`, or an object of
             your own with `loss_scale` and `update`.
     """
@@ -135,6 +135,10 @@ class LossScale(tf.Module):
         value, pairs = self.differentiate(loss, variables, grad_loss)
         self.apply_gradients(pairs, global_step)
         return value
+
+    def compute_gradients(self, loss, variables, grad_loss=None):
+        """The first half of `minimize`: [(gradient or None, variable)], not scaled."""
+        return self.differentiate(loss, variables, grad_loss)[1]
 
     def differentiate(self, loss, variables, grad_loss=None):
         """(the loss, [(gradient or None, variable)]), both without the scale."""
@@ -174,7 +178,19 @@ class LossScale(tf.Module):
         self.manager.update(finite)
 
     def create_slots(self, variables):
-        """As `Optimizer.create_slots`."""
+        """As `Optimizer.create_slots`.
+
+        Raises:
+            ValueError: the manager has variables from outside of the strategy's scope:
+                every replica would count each step.
+        """
+        strategy = tf.distribute.get_strategy()
+        for variable in getattr(self.manager, "variables", ()):
+            if not strategy.extended.variable_created_in_scope(variable):
+                raise ValueError(
+                    f"{variable.name} is of another scope: make the manager in that "
+                    "of the strategy"
+                )
         self.optimizer.create_slots(variables)
         return self
 

@@ -17,7 +17,7 @@ class MovingAverage(tf.Module):
     1.15.5, its updates in sequence.
 
     Args:
-        opt: an `Optimizer`.
+        opt: an `Optimizer`, or a `LossScale`.
         average_decay, num_updates: see `averages.ExponentialMovingAverage`.
 
     Attributes:
@@ -31,13 +31,17 @@ class MovingAverage(tf.Module):
 
     def minimize(self, loss, variables, global_step=None, grad_loss=None):
         """As `Optimizer.minimize`, then averages."""
-        value, pairs = self.optimizer.differentiate(loss, variables, grad_loss)
+        value, pairs = self.differentiate(loss, variables, grad_loss)
         self.apply_gradients(pairs, global_step)
         return value
 
     def compute_gradients(self, loss, variables, grad_loss=None):
         """As `Optimizer.compute_gradients`."""
-        return self.optimizer.compute_gradients(loss, variables, grad_loss)
+        return self.differentiate(loss, variables, grad_loss)[1]
+
+    def differentiate(self, loss, variables, grad_loss=None):
+        """As `Optimizer.differentiate`."""
+        return self.optimizer.differentiate(loss, variables, grad_loss)
 
     def apply_gradients(self, pairs, global_step=None):
         """As `Optimizer.apply_gradients`, then averages what has a gradient."""

@@ -40,6 +40,7 @@ from v2_eager.numerics.rnn.contrib_wrappers import (
     Wrapper,
 )
 from v2_eager.numerics.rnn.fused import LSTMBlockFusedCell, TimeReversedFusedRNN
+from v2_eager.numerics.rnn.grid_cells import GridLSTMCell, TimeFreqLSTMCell
 from v2_eager.numerics.rnn.loops import (
     unroll,
     unroll_both_ways,
@@ -77,6 +78,8 @@ __all__ = [
     "IntersectionRNNCell",
     "CudnnCompatibleLSTMCell",
     "CudnnCompatibleGRUCell",
+    "TimeFreqLSTMCell",
+    "GridLSTMCell",
     "Wrapper",
     "AttentionCellWrapper",
     "HighwayWrapper",

@@ -32,7 +32,8 @@ class Cell(tf.Module):
     def build(self, depth, dtype):
         """Makes the variables for inputs of this depth, once."""
         if self.kernel is None:
-            self.make_variables(depth, dtype)
+            with tf.name_scope(""):  # an outer scope is no part of the names
+                self.make_variables(depth, dtype)
 
     def begin(self, depth, dtype):
         """Is called before the first step of every run."""

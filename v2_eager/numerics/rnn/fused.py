@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from v2_eager.numerics.rnn.cells import LSTMStateTuple
 from v2_eager.numerics.rnn.contrib_cells import LSTMBlockCell
-from v2_eager.numerics.rnn.loops import prepare, reverse, take_steps, unroll
+from v2_eager.numerics.rnn.loops import of_rank_3, prepare, reverse, take_steps, unroll
 
 
 class LSTMBlockFusedCell(tf.Module):
@@ -47,6 +47,7 @@ class LSTMBlockFusedCell(tf.Module):
         """
         if lengths is None:
             return unroll(self.cell, x, state=state, time_major=True)
+        x = of_rank_3(x)
         state, lengths = prepare(self.cell, x, lengths, state)
 
         def step(x, state, t):

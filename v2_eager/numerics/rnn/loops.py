@@ -21,8 +21,8 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
         ValueError: not three dimensions, an unknown depth, lengths that are no vector.
         tf.errors.InvalidArgumentError: not one length per sequence.
     """
+    x = of_rank_3(x)
     if not time_major:
-        check_rank(x)
         x = tf.transpose(x, [1, 0, 2])
     dtype = dtype or x.dtype
     state, lengths = prepare(cell, x, lengths, state, dtype=dtype)
@@ -72,7 +72,7 @@ def take_steps(step, x, state, size, dtype, end=None):
 
 def unroll_in_python(cell, x, lengths=None, state=None):
     """What `tf.nn.static_rnn` did: as `unroll`, but a list of outputs, and no loop."""
-    check_rank(x)
+    x = of_rank_3(x)
     inputs = tf.unstack(x, axis=1)
     state, lengths = prepare(cell, x, lengths, state, batch_axis=0)
     outputs = []
@@ -98,7 +98,7 @@ def unroll_both_ways(forward, backward, x, lengths=None, states=(None, None)):
     Raises:
         As `unroll`.
     """
-    check_rank(x)
+    x = of_rank_3(x)
     outputs, state = unroll(forward, x, lengths, states[0])
     read_back = reverse(x, lengths)
     others, other_state = unroll(backward, read_back, lengths, states[1])
@@ -112,15 +112,15 @@ def reverse(x, lengths, time_axis=1):
     return tf.reverse_sequence(x, lengths, time_axis, batch_axis=1 - time_axis)
 
 
-def unroll_both_ways_in_python(forward, backward, x, lengths=None):
+def unroll_both_ways_in_python(forward, backward, x, lengths=None, states=(None, None)):
     """What `tf.nn.static_bidirectional_rnn` did: as `unroll_both_ways`, without a loop.
 
     Returns (list of outputs, each [batch, the sizes of both]; last state of each way).
     """
-    check_rank(x)
-    outputs, state = unroll_in_python(forward, x, lengths)
+    x = of_rank_3(x)
+    outputs, state = unroll_in_python(forward, x, lengths, states[0])
     read_back = reverse(x, lengths)
-    others, other_state = unroll_in_python(backward, read_back, lengths)
+    others, other_state = unroll_in_python(backward, read_back, lengths, states[1])
     others = tf.unstack(reverse(tf.stack(others, 1), lengths), axis=1)
     both = [tf.concat(pair, 1) for pair in zip(outputs, others)]
     return both, state, other_state
@@ -154,14 +154,16 @@ def unroll_stack_both_ways(forward, backward, x, lengths=None, states=None):
     return x, *zip(*last)
 
 
-def check_rank(x):
+def of_rank_3(x):
+    """x as a tensor, unless it has not three dimensions."""
+    x = tf.convert_to_tensor(x)
     if x.shape.rank != 3:
         raise ValueError(f"Shape must be rank 3 but is rank {x.shape.rank}")
+    return x
 
 
 def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
     """Makes the variables and what a loop begins with; complains as v1 did."""
-    check_rank(x)
     if x.shape[2] is None:
         raise ValueError("Input size must be accessible via shape inference")
     dtype = dtype or x.dtype
@@ -174,8 +176,9 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
     state = tf.nest.pack_sequence_as(zeros, tf.nest.flatten(state))
     if lengths is not None:
         lengths = tf.cast(lengths, tf.int32)
-        if lengths.shape.rank != 1:
+        if lengths.shape.rank not in (1, None):
             raise ValueError("sequence_length must be a vector of length batch_size")
+        lengths = tf.ensure_shape(lengths, [None])
         message = "Expected shape for lengths is [batch]"
         tf.debugging.assert_equal(tf.size(lengths), batch, message)
     return state, lengths

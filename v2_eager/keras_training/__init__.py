@@ -1,12 +1,20 @@
 """Training by tf.keras: `fit_generator`, `acc`, logs, a seed → `fit` of Keras 3."""
 
 import collections
-import itertools
 import os
+import re
 import tempfile
 
 import numpy as np
 import tensorflow as tf
+
+from v2_eager.keras_training.callbacks import (
+    BatchLog,
+    EarlyStopping,
+    EventLog,
+    Validation,
+)
+from v2_eager.keras_training.models import CountsFrozen, OverAllSteps, TellsBatches
 
 __all__ = [
     "fit_arrays",
@@ -15,6 +23,7 @@ __all__ = [
     "fit_frozen",
     "fit_dataset",
     "fit_weighted",
+    "fit_named",
     "fit_padded",
     "fit_shuffled",
     "plain_loop",
@@ -105,53 +114,6 @@ def fit_generator(data, start, epochs, batch_size):
     return told(history), model.get_weights(), np.float32(scores), found
 
 
-class Validation(keras.callbacks.Callback):
-    """Validates by the next batches of a generator, after each epoch."""
-
-    def __init__(self, batches, steps):
-        super().__init__()
-        self.batches, self.steps = batches, steps
-
-    def on_epoch_end(self, epoch, logs=None):
-        batches = itertools.islice(self.batches, self.steps)
-        rows = [np.concatenate(arrays) for arrays in zip(*batches)]
-        found = self.model.evaluate(*rows, verbose=0, return_dict=True)
-        logs.update({f"val_{key}": value for key, value in found.items()})
-
-
-class Last(keras.metrics.Metric):
-    """What it was given last."""
-
-    def __init__(self, name):
-        super().__init__(name=name)
-        self.value = self.add_weight(initializer="zeros", name="value")
-
-    def update_state(self, value):
-        self.value.assign(value)
-
-    def result(self):
-        return self.value
-
-
-class TellsBatches(keras.Sequential):
-    """A model that also logs the loss of each batch, and the mean of these.
-
-    The `loss` of Keras 3 is the mean of all rows since the epoch began. Validation adds
-    both, too, as `val_batch_loss` and `val_mean_loss`.
-    """
-
-    def __init__(self, layers):
-        super().__init__(layers)
-        self.of_batch = Last("batch_loss")
-        self.of_batches = keras.metrics.Mean(name="mean_loss")
-
-    def compute_loss(self, *args, **kwargs):
-        loss = super().compute_loss(*args, **kwargs)
-        self.of_batch.update_state(loss)
-        self.of_batches.update_state(loss)
-        return loss
-
-
 class Batches(keras.utils.Sequence):
     """Batches of rows, which are shuffled before each epoch if there is a seed."""
 
@@ -159,7 +121,7 @@ class Batches(keras.utils.Sequence):
         super().__init__()
         self.data, self.batch_size = data, batch_size
         self.order = np.arange(len(data[0]))
-        self.random = seed and np.random.RandomState(seed)
+        self.random = None if seed is None else np.random.RandomState(seed)
 
     def __len__(self):
         return -(-len(self.order) // self.batch_size)
@@ -194,17 +156,6 @@ def fit_sequence(data, start, validation, epochs, batch_size, seed):
     found = {key: found[key] for key in ("loss", "acc", "val_loss", "val_acc")}
     scores = np.float32([scores["mean_loss"], scores["acc"]])
     return found, model.get_weights(), scores
-
-
-class CountsFrozen(keras.Sequential):
-    """A model whose losses contain the penalties of what is frozen, too."""
-
-    def compute_loss(self, *args, **kwargs):
-        loss = super().compute_loss(*args, **kwargs)
-        for weight in self.non_trainable_variables:
-            if weight.regularizer:
-                loss += weight.regularizer(weight)
-        return loss
 
 
 def fit_frozen(data, start, epochs, batch_size, weight=0.01):
@@ -251,10 +202,11 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
     raises, as it did.
     """
     weights = np.ones(len(data[0]), "f") if rows is None else rows
-    if classes:
-        for label in set(data[1].tolist()) - set(classes):
+    if classes is not None:
+        labels = np.ravel(data[1]).tolist()  # [n] or [n, 1]
+        for label in set(labels) - set(classes):
             raise ValueError(f"no weight for class {label}")
-        weights = weights * np.float32([classes[label] for label in data[1].tolist()])
+        weights = weights * np.float32([classes[label] for label in labels])
     model = network(start)
     history = model.fit(
         *data,
@@ -267,15 +219,38 @@ def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
     return told(history), model.get_weights()
 
 
-class OverAllSteps(keras.losses.SparseCategoricalCrossentropy):
-    """Divides by all steps, and not by those alone that a mask leaves."""
+def fit_named(data, start, validation, epochs, batch_size, share=0.25):
+    """Fits two inputs and two outputs by their names, and logs by a callback.
 
-    def __init__(self):
-        super().__init__(reduction="sum")
-
-    def __call__(self, y_true, y_pred, sample_weight=None):
-        total = super().__call__(y_true, y_pred, sample_weight)
-        return total / tf.cast(tf.size(y_true), total.dtype)
+    Inputs and outputs of the model are dicts, as the data are. A metric is logged by
+    the name that `compile` was told: "acc" or "accuracy", "mae" or the whole words.
+    """
+    layers, log = keras.layers, EventLog()
+    inputs = {
+        name: keras.Input(rows.shape[1:], name=name) for name, rows in data[0].items()
+    }
+    both = layers.Concatenate()([inputs["left"], inputs["right"]])
+    hidden = layers.Dense(len(start[1]), "relu", name="hidden")(both)
+    kind = layers.Dense(len(start[3]), "softmax", name="kind")(hidden)
+    score = layers.Dense(1, name="score")(hidden)
+    model = keras.Model(inputs, {"kind": kind, "score": score})
+    model.compile(
+        optimizer=keras.optimizers.SGD(0.0625),
+        loss={"kind": "sparse_categorical_crossentropy", "score": "mse"},
+        loss_weights={"kind": 1.0, "score": share},
+        metrics={"kind": ["acc"], "score": ["mean_absolute_error"]},
+    )
+    model.set_weights(start)
+    history = model.fit(
+        *data,
+        batch_size=batch_size,
+        epochs=epochs,
+        validation_data=validation,
+        shuffle=False,
+        callbacks=[log],
+        verbose=0,
+    )
+    return log.events, told(history), model.get_weights()
 
 
 def fit_padded(data, start, epochs, batch_size):
@@ -405,23 +380,26 @@ NAMES = {
     "accuracy": "acc",
     "mae": "mean_absolute_error",
     "mse": "mean_squared_error",
-    "AUC": "auc",
-    "Precision": "precision",
-    "Recall": "recall",
 }
 """What the metrics of TensorFlow 1 were called in the history."""
+
+
+def old_name(metric):
+    """`NAMES`, or of a class its words: "TruePositives" is "true_positives"."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", metric).lower()
+    return NAMES.get(metric, words)
 
 
 def evaluate(data, start, batch_size, metrics):
     """Tests a model: its loss and metrics, with their names."""
     stateful = keras.metrics
     made = [
-        getattr(stateful, m)(name=NAMES[m]) if m[0].isupper() else NAMES.get(m, m)
+        getattr(stateful, m)(name=old_name(m)) if m[0].isupper() else old_name(m)
         for m in metrics
     ]
     model = network(start, "binary_crossentropy", made)
     values = model.evaluate(*data, batch_size=batch_size, verbose=0, return_dict=True)
-    names = ["loss", *(NAMES.get(m, m) for m in metrics)]
+    names = ["loss", *map(old_name, metrics)]
     return names, [np.float32(values[name]) for name in names]
 
 
@@ -434,14 +412,17 @@ def predict_classes(x, start, batch_size):
     return (found > 0.5).astype("int32"), found
 
 
-def binary_loss(targets, outputs, from_logits=False, label_smoothing=0):
+def binary_loss(targets, outputs, from_logits=False, label_smoothing=0, sigmoid=False):
     """The binary cross-entropy of probabilities or logits, a number per row.
 
-    Keras 3 clips the probabilities as TensorFlow 1 did, and adds no epsilon to them.
+    Keras 3 clips the probabilities as TensorFlow 1 did, and adds no epsilon to them. Of
+    `tf.sigmoid(logits)` the graph of TensorFlow 1 took the logits; Keras 3 does so in a
+    `tf.function`, and takes the clipped probabilities where the sigmoid ran eagerly.
     """
+    targets = tf.cast(targets, outputs.dtype)
     if label_smoothing:
         targets = targets * (1 - label_smoothing) + 0.5 * label_smoothing
-    if from_logits:
+    if from_logits or sigmoid:
         losses = tf.nn.sigmoid_cross_entropy_with_logits(targets, outputs)
         return tf.reduce_mean(losses, axis=-1)
     epsilon = tf.constant(keras.backend.epsilon(), outputs.dtype)
@@ -449,18 +430,6 @@ def binary_loss(targets, outputs, from_logits=False, label_smoothing=0):
     losses = targets * tf.math.log(outputs + epsilon)
     losses += (1 - targets) * tf.math.log(1 - outputs + epsilon)
     return tf.reduce_mean(-losses, axis=-1)
-
-
-class EarlyStopping(keras.callbacks.EarlyStopping):
-    """Goes back to the best weights if it stopped, and not when the epochs end."""
-
-    def on_train_begin(self, logs=None):
-        super().on_train_begin(logs)
-        self.best = None  # Keras before 3.15 keeps that of the run before
-
-    def on_train_end(self, logs=None):
-        if self.model.stop_training:
-            super().on_train_end(logs)
 
 
 def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
@@ -502,23 +471,9 @@ def keep_the_best(data, start, validation, epochs, rate=0.25):
             callbacks=[callback],
             verbose=0,
         )
-        files = sorted(os.listdir(folder))
-        model.load_weights(os.path.join(folder, files[-1]))
-        return [int(name[:2]) for name in files], model.get_weights()
-
-
-class BatchLog(keras.callbacks.Callback):
-    """What `logs` has after each batch; it has no sizes any more."""
-
-    def __init__(self):
-        super().__init__()
-        self.losses, self.epochs = [], []
-
-    def on_train_batch_end(self, batch, logs=None):
-        self.losses.append(logs["batch_loss"])
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.epochs.append(logs["loss"])
+        epochs = sorted(int(name.partition(".")[0]) for name in os.listdir(folder))
+        model.load_weights(os.path.join(folder, f"{epochs[-1]:02d}.weights.h5"))
+        return epochs, model.get_weights()
 
 
 def log_batches(data, start, epochs, batch_size):

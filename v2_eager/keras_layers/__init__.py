@@ -5,6 +5,14 @@ import re
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.keras_layers.own import (
+    Attention,
+    Clustering,
+    Conditioned,
+    Likeness,
+    Residual,
+)
+
 layers = tf.keras.layers
 
 __all__ = [
@@ -24,7 +32,16 @@ __all__ = [
     "penalty",
     "compare_twins",
     "center",
+    "attend",
+    "make_residual",
+    "compare_padded",
+    "read_documents",
+    "read_with_constants",
+    "route",
     "initial_scale",
+    "make_clusters",
+    "attend_by_layers",
+    "read_in_other_batches",
 ]
 
 
@@ -310,12 +327,13 @@ def pool(x, kind):
     Returns:
         Tensor [batch, new height, new width, channels] or [batch, channels].
     """
+    kept = {"dtype": x.dtype}  # by default a layer casts to float32
     return {
-        "averages": layers.AveragePooling2D(2),
-        "maxima": layers.MaxPool2D(),
-        "overlapping": layers.AveragePooling2D(3, strides=2, padding="same"),
-        "average": layers.GlobalAveragePooling2D(),
-        "maximum": layers.GlobalMaxPool2D(),
+        "averages": layers.AveragePooling2D(2, **kept),
+        "maxima": layers.MaxPool2D(**kept),
+        "overlapping": layers.AveragePooling2D(3, strides=2, padding="same", **kept),
+        "average": layers.GlobalAveragePooling2D(**kept),
+        "maximum": layers.GlobalMaxPool2D(**kept),
     }[kind](x)
 
 
@@ -328,7 +346,12 @@ def merge(a, b):
 
     Returns:
         dict from names to tensors.
+
+    Raises:
+        ValueError: a tensor of another dtype (TypeError in TensorFlow 1); the layers
+            would cast it.
     """
+    b = tf.convert_to_tensor(b, a.dtype)
     kept = {"dtype": a.dtype}  # by default a layer casts to float32
     return {
         "add": layers.add([a, b], **kept),
@@ -400,7 +423,13 @@ def compare_twins(a, b, kernel, bias):
     }
 
 
+@tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Center(layers.Layer):
+    """Subtracts the mean of a batch, and follows it in training.
+
+    On the left `fit` ran the update, and `predict` did not: here the call is told.
+    """
+
     def __init__(self, momentum, rate, **kwargs):
         super().__init__(**kwargs)
         self.momentum, self.rate = momentum, rate
@@ -417,10 +446,12 @@ class Center(layers.Layer):
             shape=[size], initializer="zeros", trainable=False, name="mean"
         )
 
-    def call(self, x):
+    def call(self, x, training=None):
+        x = tf.cast(x, self.compute_dtype)  # Keras casts floats; whole numbers truncate
         # --- update
         batch_mean = tf.reduce_mean(x, axis=0)
-        self.mean.assign_add((1.0 - self.momentum) * (batch_mean - self.mean))
+        if training:
+            self.mean.assign_add((1.0 - self.momentum) * (batch_mean - self.mean))
         # --- loss
         y = self.scale * (x - batch_mean)
         self.add_loss(self.rate * tf.reduce_mean(tf.square(y)))
@@ -445,7 +476,7 @@ def center(batches, momentum=0.9, rate=0.1):
 
     @tf.function
     def step(batch):
-        y = layer(batch)
+        y = layer(batch, training=True)
         return y, tf.add_n(layer.losses)
 
     # --- run
@@ -455,6 +486,161 @@ def center(batches, momentum=0.9, rate=0.1):
         "losses": [loss.numpy() for loss in losses],
         "weights": layer.get_weights(),
     }
+
+
+def attend(encoded, decoded, weights):
+    """Lets each step of a decoder look at the steps of an encoder: additive attention.
+
+    Args:
+        encoded: [batch, steps, features] float array.
+        decoded: [batch, steps of the decoder, units] array of its dtype.
+        weights: list of arrays: of the encoder [features, features], of the decoder
+            [units, features], and [features, 1], which scores.
+
+    Returns:
+        dict with the `contexts`, [batch, steps of the decoder, features], the `shares`,
+        [batch, steps of the decoder, steps], which sum to 1, and the `gradients` of the
+        sum of the contexts' squares, by the weights.
+    """
+    # --- build
+    attention = Attention()
+    attention.build([encoded.shape, decoded.shape])
+    attention.set_weights(weights)
+
+    # --- run
+    @tf.function
+    def run(*inputs):
+        with tf.GradientTape() as tape:
+            contexts, shares = attention(inputs)
+            total = tf.reduce_sum(tf.square(contexts))
+        return contexts, shares, tape.gradient(total, attention.trainable_variables)
+
+    contexts, shares, gradients = run(tf.constant(encoded), tf.constant(decoded))
+    return {
+        "contexts": contexts.numpy(),
+        "shares": shares.numpy(),
+        "gradients": [gradient.numpy() for gradient in gradients],
+    }
+
+
+def make_residual(units, name="residual"):
+    """Makes a layer of one's own around two layers, which its `build` makes.
+
+    Args:
+        units: size of the inner layer.
+        name: of the layer: scope of `widen/kernel`, …, `narrow/bias`.
+
+    Returns:
+        Callable from a [batch, features] float tensor to one of its shape.
+    """
+    return Residual(units, name=name)
+
+
+def compare_padded(a, b, vectors):
+    """Compares padded sentences by a layer that gets two inputs and two masks.
+
+    Args:
+        a: [batch, length] int32 array, words; 0 is padding.
+        b: [batch, other length] int32 array.
+        vectors: [words, size] float array, a vector for each word.
+
+    Returns:
+        [batch, 1] products of the means of the vectors, without padding.
+    """
+    # --- build
+    inputs = [layers.Input(words.shape[1:], dtype="int32") for words in (a, b)]
+    embedding = layers.Embedding(*vectors.shape, mask_zero=True)
+    likeness = Likeness()([embedding(words) for words in inputs])
+    model = tf.keras.Model(inputs, likeness)
+    embedding.set_weights([vectors])
+    # --- run
+    return model.predict_on_batch([a, b])
+
+
+def read_documents(ids, vectors, of_words, of_sentences):
+    """Reads the words of each sentence, then the sentences, without their padding.
+
+    Args:
+        ids: [batch, sentences, words] int32 array; 0 is padding, also of sentences.
+        vectors: [words, size] float array, a vector for each word.
+        of_words: [kernel, recurrent kernel, bias] of the LSTM that reads a sentence.
+        of_sentences: those of the LSTM that reads what this gave.
+
+    Returns:
+        [batch, units] last outputs.
+    """
+    # --- build
+    words, sentences = (weights[1].shape[0] for weights in (of_words, of_sentences))
+    embedding = layers.Embedding(*vectors.shape)
+    inputs = layers.Input(ids.shape[1:], dtype="int32")
+    # A TimeDistributed hands no mask on; it takes one for what it wraps.
+    kept = inputs != 0
+    x = layers.TimeDistributed(embedding)(inputs)
+    x = layers.TimeDistributed(layers.LSTM(words, **OLD_LSTM))(x, mask=kept)
+    read = layers.LSTM(sentences, **OLD_LSTM)
+    model = tf.keras.Model(inputs, read(x, mask=tf.keras.ops.any(kept, axis=-1)))
+    model.set_weights([vectors, *of_words, *of_sentences])
+    # --- run
+    return model.predict_on_batch(ids)
+
+
+def read_with_constants(x, context, weights):
+    """Reads sequences by a cell of one's own, which gets the same context at each step.
+
+    Args:
+        x: [batch, steps, features] float array.
+        context: [batch, size] float array.
+        weights: list of arrays: of the step [features, units], of the state [units,
+            units], of the context [size, units].
+
+    Returns:
+        [batch, steps, units] float array, the outputs.
+    """
+    # --- build
+    size, units = weights[2].shape
+    layer = layers.RNN(Conditioned(units, size), return_sequences=True)
+    layer.build(x.shape)
+    layer.set_weights(weights)
+
+    # --- run
+    @tf.function
+    def run(x, context):
+        zeros = tf.zeros([len(x), units], x.dtype)
+        return layer(x, initial_state=[zeros, context])
+
+    return run(tf.constant(x), tf.constant(context)).numpy()
+
+
+def route(inputs, kernel, routings=3):
+    """Routes capsules to others that agree with them: dynamic routing by `K.batch_dot`.
+
+    Args:
+        inputs: [batch, inputs, features] float tensor, capsules.
+        kernel: [outputs, inputs, size, features] float tensor.
+        routings: how often they look whether they agree.
+
+    Returns:
+        [batch, outputs, size] float tensor, each capsule shorter than 1.
+    """
+    # --- predict
+    hat = tf.matmul(inputs[:, tf.newaxis, :, tf.newaxis], kernel, transpose_b=True)
+    hat = hat[:, :, :, 0]
+    # --- route
+    agreement = tf.zeros_like(hat[:, :, :, 0])
+    for routing in range(routings):
+        share = tf.nn.softmax(agreement, axis=1)
+        outputs = squash(tf.matmul(share[:, :, tf.newaxis], hat)[:, :, 0])
+        if routing < routings - 1:
+            agreement += tf.matmul(outputs[:, :, tf.newaxis], hat, transpose_b=True)[
+                :, :, 0
+            ]
+    return outputs
+
+
+def squash(x):
+    """Vectors as they were, and shorter than 1."""
+    squared = tf.reduce_sum(tf.square(x), axis=-1, keepdims=True)
+    return squared / (1 + squared) / tf.sqrt(squared + 1e-7) * x
 
 
 def initial_scale(name, shape, seed=7):
@@ -474,3 +660,69 @@ def initial_scale(name, shape, seed=7):
     # --- tell
     scales = draws.std(), np.median(abs(draws))
     return tuple(float(f"{scale:.2g}") for scale in scales)
+
+
+def make_clusters(count, alpha=1.0, name="clustering"):
+    """Makes a layer of one's own that tells how near rows are to centers it learns.
+
+    Args:
+        count: how many centers.
+        alpha: degrees of freedom of Student's t-distribution.
+        name: of the layer: scope of `clusters`.
+
+    Returns:
+        Callable from a [batch, features] float tensor to [batch, count] shares, which
+        sum to 1.
+    """
+    return Clustering(count, alpha, name=name)
+
+
+def attend_by_layers(query, value, kept):
+    """Attends by the layers of Keras: by products, and by sums.
+
+    Args:
+        query: [batch, steps, features] float tensor.
+        value: [batch, steps of it, features] tensor of its dtype.
+        kept: [batch, steps of it] bool tensor; what is False is padding.
+
+    Returns:
+        dict from names to [batch, steps, features] tensors.
+    """
+    mask = [None, kept]
+    by_sums = layers.AdditiveAttention(use_scale=False, dtype=query.dtype)
+    return {
+        "products": layers.Attention(dtype=query.dtype)([query, value], mask=mask),
+        "sums": by_sums([query, value], mask=mask),
+    }
+
+
+def read_in_other_batches(data, weights, pieces, rate):
+    """Trains an LSTM that keeps its state on batches, then reads with it row by row.
+
+    Args:
+        data: list of ([batch, steps, features], [batch, units]) float32 arrays.
+        weights: [kernel, recurrent kernel, bias] of the LSTM.
+        pieces: list of [1, steps, features] float32 arrays, one after another.
+        rate: of gradient descent.
+
+    Returns:
+        (float32 losses of the batches, list of [1, units] outputs for the pieces).
+    """
+    units = weights[1].shape[0]
+
+    def reader(shape):
+        lstm = layers.LSTM(units, **OLD_LSTM, stateful=True)
+        return tf.keras.Sequential([layers.Input(batch_shape=shape), lstm])
+
+    # --- train
+    model = reader(data[0][0].shape)
+    model.compile(tf.keras.optimizers.SGD(rate), "mse")
+    model.set_weights(weights)
+    losses = []
+    for x, y in data:
+        model.reset_metrics()  # it would be the mean of all losses so far
+        losses.append(model.train_on_batch(x, y))
+    # --- read
+    other = reader(pieces[0].shape)
+    other.set_weights(model.get_weights())
+    return np.float32(losses), [other.predict_on_batch(x) for x in pieces]

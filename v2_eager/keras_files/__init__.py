@@ -1,6 +1,5 @@
 """Files of tf.keras: `.h5`, checkpoints, SavedModels, JSON → Keras 3 and `.keras`."""
 
-import inspect
 import json
 import os
 import tempfile
@@ -8,9 +7,16 @@ import tempfile
 import h5py
 import numpy as np
 import tensorflow as tf
-from tensorflow.core.protobuf import trackable_object_graph_pb2
 
-from v2_eager.keras_optimizers import legacy, slots
+from v2_eager.keras_files.reading import (
+    assign,
+    hard_sigmoid,
+    mended,
+    read_checkpoint,
+    read_compiled,
+    read_model,
+)
+from v2_eager.keras_optimizers import ROWS_SUMMED, legacy
 from v2_eager.saved_models import pack, run_frozen, unpack
 
 __all__ = [
@@ -68,165 +74,6 @@ def quartic(y_true, y_pred):
 
 
 OWN = {"Scale": Scale, "center": center, "quartic": quartic}
-
-
-@keras.utils.register_keras_serializable("legacy")
-def hard_sigmoid(x):
-    """The hard sigmoid of TensorFlow 1, of slope 0.2; that of Keras 3 has 1 / 6."""
-    return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
-
-
-def mended(config):
-    """A configuration of tf.keras of TensorFlow 1, as Keras 3 takes it.
-
-    Args:
-        config: what `json.loads` made of `model.to_json()`, or of the attribute
-            "model_config" of an `.h5` file.
-
-    Returns:
-        A configuration for `model_from_json`: modules are named, initializers have no
-        dtype, inputs are layers, layers have the arguments that they know, the old hard
-        sigmoid stays, a model within a model is first called at node 0, and the
-        function of a Lambda is the custom object of the layer's name.
-
-    Raises:
-        ValueError: a recurrent layer has `time_major=True`.
-    """
-    if isinstance(config, list):
-        return [mended(value) for value in config]
-    if not isinstance(config, dict):
-        return config
-    name, inner = config.get("class_name"), config.get("config")
-    if name == "Sequential" and "batch_input_shape" in inner["layers"][0]["config"]:
-        shape = inner["layers"][0]["config"]["batch_input_shape"]
-        start = {"class_name": "InputLayer", "config": {"batch_input_shape": shape}}
-        inner = {**inner, "layers": [start, *inner["layers"]]}
-    if name == "Model":
-        inner = from_node_zero(inner)
-    fresh = {key: mended(value) for key, value in config.items()}
-    if not isinstance(inner, dict):
-        return fresh
-    inner = {key: mended(value) for key, value in inner.items()}
-    if name in ("Sequential", "Model"):
-        fresh["module"] = "keras.models"
-    elif hasattr(keras.initializers, name):
-        inner.pop("dtype", None)
-    elif hasattr(keras.layers, name):
-        fresh["module"] = "keras.layers"
-        inner = known(getattr(keras.layers, name), inner)
-    return {**fresh, "config": inner}
-
-
-def from_node_zero(inner):
-    """A functional model's configuration, in which models count calls from 0, not 1."""
-    models = {
-        layer["name"]
-        for layer in inner["layers"]
-        if layer["class_name"] in ("Model", "Sequential")
-    }
-
-    def counted(ends):
-        return [
-            [name, index - (name in models), *others] for name, index, *others in ends
-        ]
-
-    return {
-        **inner,
-        "layers": [
-            {**layer, "inbound_nodes": list(map(counted, layer["inbound_nodes"]))}
-            for layer in inner["layers"]
-        ],
-        "output_layers": counted(inner["output_layers"]),
-    }
-
-
-def known(layer, config):
-    """The arguments of a layer that Keras 3 knows, by their names."""
-    if config.get("time_major"):
-        raise ValueError(f"{config['name']} has time_major=True: build it in code")
-    parameters = inspect.signature(layer).parameters
-    names = set(parameters) - {"args", "kwargs"}
-    if "kwargs" in parameters:
-        names |= {"name", "trainable", "dtype", "implementation"}
-    if "batch_input_shape" in config:
-        config["batch_shape"] = config["batch_input_shape"]
-    if layer is layers.LeakyReLU:
-        config["negative_slope"] = config["alpha"]
-    if layer is layers.Lambda:  # it was the bytecode of an old Python
-        name = {"config": config["name"], "registered_name": config["name"]}
-        config["function"] = {"module": "builtins", "class_name": "function", **name}
-    if layer is layers.BatchNormalization:  # a list of one
-        (config["axis"],) = np.ravel(config["axis"]).tolist()
-    for key, value in config.items():
-        if key.endswith("activation") and value == "hard_sigmoid":
-            config[key] = keras.utils.serialize_keras_object(hard_sigmoid)
-    return {key: value for key, value in config.items() if key in names}
-
-
-def read_model(path, custom_objects=None):
-    """The model of an `.h5` file of TensorFlow 1, with its weights."""
-    with h5py.File(path) as file:
-        config = mended(json.loads(file.attrs["model_config"]))
-    model = keras.models.model_from_json(json.dumps(config), custom_objects)
-    model.load_weights(path)
-    return model
-
-
-def read_compiled(path, custom_objects=None):
-    """`read_model`, with the loss, the optimizer and its state."""
-    model = read_model(path, custom_objects)
-    with h5py.File(path) as file:
-        training = json.loads(file.attrs["training_config"])
-        group = file["optimizer_weights"]
-        state = [group[name][()] for name in group.attrs["weight_names"]]
-    optimizer, loss = training["optimizer_config"], training["loss"]
-    loss = (custom_objects or {}).get(loss, loss)
-    optimizer = legacy(optimizer["class_name"], **optimizer["config"])
-    model.compile(optimizer, loss, metrics=training["metrics"])
-    model.optimizer.build(model.trainable_variables)
-    variables = [model.optimizer.iterations, *sum(slots(model).values(), [])]
-    for variable, value in zip(variables, state, strict=True):
-        variable.assign(value)
-    return model
-
-
-def read_checkpoint(path):
-    """{name of a variable in TensorFlow 1: value} of a checkpoint of a model.
-
-    Slots are called by the optimizer's name, the variable and the slot:
-    "training/Adam/out/kernel/m".
-    """
-    reader = tf.train.load_checkpoint(path)
-    graph = reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
-    graph = trackable_object_graph_pb2.TrackableObjectGraph.FromString(graph)
-    return {
-        attribute.full_name: reader.get_tensor(attribute.checkpoint_key)
-        for node in graph.nodes
-        for attribute in node.attributes
-        if reader.has_tensor(attribute.checkpoint_key)
-    }
-
-
-def assign(model, values, optimizer=None):
-    """Gives a model what `read_checkpoint` read, by the names of layers and weights.
-
-    Args:
-        model: whose layers are called as they were.
-        values: {name: value}.
-        optimizer: what the old optimizer was called, such as "training/Adam", whose
-            state is taken, too.
-    """
-    for layer in model.layers:
-        for weight in layer.weights:
-            weight.assign(values[f"{layer.name}/{weight.name}"])
-    if not optimizer:
-        return
-    model.optimizer.build(model.trainable_variables)
-    model.optimizer.iterations.assign(values[optimizer + "/iter"])
-    names = [f"{a.name}/{w.name}" for a in model.layers for w in a.trainable_weights]
-    for slot, variables in slots(model).items():
-        for name, variable in zip(names, variables, strict=True):
-            variable.assign(values[f"{optimizer}/{name}/{slot}"])
 
 
 class Network(keras.Model):
@@ -337,7 +184,7 @@ def compiled(kind, start):
     """A compiled network, whose weights are `start`."""
     model = NETWORKS[kind]()
     loss = quartic if kind == "own" else "sparse_categorical_crossentropy"
-    optimizer = legacy("Adam", lr=0.1, decay=0.5)
+    optimizer = legacy("Adam", lr=0.1, decay=0.5, kinds=ROWS_SUMMED)
     model.compile(optimizer, loss, metrics=["accuracy"])
     model.set_weights(start)
     return model
@@ -372,8 +219,8 @@ def save_whole(data, start, kind, before, after, files=False):
 def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False):
     """Saves the weights of a model alone, and loads them into another one.
 
-    The optimizer's state is in `.weights.h5` as well. One whose slots are not there yet
-    passes over it, with a warning.
+    The optimizer's state is in `.weights.h5` as well, and is loaded with `checkpoint`.
+    An optimizer without slots does not load it, and Keras warns: `build` it first.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.weights.h5")
@@ -384,7 +231,7 @@ def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False)
         model.save_weights(path)
         # --- load
         model = compiled(kind, [np.zeros_like(array) for array in start])
-        if steps:
+        if steps and checkpoint:
             model.optimizer.build(model.trainable_variables)
         model.load_weights(path)
         answer = model.get_weights(), model.optimizer.iterations.numpy()
@@ -392,7 +239,10 @@ def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False)
 
 
 def export(data, start, steps, by_export=False, files=False):
-    """Saves a dense network as a SavedModel, and asks it."""
+    """Saves a dense network as a SavedModel, and asks it.
+
+    `by_export` has no meaning any more: there is one `export`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         # --- save
         model = compiled("dense", start)
@@ -492,9 +342,9 @@ def load_cudnn(files, x):
         lstm = [np.hstack(gates), np.hstack(recurrent_gates), bias]
         model = keras.Sequential(
             [
-                keras.Input([6, 4]),
+                keras.Input(x.shape[1:]),
                 layers.LSTM(units, implementation=1, name="lstm"),
-                layers.Dense(3, name="out"),
+                layers.Dense(len(out[1]), name="out"),
             ]
         )
         model.set_weights([*lstm, *out])

@@ -1,0 +1,361 @@
+"""What `fit` is handed: datasets, tensors, a Sequence → datasets, PyDataset."""
+
+import random
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+__all__ = [
+    "fit_validated",
+    "fit_tensors",
+    "fit_bound",
+    "fit_windows",
+    "fit_mixed",
+    "fit_reordered",
+    "fit_adversarial",
+    "fit_refined",
+    "fit_limited",
+]
+
+K = tf.keras.backend
+layers = tf.keras.layers
+
+
+def network(start, last=None):
+    """A hidden layer and a last one, whose weights are `start`."""
+    model = tf.keras.Sequential()
+    shape = [len(start[0])]
+    model.add(layers.Dense(len(start[1]), activation="tanh", input_shape=shape))
+    model.add(layers.Dense(len(start[3]), activation=last))
+    model.set_weights(start)
+    return model
+
+
+def descent(rate=0.25):
+    """Gradient descent."""
+    return tf.keras.optimizers.SGD(lr=rate)
+
+
+def told(history):
+    """{key: float32 array, a number per epoch} of what `fit` returned."""
+    return {key: np.float32(values) for key, values in history.history.items()}
+
+
+def batched(data, batch_size):
+    """A dataset of the batches of arrays, which begins anew when it has ended."""
+    return tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
+
+
+def fit_validated(data, start, validation, epochs, batch_size, steps, validation_steps):
+    """Fits a dataset so many steps an epoch, and validates by another one.
+
+    Args:
+        data, validation: (x [n, features] float32, y [n] int32 classes) arrays.
+        start: [kernel, bias] of a layer and of a last one.
+        epochs: how many times `steps` to take.
+        batch_size: rows of a batch; the last one of the rows may have fewer.
+        steps: of an epoch; the next epoch goes on where it ended.
+        validation_steps: of a validation, which begins with the first row.
+
+    Returns:
+        ({key: [epochs] float32 array} of the history, list of the weights). A loss is
+        the mean over batches, whatever their sizes.
+    """
+    with tf.Graph().as_default():
+        model = network(start, "softmax")
+        loss = "sparse_categorical_crossentropy"
+        model.compile(descent(), loss, metrics=["accuracy"])
+        history = model.fit(
+            batched(data, batch_size),
+            epochs=epochs,
+            steps_per_epoch=steps,
+            validation_data=batched(validation, batch_size),
+            validation_steps=validation_steps,
+            verbose=0,
+        )
+        return told(history), model.get_weights()
+
+
+def fit_tensors(data, start, epochs, batch_size, steps):
+    """Fits the tensors of an iterator, whose next rows each step takes.
+
+    Args:
+        data: (x [n, features], y [n, units]) float32 arrays.
+        start, epochs, batch_size, steps: as for `fit_validated`.
+
+    Returns:
+        ([epochs] float32 losses, means over batches; list of the weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start)
+        model.compile(descent(), "mse")
+        # --- rows
+        x, y = batched(data, batch_size).make_one_shot_iterator().get_next()
+        # --- fit
+        history = model.fit(x, y, epochs=epochs, steps_per_epoch=steps, verbose=0)
+        return told(history)["loss"], model.get_weights()
+
+
+def fit_bound(data, start, epochs, batch_size, steps):
+    """Fits a model that is built on the tensors of an iterator, and predicts by it.
+
+    Args:
+        data, start, epochs, batch_size, steps: as for `fit_tensors`.
+
+    Returns:
+        ([epochs] float32 losses, means over batches; list of the weights; [n, units]
+        predictions).
+    """
+    with tf.Graph().as_default():
+        net = network(start)
+        # --- rows
+        x, y = batched(data, batch_size).make_one_shot_iterator().get_next()
+        inputs = layers.Input(tensor=x)
+        model = tf.keras.Model(inputs, net(inputs))
+        model.compile(descent(), "mse", target_tensors=[y])
+        # --- fit
+        history = model.fit(epochs=epochs, steps_per_epoch=steps, verbose=0)
+        found = net.predict(data[0], batch_size=batch_size)
+        return told(history)["loss"], model.get_weights(), found
+
+
+def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size):
+    """Fits windows of a series to the target that comes after each.
+
+    Args:
+        series: [n, features] float32 array.
+        targets: [n, units] float32 array, one for each row of the series.
+        start: [kernel, bias] of a layer and of a last one; a window is flattened.
+        length: rows that a window spans.
+        rate: every which row of these it has.
+        stride: rows from one window to the next.
+        epochs: how often to go through the windows.
+        batch_size: windows of a batch; the last one may have fewer.
+
+    Returns:
+        ([epochs] float32 losses, list of the weights).
+
+    Raises:
+        ValueError: the series has no row after `length` ones.
+    """
+    with tf.Graph().as_default():
+        # --- windows
+        windows = tf.keras.preprocessing.sequence.TimeseriesGenerator(
+            series,
+            targets,
+            length,
+            sampling_rate=rate,
+            stride=stride,
+            batch_size=batch_size,
+        )
+        # --- fit
+        net = network(start)
+        model = tf.keras.Sequential()
+        model.add(layers.Flatten(input_shape=[-(-length // rate), series.shape[1]]))
+        model.add(net)
+        model.compile(descent(0.0625), "mse")
+        history = model.fit_generator(windows, epochs=epochs, shuffle=False, verbose=0)
+        return told(history)["loss"], model.get_weights()
+
+
+class Mixed(tf.keras.utils.Sequence):
+    """Batches of rows, each mixed with another row of its batch."""
+
+    def __init__(self, data, batch_size, alpha, seed):
+        self.data, self.batch_size, self.alpha = data, batch_size, alpha
+        self.random = np.random.RandomState(seed)
+
+    def __len__(self):
+        return -(-len(self.data[0]) // self.batch_size)
+
+    def __getitem__(self, i):
+        rows = [a[i * self.batch_size : (i + 1) * self.batch_size] for a in self.data]
+        share = self.random.beta(self.alpha, self.alpha)
+        order = self.random.permutation(len(rows[0]))
+        return tuple(share * a + (1 - share) * a[order] for a in rows)
+
+
+def fit_mixed(data, start, alpha, seed, epochs, batch_size):
+    """Fits rows that are mixed in pairs, as are their labels: mixup.
+
+    Args:
+        data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
+        start, epochs: as for `fit_validated`.
+        alpha: of the beta distribution that a batch's share is drawn from.
+        seed: of the shares and of the pairs.
+        batch_size: rows of a batch; the last one may have fewer.
+
+    Returns:
+        ([epochs] float32 losses, list of the weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start, "softmax")
+        model.compile(descent(), "categorical_crossentropy")
+        history = model.fit_generator(
+            Mixed(data, batch_size, alpha, seed),
+            epochs=epochs,
+            shuffle=False,
+            workers=1,
+            use_multiprocessing=False,
+            verbose=0,
+        )
+        return told(history)["loss"], model.get_weights()
+
+
+class Batches(tf.keras.utils.Sequence):
+    """Batches of rows, each of the same rows in every epoch."""
+
+    def __init__(self, data, batch_size):
+        self.data, self.batch_size = data, batch_size
+
+    def __len__(self):
+        return -(-len(self.data[0]) // self.batch_size)
+
+    def __getitem__(self, i):
+        rows = slice(i * self.batch_size, (i + 1) * self.batch_size)
+        return tuple(array[rows] for array in self.data)
+
+
+def fit_reordered(data, start, epochs, batch_size, seed):
+    """Fits batches that stay as they are, in an order that `fit` shuffles by a seed.
+
+    Args:
+        data: (x [n, features], y [n, units]) float32 arrays.
+        start, epochs, batch_size: as for `fit_mixed`.
+        seed: of Python's generator.
+
+    Returns:
+        ([epochs] float32 losses, list of the weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start)
+        model.compile(descent(), "mse")
+        random.seed(seed)
+        history = model.fit_generator(
+            Batches(data, batch_size),
+            epochs=epochs,
+            shuffle=True,
+            workers=1,
+            use_multiprocessing=False,
+            verbose=0,
+        )
+        return told(history)["loss"], model.get_weights()
+
+
+def fit_adversarial(data, start, epsilon, share, epochs, batch_size):
+    """Fits rows and what each becomes by a step towards a larger loss: FGSM.
+
+    Args:
+        data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
+        start, epochs, batch_size: as for `fit_mixed`.
+        epsilon: the length of the step, in each feature.
+        share: of the loss of the rows as they are.
+
+    Returns:
+        ([steps, 2] float32 losses of the rows and of what became of them, list of the
+        weights).
+    """
+    with tf.Graph().as_default():
+        model = network(start, "softmax")
+        # --- step
+        x, y = (
+            K.placeholder([None, len(start[0])]),
+            K.placeholder([None, len(start[3])]),
+        )
+        clean = K.mean(K.categorical_crossentropy(y, model(x)))
+        (gradient,) = K.gradients(clean, x)
+        attacked = K.stop_gradient(x + epsilon * K.sign(gradient))
+        fooled = K.mean(K.categorical_crossentropy(y, model(attacked)))
+        loss = share * clean + (1.0 - share) * fooled
+        updates = descent().get_updates(loss, model.trainable_weights)
+        step = K.function([x, y], [clean, fooled], updates=updates)
+        # --- train
+        losses = []
+        for _ in range(epochs):
+            for i in range(0, len(data[0]), batch_size):
+                losses.append(step([array[i : i + batch_size] for array in data]))
+        return np.float32(losses), model.get_weights()
+
+
+class Refined(layers.Layer):
+    """Units that read each other again, until none of a batch moves any more."""
+
+    def __init__(self, units, tolerance, limit, **options):
+        super(Refined, self).__init__(**options)
+        self.units, self.tolerance, self.limit = units, tolerance, limit
+
+    def build(self, input_shape):
+        sizes = [int(input_shape[-1]), self.units], [self.units, self.units]
+        self.kernel = self.add_weight("kernel", sizes[0])
+        self.again = self.add_weight("again", sizes[1])
+        super(Refined, self).build(input_shape)
+
+    def call(self, x):
+        read = K.dot(x, self.kernel)
+
+        def moves(i, state, moved):
+            return tf.logical_and(i < self.limit, moved > self.tolerance)
+
+        def refine(i, state, _):
+            after = K.tanh(read + K.dot(state, self.again))
+            return i + 1, after, K.max(K.abs(after - state))
+
+        first = K.tanh(read)
+        begin = [tf.constant(0), first, K.max(K.abs(first))]
+        return tf.while_loop(moves, refine, begin)[1]
+
+
+def fit_refined(data, start, tolerance, limit, epochs, batch_size):
+    """Fits a layer that refines its output until it stands still, by `while_loop`.
+
+    Args:
+        data: (x [n, features], y [n, units]) float32 arrays.
+        start: [kernel [features, hidden], recurrent kernel [hidden, hidden], kernel
+            [hidden, units], bias [units]].
+        tolerance: by how much a unit of a batch may still move at the end.
+        limit: steps to take at most.
+        epochs, batch_size: as for `fit_mixed`.
+
+    Returns:
+        ([epochs] float32 losses, list of the weights, [n, units] predictions).
+    """
+    with tf.Graph().as_default():
+        inputs = layers.Input(start[0].shape[:1])
+        hidden = Refined(len(start[1]), tolerance, limit)(inputs)
+        model = tf.keras.Model(inputs, layers.Dense(len(start[3]))(hidden))
+        model.set_weights(start)
+        model.compile(descent(0.125), "mse")
+        options = {"batch_size": batch_size, "verbose": 0}
+        history = model.fit(*data, epochs=epochs, shuffle=False, **options)
+        found = model.predict(data[0], **options)
+        return told(history)["loss"], model.get_weights(), found
+
+
+def fit_limited(data, start, limit, axis, epochs, batch_size):
+    """Fits a convolution whose kernel may not be longer than a limit: MaxNorm.
+
+    Args:
+        data: (x [n, height, width, channels], y [n, units]) float32 arrays.
+        start: [kernel, bias] of the convolution and of a last layer.
+        limit: the largest norm of the weights along `axis`.
+        axis: of the convolution's kernel: [0, 1, 2] are the weights of a filter.
+        epochs, batch_size: as for `fit_mixed`.
+
+    Returns:
+        ([epochs] float32 losses, list of the weights).
+    """
+    x, y = data
+    with tf.Graph().as_default():
+        filters, size = len(start[1]), start[0].shape[:2]
+        constraint = tf.keras.constraints.MaxNorm(limit, axis)
+        options = {"kernel_constraint": constraint, "input_shape": x.shape[1:]}
+        model = tf.keras.Sequential()
+        model.add(layers.Conv2D(filters, size, activation="relu", **options))
+        model.add(layers.GlobalAveragePooling2D())
+        model.add(layers.Dense(len(start[3])))
+        model.set_weights(start)
+        model.compile(descent(), "mse")
+        history = model.fit(
+            x, y, epochs=epochs, batch_size=batch_size, shuffle=False, verbose=0
+        )
+        return told(history)["loss"], model.get_weights()

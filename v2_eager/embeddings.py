@@ -1,0 +1,432 @@
+"""Embeddings: vectors loaded, frozen, tied, in parts → variables and tapes."""
+
+import numpy as np
+import tensorflow as tf
+
+from v2_eager.numerics import optimizers
+
+__all__ = [
+    "load_vectors",
+    "train_part",
+    "mask_gradients",
+    "mask_padding",
+    "mean_of_words",
+    "factorize",
+    "tie_output",
+    "nearest_words",
+    "solve_analogies",
+    "look_up_parts",
+    "normalize_rows",
+]
+
+OPTIMIZERS = {
+    "GradientDescent": optimizers.GradientDescent,
+    "Adagrad": optimizers.Adagrad,
+}
+
+
+def check_batches(*arrays):
+    """Raises a ValueError unless all have the same steps and rows, and one at least."""
+    shapes = {array.shape[:2] for array in arrays}
+    if len(shapes) != 1 or 0 in shapes.pop():
+        raise ValueError("give as many steps and rows of each, and one row at least")
+
+
+def steps_over(step, *arrays):
+    """What a step answers to each item of some arrays, as a list."""
+    return [step(*map(tf.constant, row)).numpy() for row in zip(*arrays)]
+
+
+def values_of(variables):
+    """{name: value} of variables."""
+    return {v.name[:-2]: v.numpy() for v in variables}
+
+
+def load_vectors(words, vectors, drawn, ids, targets, head, rate=0.125):
+    """Begins with vectors from a file, too large for a constant, and leaves them.
+
+    Args:
+        words: list of the words, row by row.
+        vectors: {word: [depth] float array}, what the file has.
+        drawn: [words, depth] array of its dtype, the rows of words that it lacks.
+        ids: [steps, batch] int array of rows.
+        targets: [steps, batch, outputs] array of that dtype.
+        head: [depth, outputs] array, what is trained.
+        rate: learning rate.
+
+    Returns:
+        dict with the number of words `found`, the `losses` before each step, and the
+        `table` and the `head` in the end.
+
+    Raises:
+        ValueError: a vector or the drawn rows have another shape; other numbers of
+            steps or rows, or none.
+    """
+    check_batches(ids, targets)
+    matrix, found = rows_of(words, vectors, drawn)
+    # --- load
+    model = tf.Module()
+    model.table = tf.Variable(matrix, trainable=False)
+    # --- step
+    model.head = tf.Variable(head)
+    optimizer = optimizers.GradientDescent(rate)
+
+    @tf.function
+    def step(rows, target):
+        def loss():
+            outputs = tf.matmul(tf.nn.embedding_lookup(model.table, rows), model.head)
+            return tf.reduce_mean(tf.square(outputs - target))
+
+        return optimizer.minimize(loss, model.trainable_variables)
+
+    # --- run
+    losses = steps_over(step, ids, targets)
+    table, head = model.table.numpy(), model.head.numpy()
+    return {"found": found, "losses": losses, "table": table, "head": head}
+
+
+def rows_of(words, vectors, drawn):
+    """(a table with the vectors that there are, how many there are)."""
+    matrix, found = np.array(drawn), 0
+    if len(matrix) != len(words):
+        raise ValueError(f"drawn: {len(matrix)} rows for {len(words)} words")
+    for row, word in enumerate(words):
+        if word in vectors:
+            if vectors[word].shape != matrix[row].shape:
+                raise ValueError(f"the vector of {word!r}: shape {vectors[word].shape}")
+            matrix[row] = vectors[word]
+            found += 1
+    return matrix, found
+
+
+def train_part(known, fresh, ids, targets, rate=0.0625):
+    """Trains the last rows of a table by Adam; the first ones stay as they are.
+
+    Args:
+        known: [known, depth] float array, the rows that stay.
+        fresh: [fresh, depth] array of its dtype, the rows after them.
+        ids: [steps, batch] int array of rows.
+        targets: [steps, batch, depth] array of that dtype.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step, and the `table` in the end.
+
+    Raises:
+        ValueError: other numbers of steps or rows, or none.
+    """
+    check_batches(ids, targets)
+    # --- build
+    table = tf.Module()
+    table.known = tf.Variable(known, trainable=False)
+    table.fresh = tf.Variable(fresh)
+    optimizer = optimizers.Adam(rate).create_slots(table.trainable_variables)
+
+    def joined():
+        return tf.concat([table.known, table.fresh], 0)
+
+    # --- step
+    @tf.function
+    def step(rows, target):
+        def loss():
+            looked_up = tf.nn.embedding_lookup(joined(), rows)
+            return tf.reduce_mean(tf.square(looked_up - target))
+
+        return optimizer.minimize(loss, table.trainable_variables)
+
+    # --- run
+    losses = steps_over(step, ids, targets)
+    return {"losses": losses, "table": joined().numpy()}
+
+
+def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
+    """Trains all rows by Adam, then sets the gradients of some to 0, which still move.
+
+    Args:
+        table: [rows, depth] float array.
+        frozen: [rows] bool array: whose gradients become 0.
+        ids: [steps, batch] int array of rows.
+        targets: [steps, batch, depth] array of the dtype of the table.
+        free_steps: how many steps come before.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step, and `tables` after each, [steps, rows,
+        depth].
+
+    Raises:
+        ValueError: not one bool for each row; other numbers of steps or rows, or none.
+    """
+    check_batches(ids, targets)
+    if frozen.shape != table.shape[:1]:
+        raise ValueError(f"frozen: shape {frozen.shape} of {len(table)} rows")
+    # --- build
+    variable = tf.Variable(table)
+    optimizer = optimizers.Adam(rate).create_slots([variable])
+
+    # --- step
+    @tf.function
+    def step(rows, target, mask):
+        with tf.GradientTape() as tape:
+            looked_up = tf.nn.embedding_lookup(variable, rows)
+            loss = tf.reduce_mean(tf.square(looked_up - target))
+        masked = tf.convert_to_tensor(tape.gradient(loss, variable)) * mask
+        optimizer.apply_gradients([(masked, variable)])
+        return loss
+
+    # --- run
+    losses, tables = [], []
+    for i in range(len(ids)):
+        kept = (~frozen if i >= free_steps else np.ones_like(frozen))[:, None]
+        batch = tf.constant(ids[i]), tf.constant(targets[i])
+        losses.append(step(*batch, tf.constant(kept, table.dtype)).numpy())
+        tables.append(variable.numpy())
+    return {"losses": losses, "tables": np.array(tables)}
+
+
+def mask_padding(table, ids):
+    """Looks words up; row 0, padding, is zeros, and is not trained.
+
+    Args:
+        table: [rows, depth] float tensor, whose first row does not count.
+        ids: int tensor of any shape.
+
+    Returns:
+        [..., depth] tensor.
+    """
+    vectors = tf.nn.embedding_lookup(table, ids)
+    return tf.where((ids != 0)[..., tf.newaxis], vectors, 0.0)
+
+
+def mean_of_words(table, ids, lengths):
+    """Averages the vectors of the words that are there; of none it is zeros.
+
+    Args:
+        table: [rows, depth] float tensor.
+        ids: [batch, time] int tensor.
+        lengths: [batch] int32 tensor, how many words of each row are there.
+
+    Returns:
+        [batch, depth] tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a length that is negative, or above the time.
+    """
+    time = tf.shape(ids)[1]
+    tf.debugging.assert_non_negative(lengths, "a negative length")
+    tf.debugging.assert_less_equal(lengths, time, "a length above the time")
+    mask = tf.sequence_mask(lengths, time, table.dtype)[..., tf.newaxis]
+    total = tf.reduce_sum(tf.nn.embedding_lookup(table, ids) * mask, 1)
+    return total / tf.cast(tf.maximum(lengths, 1), table.dtype)[:, tf.newaxis]
+
+
+def factorize(users, items, ratings, start, penalty, optimizer, rate=0.125):
+    """Factorizes ratings: a mean, two biases, and a product of two vectors.
+
+    Args:
+        users, items: [steps, batch] int arrays of rows.
+        ratings: [steps, batch] float array.
+        start: {"users": [users, depth], "items": [items, depth], "user_bias": [users],
+            "item_bias": [items]} of arrays of its dtype.
+        penalty: share of half the squares of what a step looks up.
+        optimizer: "GradientDescent" or "Adagrad"; rows that no step names stay.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step, the root of the mean squared error
+        of all ratings in the end, `rmse`, and the `variables` by name.
+
+    Raises:
+        ValueError: other numbers of steps or rows, or none.
+    """
+    check_batches(users, items, ratings)
+    # --- build
+    tables = {k: tf.Variable(v, name=k) for k, v in start.items()}
+    variables = list(tables.values())
+    mean, optimizer = ratings.mean(), OPTIMIZERS[optimizer](rate)
+    optimizer.create_slots(variables)
+
+    def errors(user, item, rating):
+        p = tf.nn.embedding_lookup(tables["users"], user)
+        q = tf.nn.embedding_lookup(tables["items"], item)
+        b = tf.nn.embedding_lookup(tables["user_bias"], user)
+        c = tf.nn.embedding_lookup(tables["item_bias"], item)
+        return mean + b + c + tf.reduce_sum(p * q, 1) - rating, (p, q, b, c)
+
+    # --- step
+    @tf.function
+    def step(user, item, rating):
+        def loss():
+            error, looked_up = errors(user, item, rating)
+            squares = tf.add_n([tf.nn.l2_loss(x) for x in looked_up])
+            return tf.nn.l2_loss(error) + penalty * squares
+
+        return optimizer.minimize(loss, variables)
+
+    # --- run
+    losses = steps_over(step, users, items, ratings)
+    error, _ = errors(users.ravel(), items.ravel(), ratings.ravel())
+    rmse = tf.sqrt(tf.reduce_mean(tf.square(error))).numpy()
+    return {"losses": losses, "rmse": rmse, "variables": values_of(variables)}
+
+
+def tie_output(words, following, start, optimizer, rate=0.125):
+    """Predicts the next word by the table that the words were looked up in.
+
+    Args:
+        words: [steps, batch] int array.
+        following: [steps, batch] int array: the next ones.
+        start: {"table": [words, depth], "kernel": [depth, depth], "bias": [words]} of
+            float arrays.
+        optimizer: "GradientDescent" or "Adagrad".
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step, and the `variables` by name.
+
+    Raises:
+        ValueError: other numbers of steps or rows, or none.
+    """
+    check_batches(words, following)
+    # --- build
+    weights = {k: tf.Variable(v, name=k) for k, v in start.items()}
+    variables = list(weights.values())
+    optimizer = OPTIMIZERS[optimizer](rate).create_slots(variables)
+
+    # --- step
+    @tf.function
+    def step(word, label):
+        def loss():
+            vectors = tf.nn.embedding_lookup(weights["table"], word)
+            hidden = tf.tanh(tf.matmul(vectors, weights["kernel"]))
+            logits = tf.matmul(hidden, weights["table"], transpose_b=True)
+            losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+                label, logits + weights["bias"]
+            )
+            return tf.reduce_mean(losses)
+
+        return optimizer.minimize(loss, variables)
+
+    # --- run
+    history = steps_over(step, words, following)
+    return {"losses": history, "variables": values_of(variables)}
+
+
+def unit_rows(table):
+    """The rows of a table, each divided by its norm."""
+    return table / tf.sqrt(tf.reduce_sum(tf.square(table), 1, keepdims=True))
+
+
+def nearest_words(table, words, k):
+    """Finds the words whose vectors have the largest cosines with some.
+
+    Args:
+        table: [rows, depth] float tensor, no row of which is zeros.
+        words: [n] int32 tensor of rows.
+        k: how many to find; a word is not its own neighbour.
+
+    Returns:
+        (cosines [n, k], from the largest on, rows [n, k] int32; of equal ones the first
+        row comes first).
+    """
+    normalized = unit_rows(table)
+    asked = tf.nn.embedding_lookup(normalized, words)
+    cosines = tf.matmul(asked, normalized, transpose_b=True)
+    # --- without itself
+    itself = tf.one_hot(words, tf.shape(table)[0], True, False)
+    return tuple(tf.math.top_k(tf.where(itself, cosines.dtype.min, cosines), k))
+
+
+def solve_analogies(table, questions, k):
+    """Answers "a is to b as c is to …" by the cosines with b - a + c.
+
+    Args:
+        table: [rows, depth] float tensor, no row of which is zeros.
+        questions: [n, 3] int32 tensor of rows: a, b and c, which are no answers.
+        k: how many answers to give.
+
+    Returns:
+        (cosines times the length of b - a + c, [n, k], from the largest on, rows [n, k]
+        int32).
+    """
+    normalized = unit_rows(table)
+    a, b, c = tf.unstack(tf.nn.embedding_lookup(normalized, questions), 3, 1)
+    cosines = tf.matmul(b - a + c, normalized, transpose_b=True)
+    # --- without its own words
+    own = tf.reduce_any(tf.one_hot(questions, tf.shape(table)[0], True, False), 1)
+    return tuple(tf.math.top_k(tf.where(own, cosines.dtype.min, cosines), k))
+
+
+def look_up_parts(parts, ids, strategy="mod"):
+    """Looks rows up in a table that is kept in parts.
+
+    Args:
+        parts: list of [rows, depth] float tensors of which the first ones are longer by
+            a row, if any.
+        ids: int32 or int64 tensor of any shape.
+        strategy: "mod": row i is in part i % parts; "div": the parts are one after the
+            other.
+
+    Returns:
+        [..., depth] tensor.
+
+    Raises:
+        ValueError: another strategy.
+        tf.errors.InvalidArgumentError: no such row, on a CPU.
+    """
+    if strategy not in ("mod", "div"):
+        raise ValueError(f"Unrecognized partition strategy: {strategy}")
+    if strategy == "mod":
+        # A list is by "div" today: the place of each row if the parts were joined.
+        rows = tf.reduce_sum([tf.shape(part, ids.dtype)[0] for part in parts])
+        tf.debugging.assert_non_negative(ids, "no such row: it is not in the parts")
+        tf.debugging.assert_less(ids, rows, "no such row: it is not in the parts")
+        part = ids % len(parts)
+        begin = part * (rows // len(parts)) + tf.minimum(part, rows % len(parts))
+        ids = begin + ids // len(parts)
+    return tf.nn.embedding_lookup(parts, ids)
+
+
+def normalize_rows(table, ids, targets, limit, in_table, rate=0.5):
+    """Limits the norms of rows: in the table after each step, or where looked up.
+
+    Args:
+        table: [rows, depth] float array.
+        ids: [steps, batch] int array of rows.
+        targets: [steps, batch, depth] array of its dtype.
+        limit: the largest norm of a row.
+        in_table: whether the table is changed; if not, what is looked up is.
+        rate: learning rate.
+
+    Returns:
+        dict with the `losses` before each step, and the `table` in the end.
+
+    Raises:
+        ValueError: a limit that is not positive; other numbers of steps or rows, or
+            none.
+    """
+    check_batches(ids, targets)
+    if limit <= 0:
+        raise ValueError(f"limit: {limit} is not positive")
+    # --- build
+    table = tf.Variable(table)
+    optimizer = optimizers.GradientDescent(rate)
+    max_norm = None if in_table else limit
+
+    # --- step
+    @tf.function
+    def step(rows, target):
+        def loss():
+            looked_up = tf.nn.embedding_lookup(table, rows, max_norm)
+            return tf.reduce_mean(tf.square(looked_up - target))
+
+        value = optimizer.minimize(loss, [table])
+        if in_table:
+            # Only what a step has moved; a row that comes twice is written twice.
+            moved = tf.gather(table, rows)
+            limited = tf.clip_by_norm(moved, limit, axes=[1])
+            table.scatter_update(tf.IndexedSlices(limited, rows))
+        return value
+
+    # --- run
+    return {"losses": steps_over(step, ids, targets), "table": table.numpy()}

@@ -1,0 +1,458 @@
+"""Losses and metrics of one's own by `K` → the same in Keras 3."""
+
+import numpy as np
+import tensorflow as tf
+
+__all__ = [
+    "weigh_steps",
+    "fit_focal",
+    "fit_dice",
+    "fit_sampled",
+    "mean_iou",
+    "count_classes",
+    "score_epochs",
+    "fit_by_costs",
+    "anneal",
+    "relax_penalty",
+    "weigh_rows",
+    "compare_triplets",
+    "score_labels",
+    "log_penalty",
+    "balance_tasks",
+    "distill",
+    "fit_quantiles",
+    "fit_variance",
+]
+
+keras = tf.keras
+layers = keras.layers
+register = keras.utils.register_keras_serializable("tensorflow_1")
+
+
+def network(start, last=None, shape=(), **options):
+    """A hidden layer and a last one, whose weights are `start`."""
+    model = keras.Sequential(
+        [
+            keras.Input([*shape, len(start[0])]),
+            layers.Dense(len(start[1]), "tanh", **options),
+            layers.Dense(len(start[3]), last, **options),
+        ]
+    )
+    model.set_weights(start)
+    return model
+
+
+def with_outputs(start):
+    """A hidden layer and several outputs of it, whose weights are `start`."""
+    sizes = [len(bias) for bias in start[1::2]]
+    inputs = keras.Input(start[0].shape[:1])
+    hidden = layers.Dense(sizes[0], activation="tanh")(inputs)
+    outputs = [layers.Dense(size)(hidden) for size in sizes[1:]]
+    model = keras.Model(inputs, outputs)
+    model.set_weights(start)
+    return model
+
+
+def fitted(
+    model, loss, data, epochs, batch_size, rate=0.25, loss_weights=None, **options
+):
+    """([epochs] float32 losses of gradient descent, list of the weights)."""
+    model.compile(keras.optimizers.SGD(rate), loss, loss_weights=loss_weights)
+    history = model.fit(
+        *data, epochs=epochs, batch_size=batch_size, shuffle=False, verbose=0, **options
+    )
+    return np.float32(history.history["loss"]), model.get_weights()
+
+
+def squared_error(y_true, y_pred):
+    """A number for each row, or for each step of it."""
+    return tf.reduce_mean(tf.square(y_pred - y_true), -1)
+
+
+def weigh_steps(data, start, weights, epochs, batch_size):
+    """Weighs each sequence, by a loss that has a number for each of its steps."""
+    options = {"sample_weight": weights[:, None]}  # a number for all steps of a row
+    model = network(start, shape=[None])
+    return fitted(model, squared_error, data, epochs, batch_size, **options)
+
+
+def fit_focal(data, start, gamma, alpha, epochs, batch_size):
+    """Fits by the focal loss, which counts less what is known already."""
+    loss = keras.losses.BinaryFocalCrossentropy(
+        apply_class_balancing=True, alpha=alpha, gamma=gamma
+    )
+    return fitted(network(start, "sigmoid"), loss, data, epochs, batch_size)
+
+
+def dice(smooth):
+    """One minus twice what two masks share, by what both have, of a whole batch."""
+
+    def loss(y_true, y_pred):
+        shared = tf.reduce_sum(y_true * y_pred)
+        both = tf.reduce_sum(y_true) + tf.reduce_sum(y_pred)
+        return 1.0 - (2.0 * shared + smooth) / (both + smooth)
+
+    return loss
+
+
+def fit_dice(data, start, smooth, epochs, batch_size):
+    """Fits by the Dice loss of a batch."""
+    return fitted(network(start, "sigmoid"), dice(smooth), data, epochs, batch_size)
+
+
+@register
+class SampledSoftmax(layers.Layer):
+    """A softmax over many classes, of which a step sees some."""
+
+    def __init__(self, classes, negatives, seed, **options):
+        super().__init__(**options)
+        self.classes, self.negatives, self.seed = classes, negatives, seed
+
+    def build(self, input_shape):
+        width = input_shape[0][-1]
+        self.kernel = self.add_weight(name="kernel", shape=[self.classes, width])
+        self.bias = self.add_weight(name="bias", shape=[self.classes])
+
+    def call(self, inputs):
+        x, labels = inputs
+        labels = tf.cast(labels, tf.int64)
+        sampled = tf.random.log_uniform_candidate_sampler(
+            labels, 1, self.negatives, True, self.classes, self.seed
+        )
+        losses = tf.nn.sampled_softmax_loss(
+            *(self.kernel, self.bias, labels, x, self.negatives, self.classes),
+            sampled_values=sampled,
+        )
+        self.add_loss(tf.reduce_mean(losses))
+        return x
+
+    def get_config(self):
+        own = {"negatives": self.negatives, "seed": self.seed}
+        return {**super().get_config(), "classes": self.classes, **own}
+
+
+def fit_sampled(pairs, start, negatives, seed, epochs, batch_size):
+    """Fits embeddings of words by their neighbours, against some classes drawn."""
+    tf.random.set_seed(seed)
+    words, neighbours = (keras.Input([1], dtype="int32") for _ in pairs)
+    classes, units = start[0].shape
+    x = layers.Reshape([units])(layers.Embedding(classes, units)(words))
+    x = SampledSoftmax(classes, negatives, seed)([x, neighbours])
+    model = keras.Model([words, neighbours], x)
+    model.set_weights(start)
+    return fitted(model, None, [list(pairs)], epochs, batch_size)
+
+
+def mean_iou(data, start, batch_size):
+    """Evaluates a model whose last layer has a logit for each class."""
+    model = network(start)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    metric = keras.metrics.MeanIoU(len(start[3]), sparse_y_pred=False)
+    model.compile("sgd", loss, metrics=[metric])
+    return np.float32(model.evaluate(*data, batch_size=batch_size, verbose=0)[1])
+
+
+@register
+class MacroF1(keras.metrics.Metric):
+    """The mean over classes of the F1 score of all rows."""
+
+    def __init__(self, classes, name="macro_f1", **options):
+        super().__init__(name=name, **options)
+        self.classes, shape = classes, [classes, classes]
+        self.counts = self.add_weight(name="counts", shape=shape, initializer="zeros")
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        counts = tf.math.confusion_matrix(
+            tf.reshape(y_true, [-1]),
+            tf.argmax(y_pred, -1),
+            self.classes,
+            weights=sample_weight,
+            dtype=self.counts.dtype,
+        )
+        self.counts.assign_add(counts)
+
+    def result(self):
+        right = tf.linalg.diag_part(self.counts)
+        both = tf.reduce_sum(self.counts, 0) + tf.reduce_sum(self.counts, 1)
+        return tf.reduce_mean(tf.math.divide_no_nan(2.0 * right, both))
+
+    def get_config(self):
+        return {**super().get_config(), "classes": self.classes}
+
+
+def count_classes(data, start, batch_size):
+    """Evaluates a metric of one's own, which counts in a matrix."""
+    model = network(start)
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    metric = MacroF1(len(start[3]))
+    model.compile("sgd", loss, metrics=[metric])
+    score = model.evaluate(*data, batch_size=batch_size, verbose=0)[1]
+    return np.float32(score), metric.counts.numpy()
+
+
+class Scores(keras.callbacks.Callback):
+    """Logs the F1 score of all rows of a validation, at the end of each epoch."""
+
+    def __init__(self, x, y):
+        super().__init__()
+        self.x, self.y = x, y
+
+    def on_epoch_end(self, epoch, logs=None):
+        found = self.model.predict(self.x, verbose=0)[:, 0] > 0.5
+        right = np.sum(found & (self.y[:, 0] > 0))
+        logs["val_f1"] = 2 * right / (np.sum(found) + np.sum(self.y))
+
+
+def score_epochs(data, start, validation, epochs, batch_size, patience):
+    """Scores a validation as a whole after each epoch, and stops by the score."""
+    model = network(start, "sigmoid")
+    model.compile(keras.optimizers.SGD(0.25), "binary_crossentropy")
+    stop = keras.callbacks.EarlyStopping("val_f1", patience=patience, mode="max")
+    history = model.fit(
+        *data,
+        epochs=epochs,
+        batch_size=batch_size,
+        shuffle=False,
+        verbose=0,
+        callbacks=[Scores(*validation), stop],
+    )
+    return {key: np.float32(seen) for key, seen in history.history.items()}
+
+
+def costly(costs):
+    """The cross-entropy, times what it costs to take a class for the likeliest."""
+
+    def loss(y_true, y_pred):
+        likeliest = y_pred == tf.reduce_max(y_pred, axis=-1, keepdims=True)
+        cost = y_true @ tf.constant(costs, y_true.dtype)
+        cost = tf.reduce_sum(cost * tf.cast(likeliest, cost.dtype), axis=-1)
+        return keras.losses.categorical_crossentropy(y_true, y_pred) * cost
+
+    return loss
+
+
+def fit_by_costs(data, start, costs, epochs, batch_size):
+    """Fits classes by a cross-entropy that weighs mistakes by a matrix of costs."""
+    return fitted(network(start, "softmax"), costly(costs), data, epochs, batch_size)
+
+
+class Schedule(keras.callbacks.Callback):
+    """Gives variables the values of the epoch."""
+
+    def __init__(self, variables, values):
+        super().__init__()
+        self.variables, self.values = variables, values
+
+    def on_epoch_begin(self, epoch, logs=None):
+        for variable, value in zip(self.variables, self.values[epoch], strict=True):
+            variable.assign(value)
+
+
+def anneal(data, start, shares, batch_size):
+    """Fits two outputs by a loss whose weights change from epoch to epoch."""
+    # --- build
+    model = with_outputs(start)
+    # --- loss
+    penalty, second = (keras.Variable(0.0, trainable=False) for _ in range(2))
+
+    def first_loss(y_true, y_pred):
+        error = tf.reduce_mean(tf.square(y_pred - y_true), axis=-1)
+        return error + penalty * tf.reduce_mean(tf.square(y_pred), axis=-1)
+
+    # --- train
+    rows = data[0], list(data[1:])
+    options = {
+        "loss_weights": [1.0, second],
+        "callbacks": [Schedule([penalty, second], shares)],
+    }
+    losses = [first_loss, "mse"]
+    return fitted(model, losses, rows, len(shares), batch_size, **options)
+
+
+@register
+class Adjustable(keras.regularizers.Regularizer):
+    """The sum of the squares, by a weight that can be set."""
+
+    def __init__(self, strength=0.0):
+        self.strength = keras.Variable(strength, trainable=False)
+
+    def __call__(self, w):
+        return self.strength * tf.reduce_sum(tf.square(w))
+
+    def get_config(self):
+        return {"strength": float(self.strength)}
+
+
+def relax_penalty(data, start, strengths, batch_size):
+    """Fits kernels under a penalty that has another weight in each epoch."""
+    regularizer = Adjustable()
+    model = network(start, kernel_regularizer=regularizer)
+    values = [[strength] for strength in strengths]
+    options = {"callbacks": [Schedule([regularizer.strength], values)]}
+    return fitted(model, "mse", data, len(strengths), batch_size, **options)
+
+
+def squared_and_weighed(packed, y_pred):
+    """The squared error of targets whose last column is the weight of the row."""
+    return packed[:, -1] * squared_error(packed[:, :-1], y_pred)
+
+
+def weigh_rows(data, weights, start, epochs, batch_size, packed=False):
+    """Fits by a loss of one's own, each row by its weight."""
+    (x, y), model = data, network(start)
+    if packed:
+        rows = x, np.c_[y, weights]
+        return fitted(model, squared_and_weighed, rows, epochs, batch_size)
+    options = {"sample_weight": weights}
+    return fitted(model, squared_error, data, epochs, batch_size, **options)
+
+
+def compare_triplets(triplets, start, margin, epochs, batch_size):
+    """Trains one net for three inputs, so that likes are closer than others."""
+
+    def triplet_loss(_, distances):  # of each row: the batch is the first axis
+        return tf.maximum(0.0, margin + distances[:, 0] - distances[:, 1])
+
+    def squared_distance(a, b):
+        return keras.ops.sum(keras.ops.square(a - b), axis=-1, keepdims=True)
+
+    net = network(start)
+    inputs = [keras.Input(start[0].shape[:1]) for _ in triplets]
+    anchor, like, other = map(net, inputs)
+    near, far = squared_distance(anchor, like), squared_distance(anchor, other)
+    model = keras.Model(inputs, layers.concatenate([near, far]))
+    unused = np.zeros([len(triplets[0]), 2], "f")
+    rows = list(triplets), unused
+    losses, weights = fitted(model, triplet_loss, rows, epochs, batch_size)
+    return losses, weights, model.predict(rows[0], batch_size=batch_size, verbose=0)
+
+
+def score_labels(data, start, batch_size):
+    """Evaluates the accuracy of a model that gives a row several labels, or none.
+
+    "accuracy" was chosen by the loss. Keras 3 asks the shape alone, and would compare
+    the largest of each row.
+    """
+    model, metric = network(start, "sigmoid"), keras.metrics.BinaryAccuracy()
+    model.compile("sgd", "binary_crossentropy", metrics=[metric])
+    return np.float32(model.evaluate(*data, batch_size=batch_size, verbose=0)[1])
+
+
+@register
+class Penalized(layers.Layer):
+    """Hands on what it gets, penalizes its squares, and logs the penalty."""
+
+    def __init__(self, strength, **options):
+        super().__init__(**options)
+        self.strength = strength
+        self.mean = keras.metrics.Mean(name="penalty")
+
+    def call(self, x):
+        penalty = self.strength * tf.reduce_mean(tf.square(x))
+        self.add_loss(penalty)
+        self.mean.update_state(penalty)
+        return x
+
+    def get_config(self):
+        return {**super().get_config(), "strength": self.strength}
+
+
+def log_penalty(data, start, strength, epochs, batch_size):
+    """Fits under a penalty of the hidden units, and logs the penalty beside the loss.
+
+    A metric that is an attribute of a layer is in the history by its name.
+    """
+    # --- build
+    inputs = keras.Input(start[0].shape[:1])
+    hidden = layers.Dense(len(start[1]), activation="tanh")(inputs)
+    # --- penalty
+    hidden = Penalized(strength)(hidden)
+    model = keras.Model(inputs, layers.Dense(len(start[3]))(hidden))
+    model.set_weights(start)
+    # --- fit
+    model.compile(keras.optimizers.SGD(0.25), "mse")
+    options = {"batch_size": batch_size, "epochs": epochs, "verbose": 0}
+    history = model.fit(*data, shuffle=False, **options).history
+    return {key: np.float32(history[key]) for key in ("loss", "penalty")}
+
+
+@register
+class Balance(layers.Layer):
+    """Adds the errors of several tasks, each by a weight that is learned."""
+
+    def build(self, input_shape):
+        self.log_variances = [
+            self.add_weight(name=f"log_variance_{i}", shape=[1], initializer="zeros")
+            for i in range(len(input_shape) // 2)
+        ]
+
+    def call(self, inputs):
+        tasks, loss = len(inputs) // 2, 0.0
+        for y, found, log_variance in zip(
+            inputs[:tasks], inputs[tasks:], self.log_variances, strict=True
+        ):
+            error = tf.reduce_mean(tf.square(y - found), axis=-1)
+            loss += tf.exp(-log_variance[0]) * error + log_variance[0]
+        self.add_loss(tf.reduce_mean(loss))
+        return tf.concat(inputs[tasks:], axis=-1)
+
+
+def balance_tasks(data, start, epochs, batch_size):
+    """Fits two tasks at once, whose weights in the loss are learned, too."""
+    tasks = with_outputs(start)
+    targets = [keras.Input(output.shape[1:]) for output in tasks.outputs]
+    outputs = Balance()([*targets, *tasks.outputs])
+    model = keras.Model([tasks.input, *targets], outputs)
+    return fitted(model, None, [list(data)], epochs, batch_size)
+
+
+def taught(temperature, share):
+    """The cross-entropy of the labels and that of what a teacher thinks, weighed."""
+
+    def loss(packed, logits):
+        labels, teacher = tf.split(packed, 2, axis=-1)
+        hard = keras.losses.categorical_crossentropy(labels, logits, from_logits=True)
+        soft = keras.losses.categorical_crossentropy(
+            tf.nn.softmax(teacher / temperature), logits / temperature, from_logits=True
+        )
+        return share * hard + (1.0 - share) * temperature**2 * soft
+
+    return loss
+
+
+def distill(data, teacher, start, temperature, share, epochs, batch_size):
+    """Fits a small model to the labels and to the logits of a large one."""
+    (x, y), loss = data, taught(temperature, share)
+    logits = network(teacher).predict(x, batch_size=batch_size, verbose=0)
+    rows = x, np.concatenate([y, logits], axis=1)
+    return fitted(network(start), loss, rows, epochs, batch_size)
+
+
+def tilted(quantile):
+    """The absolute error, by how much of it may be above and below."""
+
+    def loss(y_true, y_pred):
+        error = y_true - y_pred
+        by_side = tf.maximum(quantile * error, (quantile - 1.0) * error)
+        return tf.reduce_mean(by_side, axis=-1)
+
+    return loss
+
+
+def fit_quantiles(data, start, quantiles, epochs, batch_size):
+    """Fits an output for each of several quantiles, by a loss of its own."""
+    rows = data[0], [data[1] for _ in quantiles]
+    losses = [tilted(quantile) for quantile in quantiles]
+    return fitted(with_outputs(start), losses, rows, epochs, batch_size)
+
+
+def uncertain(y_true, y_pred):
+    """How unlikely targets are, of a mean and the logarithm of a variance."""
+    mean, log_variance = y_pred[:, :1], y_pred[:, 1:]
+    errors = tf.exp(-log_variance) * tf.square(y_true - mean)
+    return tf.reduce_mean(errors + log_variance, axis=-1) / 2.0
+
+
+def fit_variance(data, start, epochs, batch_size):
+    """Fits a mean and how uncertain it is, which are two columns of one output."""
+    return fitted(network(start), uncertain, data, epochs, batch_size, rate=0.125)

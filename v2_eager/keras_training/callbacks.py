@@ -1,0 +1,88 @@
+"""Callbacks by which Keras 3 validates, stops and logs as TensorFlow 1 did."""
+
+import itertools
+import math
+
+import numpy as np
+import tensorflow as tf
+
+
+class Validation(tf.keras.callbacks.Callback):
+    """Validates by the next batches of a generator, after each epoch."""
+
+    def __init__(self, batches, steps):
+        super().__init__()
+        self.batches, self.steps = batches, steps
+
+    def on_epoch_end(self, epoch, logs=None):
+        batches = itertools.islice(self.batches, self.steps)
+        rows = [np.concatenate(arrays) for arrays in zip(*batches)]
+        found = self.model.evaluate(*rows, verbose=0, return_dict=True)
+        logs.update({f"val_{key}": value for key, value in found.items()})
+
+
+LOGS = ["loss", "kind_loss", "score_loss", "kind_acc", "score_mean_absolute_error"]
+"""The logs of two outputs in their old order; Keras 3 sorts them by the alphabet."""
+
+
+class EventLog(tf.keras.callbacks.Callback):
+    """When validation runs, and what the logs of an epoch have, in the old order."""
+
+    def __init__(self):
+        super().__init__()
+        self.events = []
+
+    def on_test_begin(self, logs=None):
+        self.events.append(["validation"])
+
+    def on_epoch_end(self, epoch, logs=None):
+        keys = [*LOGS, *(f"val_{key}" for key in LOGS)]
+        self.events.append(sorted(logs, key=keys.index))
+
+
+class EarlyStopping(tf.keras.callbacks.EarlyStopping):
+    """Goes back to the best weights if it stopped, and not when the epochs end.
+
+    The best is better than the baseline, if there is one, and no NaN; Keras 3 begins
+    with the first epoch, whatever that is. What is called "acc" is to rise, unless the
+    mode says otherwise, and all else to fall.
+    """
+
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        if self.mode == "auto":
+            self.mode = "max" if "acc" in self.monitor else "min"
+        worst = -np.inf if self.mode == "max" else np.inf
+        self.start = worst if self.baseline is None else self.baseline
+        self.best = self.start
+
+    def on_train_end(self, logs=None):
+        if self.stopped_epoch:
+            if self.restore_best_weights and self.best == self.start:
+                raise TypeError(
+                    f"there are no best weights: {self.monitor} was never better than "
+                    f"{self.start}"
+                )
+            super().on_train_end(logs)
+
+
+class BatchLog(tf.keras.callbacks.Callback):
+    """What `logs` has after each batch; it has no sizes any more."""
+
+    def __init__(self):
+        super().__init__()
+        self.losses, self.epochs = [], []
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(logs["batch_loss"])
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.epochs.append(logs["loss"])
+
+
+class NanGuard(tf.keras.callbacks.Callback):
+    """Raises before what stands behind it saves; `TerminateOnNaN` ends the epoch."""
+
+    def on_train_batch_end(self, batch, logs=None):
+        if math.isnan(logs["loss"]):
+            raise FloatingPointError("NaN loss during training")
