@@ -11,10 +11,11 @@ v2_eager/numerics/randomness.py: DEFAULT_GRAPH_SEED, INT32_MAX, kernel_seeds, st
 v2_eager/numerics/initializers.py: random_uniform, fans, variance_scaling,
     glorot_uniform
 v2_eager/numerics/rnn/cells.py: Cell, affine, product, GRUCell
-v2_eager/numerics/rnn/loops.py: unroll, take_steps, check_rank, prepare, advance
-v2_eager/numerics/losses.py: Reduction, BY_NONZERO_WEIGHTS, compute_weighted_loss,
-    float32_weights, number_present, sparse_softmax_cross_entropy
-v2_eager/numerics/optimizers/base.py: Optimizer, number, summed
+v2_eager/numerics/rnn/loops.py: unroll, take_steps, of_rank_3, prepare, advance
+v2_eager/numerics/losses.py: Reduction, BY_NONZERO_WEIGHTS, NOT_FITTING,
+    compute_weighted_loss, float32_weights, fitting, number_present,
+    sparse_softmax_cross_entropy
+v2_eager/numerics/optimizers/base.py: Optimizer, check_kind, number, summed
 v2_eager/numerics/optimizers/adam.py: Adam, decay_all
 v2_eager/numerics/averages.py: assign_moving_average, ExponentialMovingAverage
 v2_eager/numerics/restore.py: named
@@ -84,17 +85,23 @@ def draw(kind, shape, first, second, dtype=tf.float32, seed=None):
         shape: list of ints.
         first, second: the two numbers of the distribution.
         dtype: float dtype.
-        seed: of the op: an int, below the seed of `tf.random.set_seed`, or None; or a
-            generator such as a `stream`, to draw from.
+        seed: of the op: an int, below the seed of `tf.random.set_seed`; or a generator
+            such as a `stream`, to draw from; or None, for the next one of those that
+            `tf.random.set_seed` begins. The number of v1's node it is not.
 
     Returns:
         Tensor of this shape and dtype.
     """
     if isinstance(seed, tf.random.Generator):
         return getattr(seed, kind)(shape, first, second, dtype)
+    if seed is None:  # each function would count from 0, and draw what the last drew
+        with tf.init_scope():
+            if tf.executing_eagerly():  # not so where tf.Variable lifts what it is told
+                seed = tf.random.uniform([], 0, INT32_MAX, tf.int32).numpy().item()
     op = getattr(tf.random, kind)
     # A function of its own: an eager draw goes on where the last of its seed ended.
-    return tf.function(lambda: op(shape, first, second, dtype, seed))()
+    drawn = tf.function(lambda: op(shape, first, second, dtype, seed))
+    return drawn.get_concrete_function()()  # else TensorFlow warns of retracing
 
 
 def random_uniform(minval=0.0, maxval=1.0, seed=None, dtype=tf.float32):
@@ -200,7 +207,8 @@ class Cell(tf.Module):
     def build(self, depth, dtype):
         """Makes the variables for inputs of this depth, once."""
         if self.kernel is None:
-            self.make_variables(depth, dtype)
+            with tf.name_scope(""):  # an outer scope is no part of the names
+                self.make_variables(depth, dtype)
 
     def begin(self, depth, dtype):
         """Is called before the first step of every run."""
@@ -283,8 +291,8 @@ def unroll(cell, x, lengths=None, state=None, time_major=False, dtype=None):
         ValueError: not three dimensions, an unknown depth, lengths that are no vector.
         tf.errors.InvalidArgumentError: not one length per sequence.
     """
+    x = of_rank_3(x)
     if not time_major:
-        check_rank(x)
         x = tf.transpose(x, [1, 0, 2])
     dtype = dtype or x.dtype
     state, lengths = prepare(cell, x, lengths, state, dtype=dtype)
@@ -332,14 +340,16 @@ def take_steps(step, x, state, size, dtype, end=None):
     return outputs.stack(), state
 
 
-def check_rank(x):
+def of_rank_3(x):
+    """x as a tensor, unless it has not three dimensions."""
+    x = tf.convert_to_tensor(x)
     if x.shape.rank != 3:
         raise ValueError(f"Shape must be rank 3 but is rank {x.shape.rank}")
+    return x
 
 
 def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
     """Makes the variables and what a loop begins with; complains as v1 did."""
-    check_rank(x)
     if x.shape[2] is None:
         raise ValueError("Input size must be accessible via shape inference")
     dtype = dtype or x.dtype
@@ -352,8 +362,9 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
     state = tf.nest.pack_sequence_as(zeros, tf.nest.flatten(state))
     if lengths is not None:
         lengths = tf.cast(lengths, tf.int32)
-        if lengths.shape.rank != 1:
+        if lengths.shape.rank not in (1, None):
             raise ValueError("sequence_length must be a vector of length batch_size")
+        lengths = tf.ensure_shape(lengths, [None])
         message = "Expected shape for lengths is [batch]"
         tf.debugging.assert_equal(tf.size(lengths), batch, message)
     return state, lengths
@@ -383,6 +394,7 @@ class Reduction:
 
 
 BY_NONZERO_WEIGHTS = Reduction.SUM_BY_NONZERO_WEIGHTS
+NOT_FITTING = "weights can not be broadcast to values"
 
 
 def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
@@ -400,17 +412,15 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
         Tensor of the dtype of `losses`: a scalar, or the weighted losses for "none".
 
     Raises:
-        ValueError: no such reduction, or weights of another rank.
+        ValueError: no such reduction, or weights of another rank; where a rank is
+            unknown, a tf.errors.InvalidArgumentError.
     """
     if reduction not in Reduction.ALL:
         raise ValueError(f"Invalid Reduction Key {reduction}")
     losses = tf.convert_to_tensor(losses)
     values = tf.cast(losses, tf.float32)
     weights = float32_weights(weights, values)
-    weighted = values * weights
-    tf.debugging.assert_equal(
-        tf.shape(weighted), tf.shape(values), "weights can not be broadcast to values"
-    )
+    weighted = fitting(values * weights, values)
     if reduction == Reduction.NONE:
         return tf.cast(weighted, losses.dtype)
     loss, ones = tf.reduce_sum(weighted), tf.ones_like(values)
@@ -424,12 +434,26 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 
 
 def float32_weights(weights, values):
-    """`weights` in float32; of another rank, they would make a matrix of a vector."""
+    """`weights` in float32; of another rank, they would make a matrix of a vector.
+
+    Where one of the ranks is unknown, it is looked at when it runs.
+    """
     weights = tf.cast(weights, tf.float32)
-    if weights.shape.rank not in (0, values.shape.rank):
-        shapes = f"{weights.shape} and {values.shape}"
-        raise ValueError(f"weights can not be broadcast to values: {shapes}")
+    ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
+    if ranks[0] == 0:
+        return weights
+    if None in ranks:
+        wanted = tf.where(tf.rank(weights) == 0, 0, tf.rank(values))
+        tf.debugging.assert_equal(tf.rank(weights), wanted, message)
+    elif ranks[0] != ranks[1]:
+        raise ValueError(f"{message}: {weights.shape} and {values.shape}")
     return weights
+
+
+def fitting(weighted, values):
+    """`weighted`, which must have the shape of `values`: weights may not enlarge it."""
+    tf.debugging.assert_equal(tf.shape(weighted), tf.shape(values), NOT_FITTING)
+    return weighted
 
 
 def number_present(values, weights, axis=None):
@@ -453,9 +477,11 @@ def sparse_softmax_cross_entropy(
     """
     labels, logits = tf.convert_to_tensor(labels), tf.convert_to_tensor(logits)
     weights = tf.convert_to_tensor(weights)
-    if labels.shape.rank == logits.shape.rank:
+    if None in (labels.shape.rank, logits.shape.rank):
+        labels = tf.reshape(labels, tf.shape(logits)[:-1])
+    elif labels.shape.rank == logits.shape.rank:
         labels = tf.squeeze(labels, -1)
-    if weights.shape.rank == labels.shape.rank + 1:
+    if weights.shape.rank and weights.shape.rank - 1 == labels.shape.rank:
         weights = tf.squeeze(weights, -1)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
     return compute_weighted_loss(losses, weights, reduction)
@@ -509,6 +535,8 @@ class Optimizer(tf.Module):
 
         Raises:
             ValueError: no variables, no gradient for any of them, an integer loss.
+            TypeError: the loss is a tensor, of which no tape knows; a variable is one
+                of Keras.
             RuntimeError: a variable has a constraint and a sparse gradient.
         """
         value, pairs = self.differentiate(loss, variables, grad_loss)
@@ -521,9 +549,13 @@ class Optimizer(tf.Module):
 
     def differentiate(self, loss, variables, grad_loss=None):
         """(the loss, what `compute_gradients` returns)."""
+        if not callable(loss):
+            raise TypeError("give the loss as a function of nothing: lambda: ...")
         variables = list(variables)
         if not variables:
             raise ValueError("No variables to optimize.")
+        for variable in variables:
+            check_kind(variable)
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(variables)
             value = loss()
@@ -583,7 +615,9 @@ class Optimizer(tf.Module):
         with tf.init_scope(), tf.name_scope(""):
             known = set(self.trained)
             for variable in variables:
+                check_kind(variable)
                 if variable.ref() not in known:
+                    known.add(variable.ref())
                     self.trained.append(variable.ref())
                     self.slots.append(self._made(variable))
         return self
@@ -630,6 +664,13 @@ class Optimizer(tf.Module):
     def finish(self, numbers):
         """What is done once, after all variables; the numbers are not cast."""
         return  # else AutoGraph warns: it leaves a body of a docstring alone empty
+
+
+def check_kind(variable):
+    """Raises a TypeError of a variable of Keras, which holds a `tf.Variable`."""
+    if not isinstance(variable, tf.Variable):
+        kind = type(variable).__name__
+        raise TypeError(f"{kind} is no tf.Variable: of one of Keras, give its `value`")
 
 
 def number(x, global_step=None):
@@ -702,12 +743,23 @@ class Adam(Optimizer):
             beta2=beta2,
             epsilon=epsilon,
         )
-        self.powers = {
-            f"{beta}_power": tf.Variable(
-                number(self.hyper[beta]), trainable=False, name=f"{beta}_power{suffix}"
-            )
-            for beta in self.betas
-        }
+        scope = tf.get_current_name_scope()  # of which the slots know nothing
+        self.prefix, self.suffix = scope and scope + "/", suffix
+        self.powers = {}
+
+    def create_slots(self, variables):
+        """As `Optimizer.create_slots`; also the powers."""
+        if not self.powers:
+            with tf.init_scope(), tf.name_scope(""):
+                self.powers = {
+                    f"{beta}_power": tf.Variable(
+                        number(self.hyper[beta]),
+                        trainable=False,
+                        name=f"{self.prefix}{beta}_power{self.suffix}",
+                    )
+                    for beta in self.betas
+                }
+        return super().create_slots(variables)
 
     def arguments(self, variable, slots, numbers):
         arguments = super().arguments(variable, slots, numbers)
@@ -804,13 +856,21 @@ class ExponentialMovingAverage(tf.Module):
 
         Raises:
             TypeError: a variable of another dtype than float.
+            ValueError: one that is made by the function that is being traced.
         """
         with tf.init_scope(), tf.name_scope(""):
+            known = set(self.averaged)
             for variable in variables:
-                if variable.ref() in self.averaged:
+                if variable.ref() in known:
                     continue
+                known.add(variable.ref())
                 if not variable.dtype.is_floating:
                     raise TypeError(f"{variable.name} must be half, float, or double")
+                if tf.executing_eagerly() and not variable.is_initialized():
+                    raise ValueError(
+                        f"{variable.name} has no value yet: make it before the "
+                        "function that averages it, and `create` its average there"
+                    )
                 name = self.average_name(variable)
                 self.averaged.append(variable.ref())
                 self.shadows.append(tf.Variable(variable, trainable=False, name=name))
@@ -829,8 +889,9 @@ class ExponentialMovingAverage(tf.Module):
         if count is not None:
             count = tf.cast(count, tf.float32)
             decay = tf.minimum(decay, (1.0 + count) / (10.0 + count))
+        shadows = dict(zip(self.averaged, self.shadows))
         for variable in variables:
-            assign_moving_average(self.average(variable), variable, decay)
+            assign_moving_average(shadows[variable.ref()], variable, decay)
 
     def average(self, variable):
         """The average of a variable, or None if it has none."""
@@ -862,12 +923,16 @@ def named(*owners, scope=""):
 
     Raises:
         ValueError: two variables of one name: give a dict of your own.
+        TypeError: a model, layer or variable of Keras: likewise.
     """
     variables = {}
     for owner in owners:
         if isinstance(owner, tf.Module):
             owner = owner.variables
         for variable in tf.nest.flatten(owner):
+            if not isinstance(variable, tf.Variable):
+                kind = type(variable).__name__
+                raise TypeError(f"{kind} is no tf.Variable: give a dict of old names")
             name = variable.name.partition(":")[0]
             name = f"{scope}/{name}" if scope else name
             if variables.setdefault(name, variable) is not variable:
