@@ -12,7 +12,9 @@ OWN := not browser and not distributed and not install and not tables
 QUICK := not slow and $(OWN)
 SLOW := slow and $(OWN)
 # Of all proofs, what is asked again in TensorFlow's default settings: what users run.
+# With SINCE, the slow ones of them are left out: `make test-all` asks these, too.
 IN_DEFAULT := test_parity and (_eager or _function) and not (generated or dynamic)
+DEFAULTS = not distributed$(if $(SINCE), and not slow)
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 # What the change since the commit SINCE touches: topics, and whether tools; all without
 # SINCE. "broadcasting" is added to any topic, since it has tests of every kind: if pytest
@@ -60,7 +62,7 @@ test-slow: $(READY) ## all sizes, halves, default settings; SINCE=HEAD~3: of wha
 	  [ -n "$$proofs$$tools" ] || { echo 'nothing is touched'; exit 0; }; \
 	  $(BIN)/python -m pytest -q $(SPREAD) -m '$(SLOW)' $$proofs $$tools || status=1; \
 	  [ -z "$$proofs" ] || TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) \
-	    -m 'not distributed' -k '$(IN_DEFAULT)' $$proofs || status=1; \
+	    -m '$(DEFAULTS)' -k '$(IN_DEFAULT)' $$proofs || status=1; \
 	  exit $$status
 
 test-distributed: $(READY) ## clusters of processes on this machine, killed and restarted
@@ -115,7 +117,7 @@ witness: $(READY) ## ask tf_keras all that 1.15.5 was asked of tf.keras (needs t
 	$(BIN)/python -m tf1to2.keras_witness
 
 timings: $(READY) ## measure anew which tests take long, and leave them to test-slow
-	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' --timings
+	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' --timings $(ONLY)
 
 mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
 	$(BIN)/python -m tf1to2.parity.mutate parity_tests --results parity_tests/mutations.json
@@ -141,7 +143,7 @@ docs: tables
 bench: $(READY) ## both sides on the clock, then BENCHMARKS.md (needs a Python 3.7)
 	$(BIN)/tf1to2 bench work --against 1.15.5 --memory --format json \
 	  --output-file benchmarks/work.json
-	$(BIN)/tf1to2 bench pairs --memory --format json --output-file benchmarks/pairs.json
+	$(BIN)/tf1to2 bench pairs --format json --output-file benchmarks/pairs.json
 	$(BIN)/python -m tf1to2.pictures benchmarks
 	$(BIN)/python -m tf1to2.docs
 

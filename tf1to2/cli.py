@@ -108,7 +108,9 @@ def _parser():
     fix.module = "tf1to2.fix.command"
 
     explain = commands.add_parser("explain", help="tell what became of one name")
-    explain.add_argument("symbol", metavar="SYMBOL", help="tf.placeholder, .eval, …")
+    explain.add_argument(
+        "symbol", metavar="SYMBOL", help="a name, an argument, a message, a question"
+    )
     explain.set_defaults(run=_explain)
 
     topics = commands.add_parser("topics", help="list the topics and their proofs")

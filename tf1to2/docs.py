@@ -2,6 +2,7 @@
 
 python -m tf1to2.docs            writes proofs.json and the tables of the guides
 python -m tf1to2.docs --check    compares, writes nothing
+python -m tf1to2.docs layers     asks the false friends of these topics alone
 
 proofs.json tells what is proven of every pair, for the tools that do not start
 TensorFlow; benchmarks/ is what `make bench` measured. A table stands between
@@ -9,6 +10,7 @@ TensorFlow; benchmarks/ is what `make bench` measured. A table stands between
 """
 
 import argparse
+import itertools
 import json
 import math
 import os
@@ -18,6 +20,8 @@ import sys
 
 from tf1to2 import chapters, friends, names_index, output, switches, topics
 from tf1to2.scan import calls, links
+from tf1to2.scan.asked import subjects
+from tf1to2.view import proven
 
 # The topics of the guide when it was one file: old links to it lead to these anchors.
 ONE_FILE = frozenset(
@@ -33,18 +37,33 @@ ROOT = pathlib.Path(__file__).parents[1]
 BOUND = "case", "side", "settings", "leaf", "ulps", "reason"  # in proofs.json
 
 
-def proofs():
-    """{topic: {pair: what is proven of it}}, from the cases. Starts TensorFlow."""
+def proofs(asked=()):
+    """{topic: {pair: what is proven of it}}, from the cases. Starts TensorFlow.
+
+    The false friends of topics that are not `asked` answer what they answered before;
+    without any, all are asked.
+    """
     from tf1to2.parity import providers
 
     provider = providers.provider("parity_tests")
     return {
-        name: {pair: _pair(provider.load(name), pair) for pair in topic.pairs}
+        name: {
+            pair: _pair(provider.load(name), pair, _before(name, pair, asked))
+            for pair in topic.pairs
+        }
         for name, topic in topics.topics().items()
     }
 
 
-def _pair(proof, name):
+def _before(topic, pair, asked):
+    """{slug: numbers of the false friend} as written; {} if its topic is asked."""
+    if not asked or topic in asked:
+        return {}
+    found = proven.proofs().get(topic, {}).get(pair, {}).get("false friends", [])
+    return {n["slug"]: {side: n[side] for side in ("left", "naive")} for n in found}
+
+
+def _pair(proof, name, before):
     from tf1to2.parity import structure
     from tf1to2.parity.cases import FalseFriend, Raises
 
@@ -64,7 +83,8 @@ def _pair(proof, name):
         "float32": _far(proof, name),
         "keras": _by_keras(proof, name),
         "false friends": [
-            {"slug": case.slug, "because": case.because, **friends.numbers(proof, case)}
+            {"slug": case.slug, "because": case.because}
+            | (before.get(case.slug) or friends.numbers(proof, case))
             for case in proven
             if isinstance(case, FalseFriend)
         ],
@@ -151,6 +171,7 @@ def tables(found):
         "kernels": _kernels(),
         "float32": _float32(found),
         "mutations": _mutations(),
+        "subjects": _subjects(),
         **{
             f"switches of {side}": switches.table(found)
             for side, found in switches.recorded().items()
@@ -197,6 +218,18 @@ def _float32(found):
     )
 
 
+def _subjects():
+    """What people call it, a table for each letter."""
+    lines = []
+    letters = itertools.groupby(subjects().items(), key=lambda row: row[0][0].upper())
+    for letter, rows in letters:
+        lines += ["", f"## {letter}", "", "| subject | pairs |", "|---|---|"]
+        for subject, pairs in rows:
+            links_to = (f"[{p}](guide/{p.partition('.')[0]}.md)" for p in pairs)
+            lines.append(f"| {subject} | {', '.join(links_to)} |")
+    return "\n".join(lines[1:])
+
+
 def _mutations():
     """The score of every topic that was tried: `make mutate`."""
     from tf1to2.parity import mutate
@@ -217,10 +250,21 @@ def _mutations():
 def _benchmarks():
     """{name: the text of the table}, from what was measured last."""
     from tf1to2.bench import report as form
+    from tf1to2.bench.work import tables as work
 
-    made = {}
+    names = "work", "elsewhere", "pairs"
+    reports = {
+        name: json.loads((ROOT / "benchmarks" / f"{name}.json").read_text("utf-8"))
+        for name in names
+    }
+    machines = [
+        "AVX-512" if "avx512f" in reports[name]["environment"]["features"] else "AVX2"
+        for name in names[:2]
+    ]
+    both = work.on_both(reports["work"], reports["elsewhere"], machines)
+    made = dict([form.in_markdown(*both)])
     for name in ("work", "pairs"):
-        report = json.loads((ROOT / "benchmarks" / f"{name}.json").read_text("utf-8"))
+        report = reports[name]
         made |= form.markdown(report)
         made[f"environment of {name}"] = (
             "`{command}`, TensorFlow {tensorflow}, Python {python}, {cpu}, "
@@ -277,18 +321,17 @@ def _keras(found):
 
 
 def written(found):
-    """{path: text} of all that is made."""
-    texts = {
-        ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n",
-        links.FOLDER / "calls.tsv": calls.table(),
-    }
+    """Yields (path, text) of all that is made; each may be written before the next."""
+    yield links.FOLDER / "calls.tsv", calls.table()
+    links.calls.cache_clear()  # the index of names is made from that file
+    texts = {ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n"}
     names = ROOT / "guide" / "names"
     texts |= {names / file: text for file, text in names_index.files().items()}
     made = {**tables(found), **_benchmarks()}
     for path in guides():
         if path not in texts:
             texts[path] = _filled(path, made)
-    return texts
+    yield from texts.items()
 
 
 def _filled(path, made):
@@ -318,23 +361,30 @@ def _seen_from(path, text):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("asked", nargs="*", metavar="TOPIC", help="all unless given")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    check = parser.parse_args(argv).check
+    args = parser.parse_args(argv)
+    unknown = sorted(set(args.asked) - set(topics.topics()))
+    if unknown:
+        parser.error(f"no topic: {', '.join(unknown)}; tf1to2 topics lists them")
     if not (ROOT / "setup.py").exists():
         print(f"{ROOT} is no checkout: there are no guides to make", file=sys.stderr)
         return 2
-    stale = [
-        (path, text)
-        for path, text in written(proofs()).items()
-        if not path.exists() or path.read_text("utf-8") != text
-    ]
-    for path, text in stale:
-        if check:
-            print(f"{path.name} is stale: make tables", file=sys.stderr)
-        else:
-            output.save(path, text)
-            print(f"wrote {path.name}")
-    return int(check and bool(stale))
+    made = written(proofs(args.asked))
+    stale = [path for path, text in made if _is_stale(path, text, args.check)]
+    return int(args.check and bool(stale))
+
+
+def _is_stale(path, text, check):
+    """Whether a file has another text; says so, and writes this one if it may."""
+    if path.exists() and path.read_text("utf-8") == text:
+        return False
+    if check:
+        print(f"{path.name} is stale: make tables", file=sys.stderr)
+    else:
+        output.save(path, text)
+        print(f"wrote {path.name}")
+    return True
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ CAUSES = {
     "both limits": "the values are limited before the norm, and were after it",
     "stop_early, the epochs end first": "the best weights come back at the end, too, "
     "and did so only where training was stopped",
+    "stop_early, losses that are NaN": "the weights of the first epoch come back where "
+    "no loss is a number, and there were none",
     "fit_padded": "a loss behind a mask is divided by the steps that count, and was by "
     "all steps",
     "EOFError": "a Lambda is kept as bytecode of the Python that wrote it",
@@ -56,6 +58,9 @@ CAUSES = {
     "'experimental_run_v2'": "it is called `run`",
     "'mask'": "the page overrides a private method, which has one argument more",
     "model_to_estimator": "there are no estimators any more",
+    "read_both_ways": "a stateful `Bidirectional` goes on, and began anew",
+    "Cannot do batch_dot": "`K.batch_dot` takes the first axis alone for the batch, "
+    "and took all but the last two",
 }
 """{what a part of a row has: why it differs}; what is not here is rounding."""
 

@@ -48,7 +48,13 @@ def add_arguments(parser):
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
     parser.add_argument(
-        "--memory", action="store_true", help="also the peaks of training programs"
+        "--steps",
+        action="store_true",
+        help="of a topic that trains also the steps, at two sizes, without graph and "
+        "traces: minutes for each program",
+    )
+    parser.add_argument(
+        "--memory", action="store_true", help=f"also the peaks, of {WORK} and --steps"
     )
     parser.add_argument("--part", metavar="FILE", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
@@ -58,9 +64,11 @@ def run(options):
     """Times both sides of pairs, and prints or writes the report.
 
     Returns:
-        0; 1 where a page failed; 130 where Ctrl-C ended it. What was timed until then
-        is printed.
+        0; 1 where a page failed; 130 where Ctrl-C, or a time limit, ended it. What was
+        timed until then is printed.
     """
+    # As Ctrl-C, or the processes that wait for their turn would be left behind.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     parts = _parts(options.topic)
     if options.output_file and os.path.isdir(options.output_file):
         raise CommandError(f"{options.output_file} is a directory")
@@ -74,7 +82,8 @@ def run(options):
             _apart(report, parts, options)
         status = int(bool(report["failed"]))
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it has been heard
+        for heard in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(heard, signal.SIG_IGN)
         if not options.part:
             print("\ntf1to2: interrupted: what was timed until now", file=sys.stderr)
         status = 130
@@ -155,7 +164,7 @@ def _apart(report, parts, options):
 
     Late in a long process a call of a large function took twice as long.
     """
-    flags = ["--memory"] * options.memory
+    flags = ["--memory"] * options.memory + ["--steps"] * options.steps
     if options.against:
         flags += ["--against", options.against]
     if options.threads:
@@ -197,7 +206,7 @@ def _here(report, part, options):
     output.progress("starting TensorFlow")
     try:
         if part != WORK:  # whose programs have processes of their own
-            start()
+            start(part)
         report["environment"] = _environment()
     except ImportError as error:
         raise needs("bench", error) from error
@@ -213,13 +222,19 @@ def _here(report, part, options):
         if name.endswith(".py"):
             _port(report, name, python37)
         else:
-            _topic(report, *topics.find(name), options.memory, python37)
+            _topic(report, *topics.find(name), options, python37)
 
 
-def start():
-    """Starts TensorFlow as it is installed, with the Keras that has `tf.layers`."""
+def start(topic):
+    """Starts TensorFlow as it is installed, and the Keras that a topic's sides need.
+
+    That is Keras 3, but tf_keras where a left page runs by it alone: the tests of such
+    a topic have `legacy_keras_checks`.
+    """
     os.environ["TF1TO2_SETTINGS"] = "default"
-    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    tests = topics.folder("parity_tests") / f"test_{topic}.py"
+    if tests.exists() and "def legacy_keras_checks" in tests.read_text("utf-8"):
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     warnings.simplefilter("ignore")  # of the left pages, which are deprecated
     from tf1to2.parity import settings
 
@@ -271,17 +286,17 @@ def _ratios(timings):
     return found
 
 
-def _topic(report, topic, name, memory, python37):
+def _topic(report, topic, name, options, python37):
     from tf1to2.bench import pairs, training
 
     proof = pairs.load(topic.name)
     for pair, case in pairs.cases(proof, name).items():
         _pair(report, f"{topic.name}.{pair}", proof, case, python37)
-    for program in training.PROGRAMS:
+    for program in training.PROGRAMS if options.steps else ():
         of, _, pair = program.partition(" ")[0].partition(".")
         if of == topic.name and name in (None, pair):
             with _told(report, program):
-                _training(report["steps"], program, memory)
+                _training(report["steps"], program, options.memory)
 
 
 def _port(report, path, python37):
@@ -402,7 +417,7 @@ def _ratio(key, ratio):
 def _environment():
     import numpy
 
-    from tf1to2.parity import settings
+    from tf1to2.parity import recordings, settings
 
     with settings.silence():
         import tensorflow
@@ -414,6 +429,7 @@ def _environment():
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "cpu": _processor(),
+        "features": recordings.cpu_features(),
         "cores": os.cpu_count(),
     }
 

@@ -38,7 +38,7 @@ def main(side, name):
     """Runs a program once and prints by how much the peak rose."""
     from tf1to2.bench import command
 
-    command.start()
+    command.start(name.partition(".")[0])
     from tf1to2.bench import training
 
     run = training.run(name, "large", side)

@@ -28,13 +28,16 @@ def text(report):
 
 def markdown(report):
     """{name: the text of the table}, for the guides."""
-    return {
-        title.partition(":")[0]: "\n".join(
-            "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
-            for row in (head, ["---"] * len(head), *rows)
-        )
-        for title, head, rows in tables(report)
-    }
+    return dict(in_markdown(*parts) for parts in tables(report))
+
+
+def in_markdown(title, head, rows):
+    """(its name, its text in Markdown)."""
+    lines = [
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        for row in (head, ["---"] * len(head), *rows)
+    ]
+    return title.partition(":")[0], "\n".join(lines)
 
 
 def tables(report):

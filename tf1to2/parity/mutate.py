@@ -37,8 +37,11 @@ from tf1to2.parity import arguments, settings
 from tf1to2.parity.mutations import mutants
 from tf1to2.parity.pages import Page
 
-SECONDS = 300
-"""What a change may take; more is a hang."""
+SECONDS, PATIENCE = 300, 10
+"""What a change may take, or as many times what the page as it is took; more is a hang.
+
+On a busy machine all take longer, and none of them hangs.
+"""
 
 EVERY = 20
 """How many changes a line of progress in a file stands for."""
@@ -172,6 +175,7 @@ class Pool:
 
         self.context = multiprocessing.get_context("fork")
         self.where, self.jobs, self.running = where, jobs, {}
+        self.limit = PATIENCE * SECONDS  # until it is known how long the page takes
         receiver, sender = self.context.Pipe(False)
         process = self.context.Process(target=_describe, args=(where, name, sender))
         process.start()
@@ -205,7 +209,7 @@ class Pool:
                 [process.sentinel for process, *_ in self.running.values()], 5
             )
             for key, (process, folder, start) in list(self.running.items()):
-                hangs = process.is_alive() and time.monotonic() - start > SECONDS
+                hangs = process.is_alive() and time.monotonic() - start > self.limit
                 if process.is_alive() and not hangs:
                     continue
                 if hangs:
@@ -227,8 +231,9 @@ class Pool:
 
     def as_it_is(self):
         """Whether the unchanged page passes in a process like the others."""
-        path = self.modules[0]
+        path, start = self.modules[0], time.monotonic()
         ((_, verdict),) = self.results([("", path, path.read_text("utf-8"), None)])
+        self.limit = max(SECONDS, PATIENCE * (time.monotonic() - start))
         return verdict == "unnoticed"
 
     def changes(self):

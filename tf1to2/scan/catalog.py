@@ -487,7 +487,9 @@ def _deep(symbol):
         pair = links.pair(symbol) if known else entry.pair
         return dataclasses.replace(entry, symbol=symbol, pair=pair)
     if new := standalone.paths().get(symbol.removeprefix("tf.")):
-        what = f"there is no {symbol.removeprefix('tf.')} any more: import from {new}"
+        module = new.count(".") == 2 and new.islower()  # as tf.keras.layers
+        write = "what is left stands in" if module else "write"
+        what = f"there is no {symbol.removeprefix('tf.')} any more: {write} {new}"
         return _entry(symbol, "func", "rewrite", new, what)
     gone = symbol.startswith(("tf.contrib.", "tf.examples."))
     return _under(symbol, "func") if gone else None

@@ -1,4 +1,4 @@
-"""guide/errors.md as data: a section per message."""
+"""guide/errors.md and guide/errors-keras.md as data: a section per message."""
 
 import functools
 import re
@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from tf1to2 import topics
 
+PAGES = "errors", "errors-keras"
+"""The pages of the guide, without their folder."""
 GAP = "…"
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 SPAN = re.compile(r"(?<!`)(`+)(?!`) ?(.+?) ?(?<!`)\1(?!`)")
@@ -20,6 +22,7 @@ class Section(NamedTuple):
         because: what it says of it, in one line.
         code: what to write.
         places: pairs that show it, as `topic.name`.
+        page: where it stands, of `PAGES`.
     """
 
     raised: list
@@ -27,6 +30,7 @@ class Section(NamedTuple):
     because: str
     code: str
     places: list
+    page: str
 
     @property
     def message(self):
@@ -36,12 +40,16 @@ class Section(NamedTuple):
 
 @functools.cache
 def sections():
-    """All sections, in the order of the chapter."""
-    text = topics.document("guide/errors.md").read_text("utf-8")
-    return [_section(part) for part in re.split(r"(?m)^### ", text)[1:]]
+    """All sections, in the order of the pages."""
+    texts = {p: topics.document(f"guide/{p}.md").read_text("utf-8") for p in PAGES}
+    return [
+        _section(part, page)
+        for page, text in texts.items()
+        for part in re.split(r"(?m)^### ", text)[1:]
+    ]
 
 
-def _section(text):
+def _section(text, page):
     heading, _, text = re.split(r"(?m)^## ", text)[0].partition("\n")
     prose, _, rest = text.partition("```python\n")
     code, _, links = rest.partition("```\n")
@@ -56,7 +64,7 @@ def _section(text):
             because.append(paragraph.strip())
     told = LINK.sub(r"\1", " ".join(filter(None, because)))
     places = re.findall(r"\[(\w+\.\w+)\]", links)
-    return Section(raised, others, told.replace("`", ""), code, places)
+    return Section(raised, others, told.replace("`", ""), code, places, page)
 
 
 def _spans(text):

@@ -7,7 +7,7 @@ import textwrap
 
 from tf1to2 import probes, topics
 from tf1to2.errors import CommandError
-from tf1to2.scan import asked, catalog, facts, links, pasted, spelled, suggest
+from tf1to2.scan import asked, catalog, chapter, facts, links, pasted, spelled, suggest
 from tf1to2.view import library, proven, sides, terminal
 
 ALSO, SEVERAL = 4, 8  # names that are told
@@ -18,8 +18,8 @@ def render(text, width=terminal.WIDTH, colour=False):
 
     Args:
         text: a name as code has it: `tf.log`, `tensorflow.compat.v1.log`, `.eval`,
-            `log`; an error or a traceback as Python prints it; "-" for the standard
-            input.
+            `log`; an argument, `keep_dims=True`; an error or a traceback as Python
+            prints it; "-" for the standard input.
         width: columns of the side-by-side view.
         colour: whether to colour the code.
 
@@ -28,8 +28,11 @@ def render(text, width=terminal.WIDTH, colour=False):
             knows the error.
     """
     text = (sys.stdin.read() if text == "-" else text).strip()
+    text = pasted.without_nodes(text) or text
     if pasted.is_message(text):
         return _of_error(text, width, colour)
+    if argument := re.fullmatch(r"(\w+)=(?!=)\S*", text):
+        return _of_argument(argument[1], width, colour)
     text = text.partition("(")[0] or text  # of a call, the name
     symbol = spelled.symbol(text)
     if text.removeprefix("v2_eager.").startswith("numerics."):
@@ -40,18 +43,19 @@ def render(text, width=terminal.WIDTH, colour=False):
         return _of_numerics(*found, width, colour)
     if members := suggest.members(text) or spelled.by_itself(text):
         return _several(members, width, colour)
-    known = pasted.by_type(text)
+    known = pasted.by_type(text) or pasted.by_word(text)
     if "." in text.strip("."):
         known = known or pasted.by_name(text)
     if 0 < len(known) <= SEVERAL:
         return _of_advice(known, width)
     if meant := spelled.likely(text):
         return _several(meant, width, colour)
-    word = re.compile(rf"\b{re.escape(text.rpartition('.')[2])}\b")
-    if found := [p for p in asked.passages(text) if word.search(p.text)]:
+    if found := _having(text.rpartition(".")[2], text):
         return "\n".join(_of_passages(found, width))
     near = suggest.near(text if "." in text else symbol)
     near = [*near, *library.near(text)]
+    if found := asked.subjects_with(text):
+        return "\n".join(_of_subjects(found, near, width))
     hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
     raise CommandError(f"TensorFlow 1.15 has no {text}; {hint}")
 
@@ -59,17 +63,14 @@ def render(text, width=terminal.WIDTH, colour=False):
 # --- A name.
 
 
-def _of_name(symbol, width, colour):
+def _of_name(symbol, width, colour, call=None):
     entry = catalog.lookup(symbol)
     if entry is None:  # a module of which nothing is said
         entry = catalog.Entry(symbol, "module", "same", pair=links.pair(symbol))
+    entry = links.of_branches(entry, call)
     proven = links.proofs(symbol)
     probe = () if proven else _probe(symbol, width)
-    takes = [
-        f"  tf1to2 take {name}"
-        for name in library.stands_for({symbol, *facts.aliases(symbol)})
-    ]
-    lines = [*_verdict(symbol, entry, width), *probe, *takes, ""]
+    lines = [*_verdict(symbol, entry, width), *probe, *_takes(symbol), ""]
     if not entry.topic:
         return "\n".join(lines)
     topic, name = _found(entry.pair)
@@ -77,10 +78,10 @@ def _of_name(symbol, width, colour):
         return "\n".join([*lines, *_overview(topic, width)]) + "\n"
     by_keras = [f"  tf1to2 diff --keras {entry.pair}"] * (name in topic.distances)
     if entry.pair in proven:
-        lines += _wrapped(_proof(topic, name), width, "")
+        lines += _wrapped(_told(symbol, entry.pair), width, "")
         lines += [f"  tf1to2 verify {entry.pair}", *by_keras]
     else:
-        lines += _wrapped(f"see {entry.pair}: {topic.summaries[name]}", width, "")
+        lines += _wrapped(_told(symbol, entry.pair), width, "")
         lines += by_keras
         if proven:
             pairs = ", ".join(proven[:3])
@@ -88,6 +89,20 @@ def _of_name(symbol, width, colour):
                 f"identical on 1.15.5, where it is called: {pairs}", width, ""
             )
     return "\n".join([*lines, "", _sides(topic, name, width, colour)])
+
+
+def _takes(symbol):
+    """The commands by which a name's code is taken, if it stands in numerics."""
+    names = library.stands_for({symbol, *facts.aliases(symbol)})
+    return [f"  tf1to2 take {name}" for name in names]
+
+
+def _told(symbol, pair):
+    """What is proven of a name by its pair, in a line; or what the pair does."""
+    topic, name = _found(pair)
+    if pair in links.proofs(symbol):
+        return _proof(topic, name)
+    return f"see {pair}: {topic.summaries[name]}"
 
 
 def _of_numerics(name, definition, width, colour):
@@ -115,6 +130,22 @@ def _verdict(symbol, entry, width):
     others = [n for n in facts.aliases(symbol) if n != symbol and len(n) <= short]
     others = sorted(others, key=suggest.plain_first)[:ALSO]
     return [*lines, *(_wrapped(f"also: {', '.join(others)}", width) if others else ())]
+
+
+def _of_argument(name, width, colour):
+    """What the guide has of an argument, and the names of TensorFlow 1 that took it."""
+    found = _having(name, name)
+    symbols = suggest.taking(name) or suggest.with_argument(name)
+    if not (found or symbols):
+        raise CommandError(f"TensorFlow 1.15 has no argument {name}")
+    told = [_several(symbols, width, colour)] if symbols else []
+    return "\n".join([*_of_passages(found, width), *told])
+
+
+def _having(word, text):
+    """The passages on a text that have a word of it, or parts of one with hyphens."""
+    whole = re.compile(rf"\b{re.escape(word)}\b")
+    return [p for p in asked.passages(text) if "-" in word or whole.search(p.text)]
 
 
 def _probe(symbol, width):
@@ -203,9 +234,9 @@ def _by_keras(topic, name):
 # --- Several names, and errors.
 
 
-def _several(symbols, width, colour):
+def _several(symbols, width, colour, calls=None):
     """Names told in short, and the first of them in full."""
-    first = _of_name(symbols[0], width, colour)
+    first = _of_name(symbols[0], width, colour, (calls or {}).get(symbols[0]))
     if len(symbols) == 1:
         return first
     lines = [f"{len(symbols)} names; here is the first of them"]
@@ -228,12 +259,55 @@ def _of_error(text, width, colour):
     if not (symbols or known):
         return _of_words(text, width, colour)
     several = _several(symbols, width, colour) if symbols else ""
-    return "\n".join(filter(None, [lead, _of_advice(known[:SEVERAL], width), several]))
+    told = [
+        lead,
+        _of_advice(known[:SEVERAL], width),
+        "\n".join(_besides(text, known, width)),
+        "\n".join(_beside(text, known, symbols, width)),
+        several,
+    ]
+    return "\n".join(filter(None, told))
+
+
+def _besides(text, known, width):
+    """What the guide has of the other words of a line in which an error is told."""
+    if "\n" in text:
+        return []
+    question, name = pasted.without_what_is_missing(text)
+    told = " ".join([name, *map(pasted.words, known)])
+    shown = {place for one in known for place in one.places}
+    errors = [f"guide/{page}.md" for page in chapter.PAGES]
+    found = [
+        passage
+        for passage in asked.passages(question, 9, besides=told)
+        if passage.page not in errors and not shown.issuperset(passage.places)
+    ]
+    return _of_passages(found[:2], width)
+
+
+def _beside(text, known, symbols, width):
+    """What became of the other names of a line in which an error is told."""
+    if "\n" in text or not known:
+        return []
+    question, _ = pasted.without_what_is_missing(text)
+    told = " ".join(map(pasted.words, known)).replace("tf.compat.v1.", "tf.")
+    shown = {place for one in known for place in one.places}
+    lines = []
+    for symbol in pasted.mentioned(question):
+        entry = catalog.lookup(symbol)
+        if symbol in symbols or entry.verdict == "same" or "." not in entry.pair:
+            continue
+        if entry.pair in shown or any(name in told for name in facts.aliases(symbol)):
+            continue
+        lines += _wrapped(entry.message, width, "")
+        lines += [f"    tf1to2 diff {entry.pair}", ""]
+        shown.add(entry.pair)
+    return [NAMED.strip(), *lines] if lines else []
 
 
 def _of_words(text, width, colour):
     """What the guide has of the words of a question, then of the names in it."""
-    found, symbols = asked.passages(text), pasted.mentioned(text)
+    found, symbols, calls = asked.passages(text), *pasted.mentioned_and_called(text)
     error = pasted.is_error(text)
     if error:  # by the names in it: the words are of many errors
         telling = pasted.compounds(text)
@@ -245,17 +319,60 @@ def _of_words(text, width, colour):
         )
     if found and all(map(pasted.is_module, symbols)):
         symbols = []  # the guide says more than where a module went
-    told = [NAMED + _several(symbols, width, colour)] if symbols else []
     lead = [NOTHING] if error else []
-    return "\n".join([*lead, *_of_passages(found, width), *told])
+    if not found:
+        return "\n".join([*lead, NAMED + _several(symbols, width, colour, calls)])
+    told = _of_names(symbols, calls, width) if symbols else []
+    page = _page_of(found, text, width, colour) if symbols else []
+    return "\n".join([*lead, *_of_passages(found, width), *told, *page])
+
+
+def _of_names(symbols, calls, width):
+    """Each name in short, and its pair: the code of one pair is enough."""
+    lines = [NAMED.strip(), ""]
+    for symbol in symbols[:SEVERAL]:
+        entry = catalog.lookup(symbol)
+        if symbol in calls:  # what these arguments ask for, and no others
+            entry = catalog.judge(symbol, calls[symbol]) or entry
+        entry = links.of_branches(entry, calls.get(symbol))
+        lines += [*_verdict(symbol, entry, width), *_takes(symbol)]
+        if "." in entry.pair:
+            lines += _wrapped(_told(symbol, entry.pair), width)
+            lines.append(f"    tf1to2 diff {entry.pair}")
+        lines.append("")
+    if len(symbols) > SEVERAL:
+        lines += [f"and {len(symbols) - SEVERAL} more", ""]
+    return lines
+
+
+def _page_of(found, text, width, colour):
+    """Both sides of the pair, of those in the passages, that the words fit best."""
+    places = [place for passage in found for place in passage.places[:2]]
+    if not places:
+        return []
+    place = max(places, key=asked.fits(text).get)
+    topic, name = _found(place)
+    summary = f"{place}: {topic.summaries[name]}"
+    return [*_wrapped(summary, width, ""), "", _sides(topic, name, width, colour)]
 
 
 def _of_passages(found, width):
     lines = ["The guide has, by some of these words:", ""] if found else []
     for passage in found:
         where = f"{passage.page}, {passage.heading}: "
-        lines += _wrapped(where + passage.text, width, max_lines=4)
+        lines += _wrapped(where + passage.text, width, max_lines=6)
         lines += [f"    tf1to2 diff {place}" for place in passage.places[:2]] + [""]
+    return lines
+
+
+def _of_subjects(found, near, width):
+    """Lines of {subject: pairs}, and names of TensorFlow 1 that are like the word."""
+    lines = ["Subjects of the guide with this word:", ""]
+    for subject, pairs in found.items():
+        lines += _wrapped(subject, width)
+        lines += [f"    tf1to2 diff {pair}" for pair in pairs[:2]]
+    if near:
+        lines += ["", *_wrapped(f"Names like it: {', '.join(near)}", width)]
     return lines
 
 

@@ -1,16 +1,18 @@
 """An error message as TensorFlow prints it: the names it is about, or who raises it.
 
 Messages that name what is missing lead to the name. For the others there are the
-sections of guide/errors.md and the errors that the parity tests raise.
+sections of the guide's errors and the errors that the parity tests raise.
 """
 
+import errno
 import functools
 import json
+import os
 import re
 from typing import NamedTuple
 
 from tf1to2 import topics
-from tf1to2.scan import catalog, chapter, facts, spelled, suggest
+from tf1to2.scan import called, catalog, chapter, facts, spelled, suggest
 
 TYPE = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): ")
 # Where today's Python finds a module, and where programs do.
@@ -23,7 +25,15 @@ MODULES = (
     ),
     (re.compile(r"^(tensorflow(_core)?|tf)\b"), "tf"),
 )
+# What today's TensorFlow puts around a message: the op and the node that it is of.
+NODE = re.compile(
+    r"\{\{(?:function_)?node [^{}]*\}\} ?|\s*\[Op:[^\]\s]*\](?: name: ?\S*)?"
+)
+TENSOR = re.compile(r"\b[\w/]+:\d+\b")  # of somebody's graph
 ENOUGH = 20  # characters of a message that tell which it is
+# What the system says of any file: "No such file or directory" ends many messages.
+SYSTEM = {os.strerror(number) for number in errno.errorcode}
+CONFIG = re.compile(r"(?:Full object config|Full config|Config): ?\{.*", re.S)
 GIVEN = r"\b(?:Received|Got|Found)\b"
 QUOTED = r"['‘`\"]([\w.]+)['’`\"]"
 
@@ -44,6 +54,11 @@ class Advice(NamedTuple):
     code: str = ""
 
 
+def without_nodes(text):
+    """A message without the op that raised it: "[Op:MatMul]" is no part of it."""
+    return NODE.sub("", text).strip()
+
+
 def is_message(text):
     """Whether somebody pasted an error, or what led to it, and not a name."""
     return bool(re.search(r"\s", text.strip()))
@@ -58,42 +73,113 @@ def is_error(text):
 def names(text):
     """The names of TensorFlow 1 that an error is about, the likeliest first.
 
+    A name that TensorFlow 2 has as it was is not what is missing: the error is of
+    another module or object, `keras.backend` or a tuple for instance.
+
     Args:
         text: one line or a whole traceback, whose last line counts.
     """
+    return [symbol for symbol in _missing(text) if not _is_same(symbol)]
+
+
+def _missing(text):
     for line in reversed(_lines(text)):
         for pattern, find in _PATTERNS:
             match = re.search(pattern, line)
-            if match and (found := list(dict.fromkeys(find(*match.groups())))):
+            if not match:
+                continue
+            name = match[match.lastindex]
+            if find is _imported and match.lastindex == 1:  # the module is not said
+                for written in (_written, _from_written):
+                    if (found := written(name, line)) is not None:
+                        return found
+            if found := list(dict.fromkeys(find(*match.groups()))):
                 return found
     return []
+
+
+def _written(name, line):
+    """What `tf.NAME` is that a line has beside its error; None where it has none."""
+    if re.search(rf"\btf\.{name}\b", line):
+        return _attribute("tensorflow", name)
+    return None
+
+
+def _from_written(name, line):
+    """What `from MODULE import NAME` asks for; None where a line has no such import."""
+    found = re.search(rf"\bfrom ([\w.]+) import [\w, ]*\b{name}\b", line)
+    return _imported(name, found[1]) if found else None
+
+
+def words(advice):
+    """All that is said of a message, in all its wordings."""
+    said = [s for s in chapter.sections() if s.message == advice.message]
+    told = [wording for section in said for wording in section.raised + section.others]
+    return " ".join([advice.message, advice.because, *told])
+
+
+def without_what_is_missing(text):
+    """(a line that has of an error just the name that is missing, that name or "")."""
+    text = TENSOR.sub("", TYPE.sub("", text))
+    found = (re.search(pattern, text) for pattern, _ in _PATTERNS)
+    for match in filter(None, found):
+        name = match[match.lastindex]
+        return f"{text[: match.start()]} {name} {text[match.end() :]}", name
+    return text, ""
+
+
+def _is_same(symbol):
+    entry = catalog.lookup(symbol)
+    return entry is not None and entry.verdict == "same"
 
 
 def advice(text):
     """What the guide has in these very words: a list of `Advice`, or [].
 
     Any line of a traceback counts, since the last one may be about a node. Somebody may
-    paste a part of a message.
+    paste a part of a message, and a shell or a page has dropped its backticks.
     """
 
     def letters(wording, line):
-        message = TYPE.sub("", line)
-        if len(message) >= ENOUGH and message in wording:
-            return len(re.findall(r"\w", message))
+        wording, line = bare(wording), bare(line)
+        said = [TYPE.sub("", line), *re.split(r"[;:?] ", line)]
+        said = [m for m in said if len(m) >= ENOUGH and m not in SYSTEM]
+        found = [m for m in said if m in wording]
         for part in (wording, wording.partition(". ")[0]):
-            if re.search(chapter.pattern(part), line):
-                return len(re.findall(r"\w", part))
-        return 0
+            part = part.removesuffix(".")
+            # Not of a longer name: tensorflow.contrib.slim has an answer of its own.
+            if re.search(chapter.pattern(part) + r"(?!\.\w)", line):
+                found.append(part)
+        return max((len(re.findall(r"\w", one)) for one in found), default=0)
 
-    return _told(text, letters)
+    # What is said of any name is for those of which nothing else is.
+    return _told(text, letters, general=bool(_missing(text)) and not names(text))
+
+
+def bare(text):
+    """A text without its quotes and backticks."""
+    return re.sub(r"[`'\"‘’]", "", text)
 
 
 def by_type(name):
     """What the guide has of an exception's type: "UnparsedFlagAccessError", or its
     dotted name. A list of `Advice`, or []."""
     start = name.rpartition(".")[2] + "."
-    found = [s for s in chapter.sections() if s.because.startswith(start)]
-    return [Advice(s.message, s.because, s.places, s.code) for s in found]
+    return [_advice(s) for s in chapter.sections() if s.because.startswith(start)]
+
+
+def by_word(word):
+    """What the guide has of an attribute that a message lacks: "metrics_tensors".
+
+    Returns:
+        A list of `Advice`, or [].
+    """
+    lacking = re.compile(rf"attribute ['`]{re.escape(word)}['`]")
+    return [
+        _advice(section)
+        for section in chapter.sections()
+        if any(map(lacking.search, section.raised + section.others))
+    ]
 
 
 def by_name(name):
@@ -103,8 +189,11 @@ def by_name(name):
         A list of `Advice`, or [].
     """
     word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
-    found = [s for s in chapter.sections() if word.search(s.because)]
-    return [Advice(s.message, s.because, s.places, s.code) for s in found]
+    return [_advice(s) for s in chapter.sections() if word.search(s.because)]
+
+
+def _advice(section):
+    return Advice(section.message, section.because, section.places, section.code)
 
 
 def likely(text):
@@ -118,13 +207,13 @@ def likely(text):
     return []
 
 
-def _told(text, score):
+def _told(text, score, general=False):
     """The `Advice` of the sections that score highest in the last line that has any."""
     known = [(w, s) for s in chapter.sections() for w in s.raised + s.others]
-    known = [(wording, section) for wording, section in known if not _generic(wording)]
+    known = [(w, section) for w, section in known if general or not _generic(w)]
     for line in reversed(_lines(text)):
         if found := _highest([(score(wording, line), s) for wording, s in known]):
-            return [Advice(s.message, s.because, s.places, s.code) for s in found]
+            return list(map(_advice, found))
     return []
 
 
@@ -192,16 +281,34 @@ def _member(owner, name):
         return found
     if owner == "_local":  # of Python's threads
         return []
+    if owner.endswith("Tensor") and name == "value":  # which dimensions had
+        return []
     found = suggest.members(f".{name}")
     ours = [s for s in found if s.split(".")[-2].lower() in owner.lower()]
     return ours or ([f".{name}"] if catalog.lookup(f".{name}") else [])
+
+
+OF_MODELS = {"compile", "evaluate", "fit", "predict"}
 
 
 def _keyword(function, name):
     """`reduce_sum() got an unexpected keyword argument 'keep_dims'`"""
     if method := re.fullmatch(r"(?:TensorFlow)?Trainer\.(\w+)", function or ""):
         return [f"tf.keras.Model.{method[1]}"]
-    return suggest.taking(name, re.sub(r"(_v\d+)?(\.__init__)?$", "", function or ""))
+    if (function or "").startswith("__"):  # of whichever object it is
+        return []
+    plain = re.sub(r"(_v\d+)?(\.__init__)?$", "", function or "")
+    found = suggest.taking(name, plain)
+    if suggest.exists(f"tf.{plain}") and f"tf.{plain}" not in found:
+        return [f"tf.{plain}"]  # it took it before 1.15; others of that name are not it
+    method = f"tf.keras.Model.{function}"
+    return found or ([method] if function in OF_MODELS else [])
+
+
+def _undefined(name):
+    """`name 'contrib_slim' is not defined`: a module of contrib, as imported"""
+    symbol = name.replace("contrib_", "tf.contrib.", 1)
+    return [symbol] if symbol != name and suggest.exists(symbol) else []
 
 
 def _keras(name):
@@ -219,6 +326,7 @@ _PATTERNS = (
     (rf"type object {QUOTED} has no attribute {QUOTED}", _member),
     (rf"(?:([\w.]+)\(\) )?[gG]ot an unexpected keyword argument {QUOTED}", _keyword),
     (rf"{QUOTED} is not available with Keras 3", _keras),
+    (rf"name {QUOTED} is not defined", _undefined),
 )
 
 
@@ -230,9 +338,9 @@ COMPOUND = re.compile(r"[A-Za-z]*(?:_|[a-z][A-Z]|[A-Z]{2,}[a-z])\w*")
 
 def compounds(text):
     """The words of an error that are no words of English: `SyncReplicasOptimizer`."""
-    words = re.findall(r"[\w.]*\w", TYPE.sub("", text))
+    words = re.findall(r"[\w.]*\w", CONFIG.sub("", TYPE.sub("", text)))
     found = [word for word in words if COMPOUND.fullmatch(word) or "." in word]
-    return [word for word in found if word != "NoneType"]
+    return [w for w in found if w != "NoneType" and not TYPE.match(f"{w}: ")]
 
 
 def mentioned(text):
@@ -241,24 +349,52 @@ def mentioned(text):
     Names count that are whole (`tf.map_fn`), have a known module before them
     (`slim.conv2d`), are called on an object of that class (`optimizer.minimize`), or
     are no words of English (`ModelCheckpoint`); modules where there is nothing else.
+    A class of tf.keras counts by its plain name where it is called, or where the text
+    speaks of Keras.
     """
-    found = {}
-    for word in re.findall(r"[\w.]*\w", TYPE.sub("", text)):
-        for symbol in _meant(word)[:1]:
+    return mentioned_and_called(text)[0]
+
+
+def mentioned_and_called(text):
+    """(what `mentioned` tells, {name: `names.Call`} of those that are called).
+
+    A call that stays as it is, arguments and all, has less to say: it comes last.
+    """
+    text = CONFIG.sub("", TYPE.sub("", text))
+    found, calls, written = {}, {}, called.calls(text)
+    keras = "keras" in text.lower()
+    for word in re.findall(r"[\w.]*\w", text):
+        plain = word.istitle() and word.isalpha()  # Input, Model: words of English
+        by_keras = _of_keras(word) if word in written or keras and not plain else []
+        for symbol in (by_keras or _meant(word))[:1]:
             found.setdefault(facts.aliases(symbol)[0], symbol)
+            if word in written:
+                calls.setdefault(symbol, written[word])
     modules = [one for one, symbol in found.items() if is_module(symbol)]
     if len(modules) < len(found):
         for one in modules:
             del found[one]
-    return list(found.values())
+
+    def stays(symbol):
+        entry = catalog.judge(symbol, calls[symbol]) if symbol in calls else None
+        return entry is not None and entry.verdict == "same"
+
+    return sorted(found.values(), key=stays), calls
+
+
+def _of_keras(word):
+    """The classes of tf.keras that a word names, letter by letter: `LSTM`."""
+    names = suggest.named(word) if word[:1].isupper() else []
+    return [s for s in names if s.startswith("tf.keras.") and s.endswith(f".{word}")]
 
 
 def _meant(word):
     owner, dot, name = word.rpartition(".")
     if not dot:
-        named = COMPOUND.fullmatch(word)
+        named = COMPOUND.fullmatch(word) and not word.startswith("__")
         return suggest.named(word) or spelled.by_itself(word) if named else []
-    if suggest.exists(symbol := spelled.symbol(word)):
+    symbol = spelled.symbol(word)
+    if suggest.exists(symbol) or suggest.left_early(symbol):
         return [symbol]
     if owner == "self":
         return spelled.by_itself(name) if "_" in name else []
@@ -269,8 +405,12 @@ def _meant(word):
 
 def is_module(symbol):
     """Whether a name is that of a module, as `tf.contrib` is."""
-    fact = facts.fact(symbol)
-    return fact.kind == "module" if fact else "." not in symbol.removeprefix("tf.")
+    if fact := facts.fact(symbol):
+        return fact.kind == "module"
+    if "." in symbol.removeprefix("tf."):
+        return False
+    entry = catalog.lookup(symbol)  # tf.pack, of before 1.0, has one, and no fact
+    return entry is None or entry.kind == "module"
 
 
 # --- Messages that somebody knows.

@@ -3,9 +3,17 @@
 from tf1to2.scan import facts, names, suggest
 from tf1to2.view import library
 
-ALIASES = {"rnn_cell": "tf.nn.rnn_cell", "tfe": "tf.contrib.eager"}
+ALIASES = {
+    "K": "tf.keras.backend",
+    "rnn_cell": "tf.nn.rnn_cell",
+    "tfe": "tf.contrib.eager",
+}
 """What programs import modules as; those of contrib keep their names, or put `contrib_`
 before them: `import tensorflow.contrib.slim as slim`."""
+
+
+EARLY = {"tf.nn.seq2seq": "tf.contrib.legacy_seq2seq"}
+"""Modules of TensorFlow before 1.0, and where 1.x had what was in them."""
 
 
 def symbol(text):
@@ -22,7 +30,8 @@ def symbol(text):
     origin = names.public(text)
     for root in ("tensorflow", "tf"):
         if origin == root or origin.startswith(root + "."):
-            return "tf" + origin.removeprefix(root)
+            module, dot, name = ("tf" + origin.removeprefix(root)).rpartition(".")
+            return EARLY.get(module, module) + dot + name
     if library.find(text):
         return f"tf.{origin}"
     alias, _, rest = origin.partition(".")
@@ -50,6 +59,9 @@ def likely(text):
     if owner:
         return suggest.of_class(owner.rpartition(".")[2], name)
     found = suggest.named(name)
+    exact = [one for one in found if one.endswith(f".{name}")]
+    ours = [one for one in exact if one.startswith("tf.keras.")]
+    found = (ours if name[:1].isupper() else exact) or exact or found
     return found[:1] if len({facts.aliases(one)[0] for one in found}) == 1 else []
 
 

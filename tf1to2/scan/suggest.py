@@ -57,7 +57,7 @@ def near(text, count=5):
         found += plain if found else []
     exact = plain + named(word)
     if not (found or around or exact):
-        found = _with_argument(word)
+        found = with_argument(word)
     found = found or _alike(owner, exact, word)
     chosen, seen = [], {}
     for name in dict.fromkeys(found):  # one object may be of two libraries
@@ -119,7 +119,7 @@ def taking(argument, function=""):
     return sorted((min(s, key=plain_first) for s in found.values()), key=plain_first)
 
 
-def _with_argument(word):
+def with_argument(word):
     """Functions and members that take an argument of that name: feed_dict."""
     taken = re.compile(rf"[(,*\s]{re.escape(word)}\b")
     facts_of = map(facts.fact, facts.names())

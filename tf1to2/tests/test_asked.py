@@ -5,6 +5,8 @@ from unittest import mock
 
 from parameterized import parameterized
 
+from tf1to2 import topics
+from tf1to2.errors import CommandError
 from tf1to2.scan import asked, explain
 
 # {a pair, or a page of the guide: what was asked}.
@@ -42,6 +44,55 @@ QUESTIONS = {
     "functions.scale_by_each": "memory grows in a loop of sess.run calls",
     "graphs.printed_and_run": "how to print tensor value in tf2",
 }
+MORE = {
+    "debugging.first_nonfinite": "tfdbg has_inf_or_nan in tensorflow 2",
+    "guide/fast.md, Fast in TensorFlow 2: model.predict": "agent calls model.predict "
+    "on every step, much slower than TF1",
+    "guide/metrics.md, Changes your numbers: 200": "auc other than roc_auc_score",
+    "guide/bridges.md, Changes your numbers: Wrap": "tf.compat.v1.get_variable does "
+    "not reuse: assert v1 == v2 fails",
+    # What is folded on the page is found, too, and says of which rule it is.
+    "guide/debugging.md, Good to know: tfdbg has no successor on the command line. "
+    "sqrt(log(x)) gives one record": "FlushNonExecutionFiles of the dump debug writer",
+    # The words around an error, not those of the error.
+    "keras_files.freeze": "module 'keras.backend' has no attribute 'get_session' in "
+    "keras_to_tensorflow freeze",
+    "bridges.run_frozen": "module 'tensorflow' has no attribute 'Session' how to load "
+    "a frozen graph pb",
+    "canned_estimators.dnn_classifier": "module 'tensorflow' has no attribute "
+    "'estimator' tf.estimator.DNNClassifier hidden_units",
+    "guide/functions.md": "gunicorn preload: tensorflow hangs in the worker",
+    "candidate_sampling.sampled_softmax_loss": "sampled softmax as a Keras layer",
+    "feature_columns.make_embedding": "tf.feature_column.shared_embeddings",
+    "saved_models.freeze": "convert_variables_to_constants_v2",
+    "saved_models.run_frozen": "TF-TRT from a frozen graph",
+    "guide/contrib_learn.md": "embedding columns on a TPU",
+    "training_recipes.accumulate": "gradient_accumulation_steps",
+    "guide/functions.md, Good to know: A GPU's": "is GPU memory released by a session",
+    "guide/mixed_precision.md, Changes": "clip gradients with LossScaleOptimizer",
+    "mixed_precision.recompute_gradients": "recompute_grad in a Keras layer",
+    "gradients.cube_derivatives": "second gradient is None, tape.gradient after with",
+    "saved_models.detect": "run_inference_for_single_image num_detections detection_"
+    "boxes with a TF2 object detection model",
+    "checkpoints.load_arrays": "assign weights of bvlc_alexnet.npy by np.load item()",
+    "contrib_distributions.fit_posterior": "Edward ed.KLqp, tf.contrib.distributions",
+    "training_recipes.train_dqn": "DQN update of the target network tf.assign",
+    "gradients.reverse_gradient": "flip_gradient of DANN gradient reversal layer",
+    "metric_learning.train_centers": "center loss tf.scatter_sub(centers, labels)",
+    "functions.score_in_processes": "multiprocessing Pool, a session in each process",
+    "parallel.device_function": "pin all variables to the CPU and ops to the GPU, "
+    "tf.device(function)",
+    "parallel.fit_towers": "average_gradients(tower_grads) tf.expand_dims tf.concat",
+    "guide/plan.md, 0.": "the same GAN gives different results in TF 1.x and TF 2.x",
+    "guide/fast.md, Fast in TensorFlow 2: A recurrence": "RNN is slow, control flow v2",
+    "keras_layers.center": "get_output_shape_for, add_weight() got multiple values",
+    "keras_functions.fit_autoencoder": "A KerasTensor cannot be used as input to a "
+    "TensorFlow function, vae.add_loss of z_mean and z_log_var",
+    "reinforcement.train_ppo": "PPO ratio of the old policy, clip_by_value",
+    "embeddings.load_vectors": "GloVe vectors into an embedding by a placeholder",
+    "keras_inputs.fit_windows": "TimeseriesGenerator in Keras 3",
+    "layers.make_conv2d_transpose": "deconv with a batch of unknown size",
+}
 
 
 def answer(question):
@@ -50,18 +101,139 @@ def answer(question):
 
 
 class AskedTest(unittest.TestCase):
-    @parameterized.expand(QUESTIONS.items())
+    @parameterized.expand([*QUESTIONS.items(), *MORE.items()])
     def test_the_words_lead_there(self, place, question):
         told = answer(question)
         wanted = place if "/" in place else f"tf1to2 diff {place}"
-        self.assertIn(wanted, told)
+        self.assertIn(wanted, " ".join(told.split()))
+
+    @parameterized.expand(
+        [
+            "Argument `decay` is no longer supported and will be ignored.",
+            "The shape for while/Merge_5:0 is not an invariant for the loop. It enters "
+            "the loop with shape (25, 7), but has shape (25, 1) after one iteration.",
+            "Attempting to capture an EagerTensor without building a function.",
+        ]
+    )
+    def test_a_message_alone_asks_nothing_else(self, message):
+        self.assertNotIn("by some of these words", answer(message))
+
+    def test_a_call_of_the_question_is_judged_as_the_scan_judges_it(self):
+        handed, made = "tf.cond(a < b, lambda: a, lambda: b)", "tf.cond(a < b, f, g)"
+        self.assertIn("control_flow.branches_that_ran: ", answer(f"why {handed} runs"))
+        self.assertIn("control_flow.add_or_multiply: ", answer(f"why {made} runs"))
+
+    def test_a_call_that_stays_as_it_is_comes_last(self):
+        told = answer("how to write tf.expand_dims(x, 0) and tf.log(x) in it")
+        self.assertIn("\ntf.log: renamed", told)
+
+    def test_other_names_beside_a_message_are_told(self):
+        message = "tf.gradients is not supported when eager execution is enabled."
+        self.assertIn("diff gradients.hessian", answer(f"tf.hessians(f, x) {message}"))
+        self.assertNotIn("By the name", answer(message))
+
+    def test_each_name_of_a_question_has_its_pair(self):
+        told = answer("static_rnn with MultiRNNCell of LSTMCells and DropoutWrapper")
+        for pair in "rnn.make_static_rnn", "rnn.make_stack", "rnn.dropout":
+            self.assertIn(f"tf1to2 diff {pair}\n", told)
+
+    def test_a_call_is_told_what_its_arguments_ask_for(self):
+        told = " ".join(
+            answer("Convolution2D(32, 3, 3, border_mode='same') in TF2").split()
+        )
+        self.assertIn("write padding= in place of border_mode=", told)
+        self.assertNotIn("W_regularizer=", told.partition("By the name in them")[2])
+
+    def test_a_class_of_keras_counts_by_its_plain_name(self):
+        told = " ".join(answer("LSTM of keras in 1.15 predicts something else").split())
+        self.assertIn("recurrent_activation was hard_sigmoid, is sigmoid", told)
+        self.assertNotIn(
+            "tf.keras.Model", answer("Model predictions differ in Keras 3")
+        )
+
+    @parameterized.expand(
+        [
+            ("keras_functions.grad_cam", "grad-cam by K.gradients(class_output, conv)"),
+            ("parallel.fit_towers", "towers in tf.device, average_gradients, num_gpus"),
+        ]
+    )
+    def test_the_code_shown_is_of_the_pair_that_the_words_fit(self, pair, question):
+        self.assertIn(f"\n{pair}: ", answer(question))
+
+    def test_what_else_is_told_of_an_error_is_apart(self):
+        told = answer(
+            "'Tensor' object is not iterable in a while_loop with a TensorArray"
+        )
+        self.assertTrue(told.startswith("Iterating over a symbolic"), told)
+        self.assertIn("\n\nThe guide has, by some of these words:\n\n  guide/", told)
+
+    @parameterized.expand(
+        [("slim", "tf.contrib.slim"), ("tfprof", "tf.contrib.tfprof")]
+    )
+    def test_an_import_that_failed_is_a_module_of_contrib(self, name, symbol):
+        told = answer(f"NameError: name 'contrib_{name}' is not defined")
+        self.assertTrue(told.startswith(f"{symbol}: "), told)
+
+    def test_a_package_that_left_before_1_15_is_told(self):
+        told = answer("tf.contrib.gan.gan_train_ops in TF2")
+        self.assertIn("keras_training.train_gan", told)
+
+    def test_two_messages_are_told_by_one_that_is_known(self):
+        told = answer("workers=4 of fit_generator; Your input ran out of data")
+        self.assertTrue(told.startswith("Your input ran out of data"))
+
+    def test_a_name_of_before_1_0_is_one_of_contrib(self):
+        told = answer("what replaces tf.nn.seq2seq.model_with_buckets?")
+        self.assertIn("legacy_seq2seq.train_with_buckets: identical on 1.15.5", told)
+
+    def test_a_hyphen_parts_words(self):
+        self.assertIn("tf1to2 diff keras_functions.grad_cam", answer("grad-cam"))
+        with self.assertRaisesRegex(CommandError, "did you mean .*batch_norm"):
+            answer("batch-norrm")
+
+    @parameterized.expand(["my port is slower than TF1", "TF2 is very slow"])
+    def test_what_is_slow_is_told_by_what_is_fast(self, question):
+        first = asked.passages(question)[0]
+        self.assertEqual(first.page, "guide/fast.md")
+        self.assertIn("The step belongs in a function", first.text)
 
     def test_a_rare_word_weighs_more_than_many_common_ones(self):
         first = asked.passages("the gradient of a loss under reduce_retracing")[0]
         self.assertIn("reduce_retracing", first.text)
 
+    def test_what_loads_a_frozen_graph_comes_before_what_freezes_one(self):
+        first = asked.passages("load a frozen graph")[0]
+        self.assertIn("saved_models.run_frozen", first.places)
+
     def test_what_shares_a_word_alone_is_no_answer(self):
         self.assertEqual(asked.passages("xyzzy plugh gradient quux frobnicate"), [])
+
+    @parameterized.expand(asked.subjects())
+    def test_a_subject_leads_to_its_pairs(self, subject):
+        told = {p for passage in asked.passages(subject) for p in passage.places}
+        self.assertTrue(told & set(asked.subjects()[subject]), told)
+
+    @parameterized.expand(
+        [
+            ("Jacobian", "gradients.jacobian"),
+            ("dropout", "keras_functions.monte_carlo"),
+            ("TPU", "contrib_learn.train_on_tpu"),
+        ]
+    )
+    def test_a_word_alone_leads_to_its_subjects(self, word, pair):
+        self.assertIn(f"tf1to2 diff {pair}", answer(word))
+
+    def test_names_like_the_word_are_told_besides(self):
+        self.assertIn("Names like it: tf.nn.dropout", answer("dropout"))
+
+    def test_subjects_are_sorted_and_name_pairs(self):
+        words = list(asked.subjects())
+        self.assertEqual(words, sorted(words, key=str.casefold))
+        named = {pair for pairs in asked.subjects().values() for pair in pairs}
+        known = {
+            f"{t.name}.{pair}" for t in topics.topics().values() for pair in t.pairs
+        }
+        self.assertEqual(named - known, set())
 
     def test_no_pair_is_told_twice(self):
         for question in QUESTIONS.values():

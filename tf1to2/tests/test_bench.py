@@ -1,5 +1,6 @@
 """The clock is fair, the sizes are bounded, the report says what was timed."""
 
+import argparse
 import json
 import os
 import pathlib
@@ -11,11 +12,12 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli
+from tf1to2 import cli, topics
 from tf1to2.bench import clock, command, pairs, report, training
 from tf1to2.parity import normal
 from tf1to2.parity.cases import Op
@@ -183,6 +185,15 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(parts, {"scopes": scopes, "basics": ["basics"]})
         self.assertEqual(list(command._parts([]))[-1], command.CLASSICS)
 
+    @parameterized.expand([("asked for", True), ("not asked for", False)])
+    def test_steps_take_minutes_and_are_timed_where(self, _, asked):
+        options = argparse.Namespace(steps=asked, memory=False)
+        found = topics.find("averages.train")
+        with mock.patch.object(command, "_pair"):
+            with mock.patch.object(command, "_training") as timed:
+                command._topic(command.Report(), *found, options, None)
+        self.assertEqual(timed.called, asked)
+
     def test_reports_are_put_together(self):
         whole = command.Report()
         for pair in "ab":
@@ -265,9 +276,15 @@ class CommandTest(unittest.TestCase):
             )
             self.assertGreater(row["ratio"], 0)
 
-    @parameterized.expand([("one", ["operators"]), ("two", ["operators", "scopes"])])
+    @parameterized.expand(
+        [
+            ("Ctrl-C, one", ["operators"], signal.SIGINT),
+            ("Ctrl-C, two", ["operators", "scopes"], signal.SIGINT),
+            ("a time limit", ["operators", "scopes"], signal.SIGTERM),
+        ]
+    )
     @pytest.mark.slow
-    def test_ctrl_c_prints_what_there_is(self, _, topics):
+    def test_what_ends_it_prints_what_there_is(self, _, topics, sent):
         screen, terminal = pty.openpty()  # progress is shown on a terminal alone
         with subprocess.Popen(
             [sys.executable, "-m", "tf1to2", "bench", *topics],
@@ -281,7 +298,7 @@ class CommandTest(unittest.TestCase):
             shown = lines_of(screen)
             second = re.compile(r"operators\.(?!sums)")
             err = next(filter(second.search, shown))
-            bench.send_signal(signal.SIGINT)
+            bench.send_signal(sent)
             out, _ = bench.communicate(timeout=60)
             err += "".join(shown)
         os.close(screen)

@@ -1,5 +1,7 @@
 """Findings are weighed by the work that they are."""
 
+import pathlib
+
 from parameterized import parameterized
 
 from tf1to2 import topics
@@ -115,6 +117,12 @@ class TableTest(ScanCase):
     def test_every_topic_has_its_cause(self):
         _, known, _ = causes._table()
         self.assertEqual(sorted(known), sorted(topics.topics()))
+
+    def test_a_cause_stands_once(self):
+        table = pathlib.Path(causes.__file__).with_name("causes.tsv")
+        rows = [line for line in table.read_text().splitlines() if line[0] != "#"]
+        keys = [row.partition("\t")[0] for row in rows]
+        self.assertEqual(len(set(keys)), len(keys))
 
     def test_it_names_what_there_is(self):
         named, _, _ = causes._table()

@@ -23,10 +23,16 @@ class Layer(tf.Module):
 
 
 def nameless(variable):
-    def made(*arguments, name=None, **keywords):
-        return variable(*arguments, **keywords)
+    """A class that makes variables without their names, and knows them for its own."""
 
-    return made
+    class Kind(type):
+        def __call__(cls, *arguments, name=None, **keywords):
+            return variable(*arguments, **keywords)
+
+        def __instancecheck__(cls, value):
+            return isinstance(value, variable)
+
+    return Kind("Nameless", (), {})
 
 
 class AutoTest(Conversion):

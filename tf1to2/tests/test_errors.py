@@ -1,4 +1,4 @@
-"""guide/errors.md: each message is raised, each way to mend it runs, and is found."""
+"""The errors of the guide: each message is raised, each way to mend it runs."""
 
 import os
 import re

@@ -209,7 +209,7 @@ class RefusalTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            ("an argument", "keep_prob", "contrib_layers.dropout"),
+            ("an argument", "keep_prob", "layers.dropout"),
             ("an argument of a method", "feed_dict", "graphs.feed_between"),
             (
                 "a class of others",
@@ -220,6 +220,25 @@ class RefusalTest(unittest.TestCase):
     )
     def test_a_name_that_is_none_leads_where_the_guide_has_it(self, _, text, place):
         self.assertIn(f"tf1to2 diff {place}", head(text))
+
+    @parameterized.expand(
+        [
+            ("that is gone", "keep_dims=True", "tf.reduce_all: "),
+            ("of names that are gone", "state_is_tuple=False", "rnn.make_lstm: "),
+            ("that the guide tells of", "gradient_accumulation_steps=4", "accumulate"),
+        ]
+    )
+    def test_an_argument_leads_to_what_took_it(self, _, text, told):
+        self.assertIn(told, head(text))
+
+    def test_an_argument_that_never_was(self):
+        status, out, err = run_it("xyzzy=3")
+        self.assertEqual((status, out), (2, ""))
+        self.assertIn("TensorFlow 1.15 has no argument xyzzy", err)
+
+    def test_what_pip_takes_is_no_argument(self):
+        _, _, err = run_it("tensorflow==1.15")
+        self.assertIn("TensorFlow 1.15 has no tensorflow==1.15; ", err)
 
     @parameterized.expand(["feed_dict[", "a*", "("])
     def test_it_takes_no_pattern_for_one(self, text):
@@ -414,8 +433,20 @@ class ErrorTest(unittest.TestCase):
     def test_it_takes_the_name_among_the_words(self, _, text, name):
         self.assertIn(f"{explain.NAMED.strip()} {name}: ", head(text))
 
+    def test_the_op_that_raised_it_is_no_word_of_it(self):
+        told = "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3]"
+        node = "{{function_node __wrapped__MatMul_device_/device:CPU:0}} "
+        self.assertEqual(head(f"{node}{told} [Op:MatMul]"), head(told))
+        nobody_knows = "quux of frobnicate"
+        answer = run_it(f"{nobody_knows} [Op:MatMul] name: ")
+        self.assertEqual(answer, run_it(nobody_knows))
+        self.assertEqual(answer[0], 2)
+
     def test_a_word_of_english_is_no_name(self):
         self.assertEqual(pasted.mentioned("the loss is nan after a square"), [])
+
+    def test_a_name_of_before_1_0_is_no_module(self):
+        self.assertEqual(pasted.mentioned("tf.sub or tf.abs"), ["tf.sub", "tf.abs"])
 
     @parameterized.expand(
         [

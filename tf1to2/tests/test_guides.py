@@ -17,9 +17,11 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
+from parity_tests import test_candidate_sampling as sampling
 from tf1to2 import chapters, cli
 from tf1to2.checkpoint import maps
 from tf1to2.parity.v1 import legacy
+from tf1to2.scan import chapter
 from tf1to2.tests.test_structure import ROOT
 from v2_eager import rnn
 from v2_eager.numerics import optimizers, restore
@@ -40,7 +42,7 @@ def blocks(name, *languages):
 
 
 # The sessions of port are played below; test_errors.py and test_stages.py have theirs.
-OTHERS = "port", "errors", "plan"
+OTHERS = "port", "plan", *chapter.PAGES
 CHAPTERS = [p for p in sorted((ROOT / "guide").glob("*.md")) if p.stem not in OTHERS]
 
 
@@ -124,6 +126,7 @@ SETTINGS = {
     "saved = {**restore.named(model, global_step), "
     '**restore.named(adam, scope="train")}': a_scope,
     "@tf.function": a_dropping_cell,
+    "class SampledSoftmax(tf.keras.layers.Layer):": lambda: {"tf": tf},
 }
 PRINTED = {"for op in": "random_normal/RandomStandardNormal 7 3\n"}
 
@@ -289,3 +292,39 @@ class InstallTest(unittest.TestCase):
             with self.subTest(path=path.name):
                 named = re.findall(r"pip install [\"']*(.*)", text)
                 self.assertEqual([way for way in named if not ways.match(way)], [])
+
+
+class SampledSoftmaxTest(unittest.TestCase):
+    def test_the_layer_of_the_chapter_adds_this_loss(self):
+        text = (ROOT / "guide/candidate_sampling.md").read_text("utf-8")
+        (code,) = re.findall(r"(?ms)^```python\n(class .*?)^```$", text)
+        exec(code, found := {"tf": tf})
+        weights = [sampling.START["nce_weights"], sampling.START["nce_biases"]]
+        inputs, labels = (
+            tf.keras.Input([sampling.DEPTH]),
+            tf.keras.Input([1], dtype="int64"),
+        )
+        layer = found["SampledSoftmax"](sampling.CLASSES, sampling.DRAWN, seed=5)
+        model = tf.keras.Model([inputs, labels], layer(inputs, labels))
+        model.set_weights(weights)
+        model.compile("sgd")
+        x, y = (
+            sampling.RNG.normal(size=[67, sampling.DEPTH]).astype("f"),
+            sampling.CONTEXTS[0],
+        )
+        tf.random.set_seed(3)
+        (loss,) = model.fit([x, y], batch_size=67, verbose=0).history["loss"]
+
+        @tf.function
+        def directly():
+            losses = tf.nn.sampled_softmax_loss(
+                *weights, y, x, sampling.DRAWN, sampling.CLASSES, seed=5
+            )
+            return tf.reduce_mean(losses)
+
+        tf.random.set_seed(3)
+        self.assertEqual(np.float32(loss), directly().numpy())
+        logits = tf.matmul(x, layer.kernel, transpose_b=True) + layer.bias
+        predicted = model.predict([x, y], batch_size=67, verbose=0)
+        self.assertEqual(predicted.tolist(), logits.numpy().tolist())
+        self.assertNotEqual(layer.bias.numpy().tolist(), weights[1].tolist())

@@ -31,7 +31,7 @@ images = tf.placeholder(tf.float32, [None, 784])
     + """
 init = tf.global_variables_initializer()
 """,
-    "tf.contrib: ": """
+    "module 'tensorflow' has no attribute 'contrib'": """
 from tensorflow.contrib.layers import xavier_initializer
 """,
     "… is not available with Keras 3": V1

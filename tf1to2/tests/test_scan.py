@@ -162,7 +162,7 @@ K.get_session().run(model.layers[0].kernel.initializer)
         wanted = {
             "set_learning_phase": "fit_in_phase",
             "_make_predict_function": "serve",
-            "get_output_at": "layer_outputs",
+            "get_output_at": "look_inside",
             "function": "layer_outputs",
             "gradients": "saliency",
             "get_session": "run_in_session",

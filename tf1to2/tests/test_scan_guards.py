@@ -210,6 +210,9 @@ class MethodTest(GuardCase):
             ("an op", "tf.global_variables_initializer().run()", "tf.Operation.run"),
             ("a parameter", "tf.log(1)\ndef f(sess): sess.run(1)", "tf.Session.run"),
             ("fed", "def f(s): s.run(1, feed_dict={})", ".run"),
+            ("a name", "tf.log(1)\n[v.op.name for v in x]", "tf.Tensor.op"),
+            ("of a call", "tf.log(1)\nf().outputs[0].op.name", "tf.Tensor.op"),
+            ("of a class's", "tf.log(1)\nself.loss.op.inputs", "tf.Tensor.op"),
         ]
     )
     def test_a_method_is_found(self, _, text, symbol):
@@ -222,6 +225,7 @@ class MethodTest(GuardCase):
             ("a checkpoint", "tf.train.Checkpoint().restore(p)"),
             ("a Keras optimizer", "tf.keras.optimizers.SGD().apply_gradients(g)"),
             ("a model", "tf.keras.Sequential().save(p)"),
+            ("a message", "[n.op for n in g.node if n.op.lower() in x]"),
         ]
     )
     def test_a_method_of_tensorflow_2_is_not(self, _, text):

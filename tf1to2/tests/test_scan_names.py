@@ -60,6 +60,15 @@ class NoUseTest(unittest.TestCase):
                 "a value in a loop over something else",
                 "import tensorflow as tf\nfor d in enum: d.value",
             ),
+            (
+                "an eval of texts",
+                "import tensorflow as tf\nf.eval('a + b', feed), f.eval({'a': 1})",
+            ),
+            ("a clone", "import tensorflow as tf\nx.clone(), x.clone(deep=True)"),
+            (
+                "a parser, a model that is asked whether it is frozen",
+                "import tensorflow as tf\nparser.parse('x'), layer.trainable",
+            ),
         ]
     )
     def test_is_left_alone(self, _, text):
@@ -322,6 +331,28 @@ class UseTest(unittest.TestCase):
     def test_a_method_of_what_a_class_made(self, _, text, origin):
         found = uses("import tensorflow as tf\n" + text)
         self.assertEqual(found[-1], "tf." + origin)
+
+    @parameterized.expand(
+        [
+            ("fed by a dict", "x.eval({a: 1})", "eval"),
+            ("fed by a name", "x.eval(feed), y.eval(self_feed_dict)", "eval"),
+            ("a state", "cell.zero_state(2, t).clone(cell_state=s)", "clone"),
+            ("hyperparameters", "hp.add_hparam('rate', 1)", "add_hparam"),
+        ]
+    )
+    def test_nothing_else_is_called_so(self, _, text, name):
+        self.assertEqual(uses(f"import tensorflow as tf\n{text}")[-1], f".{name}")
+
+    @parameterized.expand(
+        [
+            ("hyperparameters", "make_hparams().parse(text)", "HParams.parse"),
+            ("and short", "self.hp.override_from_dict(d)", "override_from_dict"),
+            ("a layer", "layer.trainable = flag", "layers.Layer.trainable"),
+        ]
+    )
+    def test_a_method_by_the_name_of_its_object(self, _, text, origin):
+        found = names.read(f"import tensorflow as tf\n{text}".encode()).uses
+        self.assertTrue(found[-1].likely.endswith(origin), found)
 
     def test_the_place_is_in_characters(self):
         (use,) = names.read("import tensorflow as tf\nä = 'ö', tf.log(1)".encode()).uses

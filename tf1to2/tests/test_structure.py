@@ -273,6 +273,23 @@ class ProvenTest(unittest.TestCase):
         ]
         self.assertEqual(len(methods), len(module.PROOF.checks()))
 
+    @parameterized.expand(BY_TOPIC)
+    def test_what_1_15_5_answered_of_a_pair_is_not_all_zeros(self, name, _):
+        """A loss of two equal images is 0 on both sides, whatever they compute."""
+        proof, zeros = test_module(name).PROOF, {}
+        for case in [c for c in proof.cases if not isinstance(c, Raises)]:
+            for sizes in case.bindings():
+                found = [
+                    leaf.any()
+                    for path, leaf in proof.recorded_answer(case, sizes).items()
+                    if path.startswith("outputs")
+                    and leaf.dtype.kind == "f"
+                    and leaf.size
+                ]
+                if found:
+                    zeros.setdefault(case.name, []).append(not any(found))
+        self.assertEqual([pair for pair, all_of in zeros.items() if all(all_of)], [])
+
     def test_every_bound_names_a_pair_and_gives_its_reason(self):
         for bound in BOUNDS:
             with self.subTest(bound=bound):

@@ -13,7 +13,7 @@ from unittest import mock
 from parameterized import parameterized
 
 from tf1to2 import cli, topics
-from tf1to2.view import align, sides, tables, terminal
+from tf1to2.view import align, library, sides, tables, terminal
 
 LEFT = textwrap.dedent(
     '''\
@@ -99,6 +99,15 @@ class AlignTest(unittest.TestCase):
         ours, theirs = (align.blocks(source, topic.pairs) for source in sources)
         self.assertEqual([b.name for b in ours], ["", *topic.pairs])
         self.assertEqual([b.name for b in theirs], ["", *topic.pairs])
+
+
+class LibraryTest(unittest.TestCase):
+    def test_a_helper_has_one_place_on_each_side(self):
+        """The modules of a page that is a package do not define a name twice."""
+        for rows in library.helpers().values():
+            for place, definitions in rows:
+                sides = [d.module.name.partition(".")[0] for d in definitions]
+                self.assertEqual(len(sides), len(set(sides)), place)
 
 
 class TerminalTest(unittest.TestCase):

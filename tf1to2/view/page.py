@@ -34,9 +34,19 @@ MISSED = {  # by furo 2025.12
     '<aside class="sidebar-drawer"': '<aside class="sidebar-drawer" aria-label="Site"',
     '<aside class="toc-drawer': '<aside aria-label="This page" class="toc-drawer',
     '<div id="search-results">': '<h1>Search</h1><div id="search-results">',
-    "<pre><span></span>": '<pre tabindex="0"><span></span>',
+    "<pre><span></span>": '<pre tabindex="0">',
     '<th class="head"><p></p></th>': "<td></td>",
     '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
+}
+SPARED = {  # an eighth of a page of short sections, which no style or script reads
+    r'<span class="pre">(.*?)</span>': r"\1",  # within the next one: first
+    r'<span class="std std-ref">(.*?)</span>': r"\1",
+    'class="docutils literal notranslate"': 'class="literal notranslate"',
+    ' title="Link to this heading"': "",
+    # Furo's styles know these of its bars alone.
+    "(?s)(?<=<article).*(?=</article>)": lambda article: article[0].replace(
+        '<a class="reference internal" ', "<a "
+    ),
 }
 SETTINGS = {
     "project": "TensorFlow 1 → 2",
@@ -130,4 +140,6 @@ def _mended(text):
     """A page with what a screen reader misses in it, and code that may be wrapped."""
     for found, wanted in MISSED.items():
         text = text.replace(found, wanted)
-    return re.sub(r'<span class="pre">(.*?)</span>', r"\1", text)
+    for found, wanted in SPARED.items():
+        text = re.sub(found, wanted, text)
+    return text

@@ -113,6 +113,34 @@ def summary(report, batches=sides.BATCHES):
     return found
 
 
+def on_both(report, other, names):
+    """What two machines say of the same programs: (title, head, rows of text).
+
+    Args:
+        report: of the one machine.
+        other: of the other one; what only one of them timed is left out.
+        names: what the two are called.
+    """
+
+    def cell(row):
+        return row["program"], row["batch"], tuple(row["grown"].items())
+
+    there = set.intersection(*({cell(r) for r in x["work"]} for x in (report, other)))
+    ours, theirs = (
+        summary({"work": [row for row in x["work"] if cell(row) in there]})
+        for x in (report, other)
+    )
+    rows = [
+        [kind, form, base(form), f"{ours[kind, form][0]:.2f}"]
+        + [f"{theirs[kind, form][0]:.2f}", f"{ours[kind, form][2]:.0%}"]
+        + [f"{theirs[kind, form][2]:.0%}", str(ours[kind, form][3])]
+        for kind, form in sorted(ours, key=lambda of: list(KINDS).index(of[0]))
+    ]
+    head = ["what", "form", f"in {_side(report)}", *names]
+    head += [*(f"slower, {name}" for name in names), "of"]
+    return "Two machines: each form to TensorFlow 1, geometric means", head, rows
+
+
 def today(report):
     """How `compat.v1` compares with 1.15.5: {form: geometric mean}."""
     names = {b: (f"{sides.TODAY}, {b}", f"{sides.GENUINE}, {b}") for b in BASES}

@@ -28,6 +28,7 @@ class Call(typing.NamedTuple):
         handed: whether one is a function that only hands out a name: `lambda: x`.
         texts: the strings that arguments end with, or lists of them hold: pairs of a
             position, or the name of a keyword, and the text.
+        fed: whether the first is evidently a feed: `{x: 1}`, `feed`, `my_feed_dict`.
     """
 
     positional: int
@@ -36,6 +37,7 @@ class Call(typing.NamedTuple):
     lists: tuple = ()
     handed: bool = False
     texts: tuple = ()
+    fed: bool = False
 
 
 class Use(typing.NamedTuple):

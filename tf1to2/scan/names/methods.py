@@ -23,6 +23,10 @@ UNMISTAKABLE = {
     "evaluate_generator": ROOT + "keras.Model",
     "_make_predict_function": ROOT + "keras.Model",
     "get_output_at": ROOT + "keras.layers.Layer",
+    "add_hparam": ROOT + "contrib.training.HParams",
+    "set_hparam": ROOT + "contrib.training.HParams",
+    "del_hparam": ROOT + "contrib.training.HParams",
+    "clone": ROOT + "contrib.seq2seq.AttentionWrapperState",
     "allow_growth": ROOT + "GPUOptions",
     "per_process_gpu_memory_fraction": ROOT + "GPUOptions",
 }
@@ -32,6 +36,7 @@ ATTRIBUTES = {"allow_growth", "per_process_gpu_memory_fraction"}
 OVERRIDDEN = {"get_updates"}  # a class that defines one relies on being called
 ANYTHING = r"\w*"
 OPTIMIZERS = r"(opt(im)?|optimi[sz]er|trainer|solver)s?\d*"
+HPARAMS = r"h_?p(aram(eter)?s?)?\d*"
 DATASETS = r"(ds|data_?set|iterator|it)s?\d*"
 # Other things have these, too: {name: (what its object is called, class)}.
 NAMED = {
@@ -54,6 +59,10 @@ NAMED = {
     "get_weights": (OPTIMIZERS, ROOT + "keras.optimizers.Optimizer"),
     "set_weights": (OPTIMIZERS, ROOT + "keras.optimizers.Optimizer"),
     "decay": (OPTIMIZERS, ROOT + "keras.optimizers.Optimizer"),
+    "parse": (HPARAMS, ROOT + "contrib.training.HParams"),
+    "parse_json": (HPARAMS, ROOT + "contrib.training.HParams"),
+    "override_from_dict": (HPARAMS, ROOT + "contrib.training.HParams"),
+    "trainable": (r"layers?\d*", ROOT + "keras.layers.Layer"),
     "compile": (None, ROOT + "keras.Model"),
     "fit": (None, ROOT + "keras.Model"),
     "train_on_batch": (None, ROOT + "keras.Model"),
@@ -82,8 +91,11 @@ PATTERNS = {
 }
 OPERATIONS = re.compile(r"(.*_)?(op|init|initializer|train_step)s?")
 CLASSES = {**UNMISTAKABLE, **{name: usual for name, (_, usual) in NAMED.items()}}
-MEMBERS = set(CLASSES)
-WORDS = [name.encode() for name in sorted(MEMBERS)]
+# `x.op.name` is a tensor's or a variable's; `node.op` alone may be a message's string.
+OF_OPERATIONS = {"name", "type", "inputs", "outputs", "node_def", "get_attr", "device"}
+MEMBERS = {*CLASSES, "op"}
+WORDS = [name.encode() for name in sorted(CLASSES)]
+WORDS += [f"op.{name}".encode() for name in sorted(OF_OPERATIONS)]
 # What a function makes, where it is no class; "" is a tensor, an op's output, a list.
 MAKES = {
     "get_default_session": SESSION,
@@ -180,7 +192,9 @@ def unmistakable(name, call):
     if name == "run":
         return is_fed(call)
     if name == "eval":
-        return is_fed(call) or bool(call) and "session" in call.keywords
+        return is_fed(call) or bool(call) and (call.fed or "session" in call.keywords)
+    if name == "clone":
+        return bool(call) and "cell_state" in call.keywords
     if name.startswith("make_"):  # a function of that name takes an argument
         return not (call and (call.positional or call.starred))
     return name in UNMISTAKABLE and (call is not None or name in ATTRIBUTES)

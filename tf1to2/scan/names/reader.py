@@ -71,6 +71,8 @@ class _Reader:
                 return
         if name not in methods.MEMBERS or chain and len(chain) < 2:
             return
+        if name == "trainable" and not self._freezes(mention.node):
+            return
         call = self.source.call(mention.arguments)
         if name == "value":
             if call is None and self._is_dimension(mention, full):
@@ -91,7 +93,20 @@ class _Reader:
     def _attribute(self, node):
         return self.source.text(node.child_by_field_name("attribute"))
 
+    def _freezes(self, node):
+        """Whether an attribute is assigned what may be False."""
+        above = node.parent
+        if above is None or above.type != "assignment":
+            return False
+        right = above.child_by_field_name("right")
+        left = above.child_by_field_name("left")
+        return left.id == node.id and right is not None and right.type != "true"
+
     def _likely(self, mention, name):
+        if name == "op":
+            above = mention.node.parent
+            known = above.type == "attribute" and self._attribute(above)
+            return "tensorflow.Tensor.op" if known in methods.OF_OPERATIONS else ""
         receiver = mention.node.child_by_field_name("object")
         if receiver is None or mention.arguments is None and name in ("run", "save"):
             return ""

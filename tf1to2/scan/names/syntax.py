@@ -17,6 +17,7 @@ HANDING = re.compile(
 )
 # What ends with a string: "x.h5", folder + "/x.h5", os.path.join(folder, "x.h5").
 ENDING = re.compile(rb"""["']([^"'\n]*)["'],?[\s)]*$""")
+FEED = re.compile(r"(\w*_)?feed(_?dict|s)?")  # what a feed is called
 LONG = 100  # bytes of a string that is worth reading
 # What stands among arguments and is none.
 NO_ARGUMENTS = ("comment", "line_continuation")
@@ -77,7 +78,18 @@ class Source:
             *(positional, tuple(keywords), starred, tuple(lists)),
             self.has_cond and any(map(self._hands, arguments.named_children)),
             tuple(texts),
+            self._feeds(next(iter(arguments.named_children), None)),
         )
+
+    def _feeds(self, node):
+        """Whether an argument is evidently a feed: by its keys, or by its name."""
+        if node is None or node.type != "dictionary":
+            return bool(node and node.type == "identifier") and bool(
+                FEED.fullmatch(self.text(node))
+            )
+        pairs = [one for one in node.named_children if one.type == "pair"]
+        keys = [pair.child_by_field_name("key").type for pair in pairs]
+        return bool(keys) and all(k in ("identifier", "attribute") for k in keys)
 
     def _ends(self, node):
         """Yields the string that an expression ends with, of a list those of each."""

@@ -437,6 +437,9 @@ class Walk:
         """identifier attribute"""
         chain = self.source.chain(node)
         if chain:
+            if len(chain) > 2 and chain[-2] == "op":
+                inner = node.child_by_field_name("object")
+                self.mentions.append(Mention(scope, chain[:-1], inner, None, inside))
             if (
                 self.wanted.everything
                 or chain[0] in self.wanted.words

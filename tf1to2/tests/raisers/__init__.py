@@ -1,4 +1,4 @@
-"""What raises each error of guide/errors.md: a module per group of the chapter.
+"""What raises each error of the guide's chapters on them: a module per group.
 
 A module's `ERRORS` is {a part of a wording: a function without arguments that raises
 it}. What TensorFlow logs or warns of, and does not raise, is raised by `logged`.

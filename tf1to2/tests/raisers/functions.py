@@ -158,7 +158,6 @@ ERRORS = {
     "A KerasTensor cannot": lambda: tf.abs(tf.keras.Input([3])),
     "A KerasTensor is symbolic": lambda: np.sum(tf.keras.Input([3])),
     "as a boolean": lambda: bool(tf.keras.Input([3])),
-    "a symbolic KerasTensor": lambda: list(tf.keras.Input([3])),
     "A non-persistent": ask_twice,
     "watched tensor": logged(watch_int),
     "inside its context": logged(ask_inside),

@@ -1,10 +1,12 @@
 """Graphs, sessions, feeds and fetches: in TensorFlow 2, and alone."""
 
 import threading
+from unittest import mock
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework import stack
+from tensorflow.python.framework.ops import gradient_registry
 
 from tf1to2.parity.v1 import legacy
 from tf1to2.tests.raisers import in_graph, v1
@@ -18,6 +20,35 @@ def tape_of_reference():
         with tf.GradientTape() as tape:
             y = w * w
         return tape.gradient(y, w)
+
+
+def differentiate_what_ran():
+    """Asks for the gradient of a loop that the session has run without it."""
+    with tf.Graph().as_default(), v1.Session() as sess:
+        x = tf.constant(2.0)
+        y = tf.while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), [0, x])[1]
+        sess.run(y)
+        sess.run(v1.gradients(y, x))
+
+
+def give_too_few(eagerly):
+    """Registers a gradient for one of two inputs, and forgets it again."""
+    with mock.patch.dict(gradient_registry._registry):
+        tf.RegisterGradient("AdjustHue")(lambda op, upstream: [upstream])
+        with tf.GradientTape() as tape:
+            image = tf.ones([1, 1, 3])
+            tape.watch(image)
+            shifted = tf.image.adjust_hue(image, 0.1)
+        if eagerly:
+            tape.gradient(shifted, image)
+        with tf.Graph().as_default():
+            image = tf.ones([1, 1, 3])
+            v1.gradients(tf.image.adjust_hue(image, 0.1), image)
+
+
+def decode_what_describes():
+    feature = tf.io.FixedLenFeature([], tf.string)
+    tf.data.Dataset.range(1).map(lambda _: tf.io.decode_raw(feature, tf.uint8))
 
 
 def tape_around_old_control_flow():
@@ -117,6 +148,16 @@ def crossed():
             stack._default_session_stack.reset()  # of the first: nothing public does it
 
 
+def drained(kind):
+    """Two elements of a queue that is closed and has one."""
+    ends = {"min_after_dequeue": 0} if kind is v1.RandomShuffleQueue else {}
+    queue = kind(capacity=4, dtypes=["float32"], shapes=[[]], **ends)
+    with tf.control_dependencies([queue.enqueue(1.0)]):
+        closed = queue.close()
+    with tf.control_dependencies([closed]):
+        return queue.dequeue_many(2)
+
+
 def closed():
     with tf.Graph().as_default():
         x = tf.constant(1.0)
@@ -152,6 +193,35 @@ def uninitialized():
 def freeze_nothing():
     nodes = v1.get_default_graph().as_graph_def()
     v1.graph_util.convert_variables_to_constants(v1.Session(), nodes, ["net/output"])
+
+
+def by_old_loops(code):
+    """A function that builds by the control flow of TensorFlow 1."""
+
+    def build():
+        v1.disable_control_flow_v2()
+        try:
+            return code()
+        finally:
+            v1.enable_control_flow_v2()
+
+    return build
+
+
+def variable_in_loop():
+    def body(i):
+        return i + v1.Variable(tf.ones([], tf.int32))
+
+    return tf.while_loop(lambda i: i < 3, body, [0])
+
+
+def no_step_of_a_loop():
+    x = v1.placeholder_with_default([[1.0]], [None, 1])
+    array = tf.TensorArray(tf.float32, 0, dynamic_size=True)
+    loop = tf.while_loop(
+        lambda i, _: i < 0, lambda i, a: (i + 1, a.write(i, x)), [0, array]
+    )
+    return loop[1].stack()
 
 
 def initializable():
@@ -225,7 +295,40 @@ def fed_session_of_a_test():
         sess.run(tf.constant(1.0), feed_dict={"x": 1.0})
 
 
+def import_outside():
+    with tf.Graph().as_default() as graph:
+        v1.placeholder(tf.float32, name="x")
+    inputs = {"x:0": tf.constant(1.0)}
+    tf.graph_util.import_graph_def(graph.as_graph_def(), inputs)
+
+
+def differentiate_by_hand():
+    w = tf.Variable(2.0)
+
+    @tf.custom_gradient
+    def scaled(x):
+        return x * w, lambda upstream: upstream * w
+
+    with tf.GradientTape() as tape:
+        y = scaled(tf.constant(3.0))
+    tape.gradient(y, w)
+
+
 ERRORS = {
+    "_as_tf_output": import_outside,
+    "inside a loop or conditional": in_graph(by_old_loops(variable_in_loop)),
+    "could not be lifted out": in_graph(variable_in_loop),
+    "TensorArray has size zero": in_graph(by_old_loops(no_step_of_a_loop), run=True),
+    "Input 'split_dim'": in_graph(
+        lambda: v1.split(1, 2, v1.placeholder(tf.float32, [2, 2, 2]))
+    ),
+    "must have rank 0": in_graph(
+        lambda: v1.concat(1, [v1.placeholder(tf.float32, [2, 2])] * 2)
+    ),
+    "Connecting to invalid output": differentiate_what_ran,
+    "returned too few gradients": lambda: give_too_few(eagerly=True),
+    "do not match num inputs": lambda: give_too_few(eagerly=False),
+    "Expected … passed": decode_what_describes,
     "graph control flow operations": tape_around_old_control_flow,
     "Cannot execute operation": initialize_without_session,
     "tf.placeholder()": lambda: v1.placeholder(tf.float32),
@@ -251,9 +354,14 @@ ERRORS = {
     "is not an element": fetched_from_another,
     "Nesting violated": crossed,
     "closed Session": closed,
+    "RandomShuffleQueue": in_graph(lambda: drained(v1.RandomShuffleQueue), run=True),
+    "FIFOQueue": in_graph(lambda: drained(tf.queue.FIFOQueue), run=True),
     "the given session": asked_of_another,
     "same graph": two_graphs,
     "capture an EagerTensor": capture_eager,
+    "'SymbolicTensor' object has no attribute 'assign_add'": in_graph(
+        lambda: v1.assign_add(tf.constant(1.0), 1.0)
+    ),
     "must feed a value": in_graph(lambda: v1.placeholder(tf.float32) + 1, run=True),
     "Cannot feed value": in_graph(lambda: feed(np.ones(3))),
     "value of a feed": in_graph(lambda: feed(tf.ones(2))),
@@ -287,6 +395,10 @@ ERRORS = {
     "gradient registry has no entry": gradient_of_block,
     "2GB": lambda: tf.make_tensor_proto(np.zeros(2**31, np.uint8)),
     "Op type not": in_graph(lambda: v1.import_graph_def(graph_of("NoSuchOp"))),
+    "grad_fn must accept": differentiate_by_hand,
+    "length of shape": in_graph(lambda: len(v1.placeholder(tf.float32).shape)),
+    "must be a SparseTensor": lambda: tf.sparse.to_dense(tf.ones([2, 2])),
+    "_lazy_read": lambda: v1.scatter_update(tf.ones([3]), [0], [1.0]),
     "as_list()": in_graph(lambda: v1.placeholder(tf.float32).shape.as_list()),
     "Cannot assign a device": in_graph(on_gpu, run=True),
     "device specification": nowhere_else,

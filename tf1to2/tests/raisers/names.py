@@ -1,6 +1,8 @@
 """Names, arguments and members that are gone."""
 
+import ctypes
 import importlib
+import subprocess
 import sys
 from unittest import mock
 
@@ -16,6 +18,17 @@ def imported(name):
     return lambda: importlib.import_module(name)
 
 
+def install_old():
+    """By pip, from an index that has nothing, as none has for this Python."""
+    code = [sys.executable, "-m", "pip", "install", "--no-index", "--dry-run"]
+    code += ["--isolated", "--no-deps", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [*code, "tensorflow==1.15"], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+
+
 def without_a_stand_in():
     """Where neither Horovod is nor the pages are, which have threads in its place."""
     others = [finder for finder in sys.meta_path if finder is not stand_ins.FINDER]
@@ -27,7 +40,15 @@ def without_a_stand_in():
         importlib.import_module("horovod")
 
 
+def cuda(name):
+    """As a TensorFlow of that CUDA loads its libraries."""
+    return lambda: ctypes.CDLL(f"lib{name}")
+
+
 ERRORS = {
+    "libcublas.so.…: cannot open shared object": cuda("cublas.so.10.0"),
+    "libcudart.so.…: cannot open shared object": cuda("cudart.so.10.0"),
+    "libcudnn.so.…: cannot open shared object": cuda("cudnn.so.7"),
     "'tensorflow' has no attribute '…": lambda: tf.set_random_seed(1),
     "module 'tensorflow._api.v2.": lambda: tf.train.Saver,
     "attribute 'Session'": lambda: tf.Session(),
@@ -35,11 +56,19 @@ ERRORS = {
     "attribute 'contrib'": lambda: tf.contrib.layers,
     "attribute 'estimator'": lambda: tf.estimator.Estimator,
     "No module named 'tensorflow.": imported("tensorflow.contrib.slim"),
+    "No module named 'tensorflow.contrib'": imported("tensorflow.contrib"),
+    "satisfies the requirement": install_old,
+    "No matching distribution": install_old,
     "No module named 'tensorflow_addons'": imported("tensorflow_addons"),
+    "No module named 'nets'": imported("nets.inception_v3"),
+    "No module named 'object_detection'": imported("object_detection.utils"),
     "No module named 'horovod'": without_a_stand_in,
     "No module named 'tf_keras": imported("tf_keras.legacy_tf_layers"),
     "No module named 'tensorflow.examples'": imported("tensorflow.examples.tutorials"),
     "cannot import name": lambda: exec("from tensorflow import placeholder"),
+    "argument 'validate_shape'": lambda: tf.Variable(1.0).assign(
+        2.0, validate_shape=False
+    ),
     "unexpected keyword argument '…": lambda: tf.reduce_sum([1.0], keep_dims=True),
     "'keep_prob'": lambda: tf.nn.dropout(tf.ones([2]), keep_prob=0.5),
     "Cannot convert [[": lambda: tf.concat(0, [[1.0], [2.0]]),

@@ -1,26 +1,53 @@
 """Keras 3's layers and optimizers, strategies, devices, summaries and flags."""
 
 import sys
+import tempfile
 from unittest import mock
 
 import numpy as np
 import tensorflow as tf
 from absl import flags
+from tensorflow.python.compiler.tensorrt import trt_convert
 from tensorflow.python.framework import config
 
 from tf1to2.tests.raisers import logged, v1
+from tf1to2.tests.raisers.saved import keras
 
 Dense, LSTM = tf.keras.layers.Dense, tf.keras.layers.LSTM
 Adam, SGD = tf.keras.optimizers.Adam, tf.keras.optimizers.SGD
 checkpoint = tf.keras.callbacks.ModelCheckpoint
 
 
-def model():
-    return tf.keras.Sequential([tf.keras.Input([2]), Dense(1)])
+class Arrayed(tf.keras.layers.Layer):
+    def __init__(self, values):
+        super().__init__()
+        self.values = np.array(values)
+
+    def call(self, x):
+        return x
+
+
+def of_one():
+    inputs = tf.keras.Input([2], name="a")
+    return tf.keras.Model([inputs], 2 * inputs)
+
+
+class Net(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.dense = Dense(1)
+
+    def call(self, x):
+        return self.dense(x)
+
+
+def flatten_words():
+    words = tf.keras.layers.Embedding(5, 2, mask_zero=True)
+    keras(words, tf.keras.layers.Flatten())(tf.ones([1, 2]))
 
 
 def compiled(*options):
-    made = model()
+    made = keras()
     made.compile(*options)
     return made
 
@@ -68,6 +95,14 @@ def apply_outside():
         optimizer.apply_gradients([(tf.constant(1.0), tf.Variable(1.0))])
 
 
+def watch_outside():
+    with mirrored().scope():
+        w = tf.Variable(2.0)
+        with tf.GradientTape() as tape:
+            loss = 3.0 * w
+        tape.gradient(loss, w)
+
+
 def mix():
     with mirrored().scope():
         w = tf.Variable(1.0, aggregation=tf.VariableAggregation.SUM)
@@ -91,6 +126,24 @@ def summarize_without_tensorboard():
     known = [name for name in sys.modules if name.partition(".")[0] == "tensorboard"]
     with mock.patch.dict(sys.modules, dict.fromkeys(["tensorboard", *known])):
         tf.summary.scalar("a", 1.0, step=0)
+
+
+def summarize_a_tensor():
+    with tempfile.TemporaryDirectory() as folder:
+        with tf.Graph().as_default():
+            writer = v1.summary.FileWriter(folder)
+        writer.add_summary(tf.constant("a"))
+
+
+def summarize_a_tensor_of_a_graph():
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        v1.summary.FileWriter(folder).add_summary(tf.constant("a"))
+
+
+def sequence_as_input():
+    column = tf.feature_column.sequence_numeric_column("a")
+    with tf.Graph().as_default():
+        v1.feature_column.input_layer({"a": tf.sparse.eye(2)}, [column])
 
 
 def set_schedule():
@@ -156,13 +209,26 @@ def draw_without_a_seed():
 
 
 ERRORS = {
+    "'SymbolicTensor' object has no attribute 'value'": summarize_a_tensor_of_a_graph,
+    "EagerTensor' object has no attribute 'value'": summarize_a_tensor,
+    "must be a _FeatureColumn": sequence_as_input,
     "TensorRT": lambda: tf.experimental.tensorrt.Converter("folder"),
+    "Please use tf.experimental.tensorrt": lambda: trt_convert.TrtGraphConverter(
+        input_graph_def=tf.Graph().as_graph_def()
+    ),
+    "OOM when": lambda: tf.zeros([1 << 45]),
+    "Gradients do not exist": logged(
+        lambda: SGD().apply_gradients(
+            [(tf.constant(1.0), tf.Variable(1.0)), (None, tf.Variable(1.0))]
+        )
+    ),
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
-    "attribute 'ref'": lambda: model().weights[0].ref(),
+    "attribute 'ref'": lambda: keras().weights[0].ref(),
     "attribute 'get_updates'": lambda: Adam().get_updates,
     "attribute 'get_weights'": lambda: Adam().get_weights,
     "Argument(s)": lambda: Adam(lr=0.1),
+    "`decay` is no longer": logged(lambda: Adam(decay=0.1)),
     "LearningRateSchedule": set_schedule,
     "class_weight": weighted_twice,
     "ModelCheckpoint callback received": monitored_by_its_old_name,
@@ -176,15 +242,23 @@ ERRORS = {
     "optimizer identifier": lambda: compiled(v1.train.AdamOptimizer(), "mse"),
     "Only instances": lambda: tf.keras.Sequential([legacy_layer()]),
     "Unrecognized keyword": lambda: LSTM(3, batch_input_shape=[1, 2, 3]),
+    "non-serializable argument values": lambda: keras(Arrayed(np.ones(1))).get_config(),
+    "structure of `inputs`": logged(lambda: of_one()(np.ones([1, 2]))),
+    "`build()` was called": logged(lambda: Net().build((None, 2))),
+    "_unique_id": lambda: SGD().apply_gradients([(tf.constant(1.0), tf.constant(1.0))]),
+    "argument: 'step'": tf.keras.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5),
+    "'output_shape'": lambda: Dense(1).output_shape,
+    "'input_shape'": lambda: Dense(1).input_shape,
+    "of type Flatten": logged(flatten_words),
     "Do not pass": logged(lambda: Dense(1, input_shape=[2])),
     "is incompatible with the layer": lambda: Dense(1)(tf.ones([3])),
-    "Invalid input shape": lambda: model()(tf.ones([3])),
+    "Invalid input shape": lambda: keras()(tf.ones([3])),
     "cardinality": lambda: compiled("sgd", "mse").fit(np.ones([4, 2]), np.ones([3, 1])),
-    "call `compile()`": lambda: model().fit(np.ones([4, 2]), np.ones([4, 1])),
+    "call `compile()`": lambda: keras().fit(np.ones([4, 2]), np.ones([4, 1])),
     "count_params": lambda: tf.keras.Sequential([Dense(1)]).count_params(),
     "defined output": lambda: tf.keras.Sequential([Dense(1)]).output,
-    "called `set_weights": lambda: model().set_weights([np.ones([2, 1])]),
-    "provided weight": lambda: model().set_weights([np.ones([3, 1]), np.ones([1])]),
+    "called `set_weights": lambda: keras().set_weights([np.ones([2, 1])]),
+    "provided weight": lambda: keras().set_weights([np.ones([3, 1]), np.ones([1])]),
     "Could not interpret … identifier": lambda: Dense(1, kernel_initializer="no_such"),
     "activation function": lambda: Dense(1, activation="no_such"),
     "'PerReplica' object": lambda: replicas().numpy(),
@@ -193,6 +267,7 @@ ERRORS = {
     "using a PerReplica": lambda: tf.reduce_sum(replicas()),
     "cross-replica context, use": reduce_inside,
     "_distributed_apply": apply_outside,
+    "DistributedVariable.handle": watch_outside,
     "Mixing": mix,
     "Random ops require": draw_without_a_seed,
     "attribute 'multi_gpu_model'": lambda: tf.keras.utils.multi_gpu_model,

@@ -51,6 +51,24 @@ def restore(path, **shapes):
         v1.train.Saver().restore(sess, path)
 
 
+def scope_to_scope(path):
+    """Names a scope and another one, the first without its slash."""
+    with legacy():
+        v1.get_variable("new/w", [1])
+        v1.train.init_from_checkpoint(path, {"old": "new/"})
+
+
+def records(path, damage):
+    """Writes a file with a record, damages it, and reads it."""
+    with tf.io.TFRecordWriter(path) as writer:
+        writer.write(b"a record")
+    with open(path, "rb") as file:
+        damaged = damage(file.read())
+    with open(path, "wb") as file:
+        file.write(damaged)
+    return list(tf.data.TFRecordDataset(path))
+
+
 def of_objects(path, **values):
     """Writes a checkpoint of objects; its path."""
     return Checkpoint(**{k: tf.Variable(v) for k, v in values.items()}).save(path)
@@ -165,14 +183,28 @@ def reload(path, layer):
     tf.keras.models.load_model(path)
 
 
+def no_checkpoint(path):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("no checkpoint" * 9)
+    tf.train.load_checkpoint(path)
+
+
 ERRORS = {
+    "'serving_default'": lambda p: tf.saved_model.load(
+        exported(p, tf.Module())
+    ).signatures["serving_default"],
     "not found in checkpoint": lambda p: restore(of_saver(p, w=[1.0]), b=[1]),
     "lhs shape=": lambda p: restore(of_saver(p, w=[1.0]), w=[2]),
     "Received incompatible tensor": lambda p: Checkpoint(
         w=tf.Variable([1.0, 2.0])
     ).restore(of_objects(p, w=[1.0])),
     "TensorSliceReader": tf.train.load_checkpoint,
+    "bad magic number": no_checkpoint,
     "valid checkpoint": lambda p: restore(p, w=[1]),
+    "corrupted record": lambda p: records(p, lambda b: b[:-5] + b"x" + b[-4:]),
+    "truncated record": lambda p: records(p, lambda b: b[:-1]),
+    "Parent directory of": lambda p: of_saver(f"{p}/new/model", w=[1.0]),
+    "Assignment map": lambda p: scope_to_scope(of_saver(p, **{"old/w": [1.0]})),
     "No checkpoint specified": lambda p: (
         Checkpoint().restore(tf.train.latest_checkpoint(p)).assert_consumed()
     ),
@@ -195,6 +227,10 @@ ERRORS = {
     "'_UserObject' object has": lambda p: (
         tf.saved_model.load(exported(p)).trainable_variables
     ),
+    "'_UserObject' object has no attribute 'prune'": lambda p: (
+        tf.saved_model.load(exported(p)).prune
+    ),
+    "cannot open shared object file": tf.load_op_library,
     "'AutoTrackable' object has": lambda p: (
         tf.saved_model.load(of_session(p)).trainable_variables
     ),

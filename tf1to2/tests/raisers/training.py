@@ -21,6 +21,37 @@ def fit(**options):
     model.fit(X, Y, verbose=0, **options)
 
 
+def fit_frozen():
+    model = keras()
+    model.compile("sgd", "mse")
+    model.trainable = False
+    model.fit(X, Y, verbose=0)
+
+
+class Rows(tf.keras.utils.PyDataset):
+    def __init__(self):
+        pass
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, i):
+        return X, Y
+
+
+def fit_rows():
+    model = keras()
+    model.compile("sgd", "mse")
+    model.fit(Rows(), verbose=0)
+
+
+def fit_batches(handed, **options):
+    model = keras()
+    model.compile("sgd", "mse")
+    rows = tf.data.Dataset.from_tensor_slices((X, Y)).batch(2)
+    model.fit(handed(rows), steps_per_epoch=3, verbose=0, **options)
+
+
 def fit_two_outputs():
     x = tf.keras.Input([2])
     model = tf.keras.Model(x, [tf.keras.layers.Dense(1)(x) for _ in "ab"])
@@ -46,6 +77,12 @@ def load_the_template(path):
     x = tf.keras.Input([2])
     tf.keras.Model(x, template(x)).save(path + ".h5")
     template.load_weights(path + ".h5")
+
+
+def import_recurrent():
+    from keras.layers import Recurrent
+
+    return Recurrent
 
 
 def import_np_utils():
@@ -94,11 +131,14 @@ def fit_no_epsilon():
     model.fit(X, Y, verbose=0)
 
 
-def load_a_lambda(path):
-    function = eval("lambda x: K.l2_normalize(x, 1)", {"K": tf.keras.backend})
-    normalize = tf.keras.layers.Lambda(function, output_shape=(2,))
-    keras(normalize).save(path + ".keras")
-    tf.keras.models.load_model(path + ".keras", safe_mode=False)(X)
+def load_a_lambda(code, **names):
+    def load(path):
+        function = eval(f"lambda x: {code}", names)
+        normalize = tf.keras.layers.Lambda(function, output_shape=(2,))
+        keras(normalize).save(path + ".keras")
+        tf.keras.models.load_model(path + ".keras", safe_mode=False)(X)
+
+    return in_folder(load)
 
 
 def load_a_gru(path):
@@ -121,17 +161,26 @@ def save_what_another_model_spoilt(path):
 
 callbacks = tf.keras.callbacks
 ERRORS = {
+    "any trainable weights": logged(fit_frozen),
+    "Expected `loss_weights`": lambda: keras().compile(
+        "sgd", "mse", loss_weights=tf.Variable(1.0)
+    ),
     "KeyError: 'acc'": key("acc"),
     "KeyError: 'val_acc'": key("val_acc"),
     "KeyError: 'lr'": key("lr"),
+    "Your input ran out of data": logged(lambda: fit_batches(lambda rows: rows)),
+    "Unrecognized data type": lambda: fit_batches(iter),
     "No loss to compute": fit_no_loss,
     "None values not supported.": fit_no_epsilon,
     "'write_grads'": lambda: callbacks.TensorBoard("a", write_grads=True),
     "argument 'batch_size'": lambda: callbacks.TensorBoard("a", batch_size=2),
-    "name 'K' is not defined": in_folder(load_a_lambda),
+    "name 'K' is not": load_a_lambda("K.l2_normalize(x, 1)", K=tf.keras.backend),
+    "name 'tf' is not": load_a_lambda("tf.math.l2_normalize(x, 1)", tf=tf),
     "Shape mismatch in layer #": in_folder(load_a_gru),
     "could not find node key": in_folder(save_what_another_model_spoilt),
     "'workers'": lambda: fit(workers=2),
+    "'nb_epoch'": lambda: fit(nb_epoch=2),
+    "Your `PyDataset` class": logged(fit_rows),
     "'use_multiprocessing'": lambda: fit(use_multiprocessing=True),
     "'sample_weight_mode'": lambda: keras().compile(
         "sgd", "mse", sample_weight_mode="temporal"
@@ -155,6 +204,7 @@ ERRORS = {
     "attribute '_make_train_function'": lambda: keras()._make_train_function(),
     "Layer count mismatch": in_folder(load_the_template),
     "cannot import name 'np_utils'": import_np_utils,
+    "cannot import name 'Recurrent'": import_recurrent,
     **{
         f"No module named '{module}": lambda name=name: importlib.import_module(name)
         for module, name in (

@@ -32,6 +32,10 @@ def of_two_lengths():
     )
 
 
+def times_sparse(multiply=tf.matmul):
+    multiply(tf.sparse.from_dense([[1.0, 0.0]]), tf.ones([2, 1]))
+
+
 def filled():
     return tf.data.Dataset.range(1, 3).map(lambda n: tf.fill([n], n))
 
@@ -59,7 +63,13 @@ def read_aloud(labels, time, blank_index=-1):
     return tf.nn.ctc_loss(sparse, logits, None, [time], blank_index=blank_index)
 
 
+X = tf.ones([2, 3])
 ERRORS = {
+    "Attempt to convert a value (SparseTensor": times_sparse,
+    "Failed to convert elements of SparseTensor": lambda: times_sparse(
+        tf.function(tf.matmul)
+    ),
+    "else … must be broadcastable": lambda: tf.where([True, False], X, X),
     "dilation rates larger": dilated,
     "iterable of at least one": lambda: tf.add_n([]),
     "cannot compute": lambda: tf.constant(1) + tf.constant(1.0),

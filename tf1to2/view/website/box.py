@@ -45,6 +45,7 @@ def script():
         "arguments": _arguments(),
         "errors": _sections(),
         "raised": _raised(),
+        "system": sorted(m for m in pasted.SYSTEM if len(m) >= pasted.ENOUGH),
         "told": list(told.texts),
         "pairs": _pairs(),
     }
@@ -119,14 +120,16 @@ def _arguments():
 
 
 def _sections():
-    """[[wordings, message, because, pairs, code, anchor]] of the chapter on errors."""
+    """[[wordings, message, because, pairs, code, anchor, wordings of any name]] of the
+    chapter on errors."""
     from docutils.nodes import make_id  # the extra "docs" has it
 
     return [
         [
             [w for w in one.raised + one.others if not pasted._generic(w)],
             *(one.message, one.because, one.places, one.code),
-            f"errors.html#{make_id(one.message)}",
+            f"{one.page}.html#{make_id(one.message)}",
+            [w for w in one.raised + one.others if pasted._generic(w)],
         ]
         for one in chapter.sections()
     ]

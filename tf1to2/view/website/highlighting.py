@@ -1,13 +1,14 @@
-"""Highlighted code in two thirds of the bytes: no tags where they change no colour."""
+"""Highlighted code in half of the bytes: no tags where they change little."""
 
 from pygments.formatters import HtmlFormatter
-from pygments.token import Name, Punctuation, Text
+from pygments.token import Name, Operator, Punctuation, Text, Whitespace
 
-PLAIN = Name, Punctuation  # these very kinds, which have the colour of all text
+# These very kinds: the first have the colour of all text, and operators nearly so.
+PLAIN = Name, Punctuation, Operator, Whitespace
 
 
 class Compact(HtmlFormatter):
-    """Writes plain names and punctuation without a `<span>` of their own."""
+    """Writes plain names, punctuation, operators without a `<span>` of their own."""
 
     def format_unencoded(self, tokensource, outfile):
         merged = ((Text if kind in PLAIN else kind, x) for kind, x in tokensource)

@@ -9,6 +9,7 @@ import posixpath
 import re
 
 from tf1to2 import topics
+from tf1to2.scan import chapter
 from tf1to2.view import library
 
 ENTRY = "MIGRATION.md"
@@ -48,7 +49,7 @@ def _text(path, page):
     text = text.replace("](guide/pictures/", "](pictures/")  # all pages lie together
     parts = FENCED.split(re.sub(r"<!-- [^\n]* -->\n?", "", text))
     parts[::2] = [_with_links(part, path, page) for part in parts[::2]]
-    text = SHORT * (page == "errors") + "".join(parts)
+    text = SHORT * (page in chapter.PAGES) + "".join(parts)
     if page == "index":
         return text + _contents()
     children = [child for child in pages().values() if child.startswith(f"{page}/")]

@@ -135,12 +135,20 @@
     return module ? fromModule(`${module}.${name}`) : named(name);
   }
 
+  // What `tf.NAME`, or `from MODULE import NAME`, asks for beside its error.
+  function written(name, line) {
+    if (new RegExp(`\\btf\\.${name}\\b`).test(line)) return attribute("tensorflow", name);
+    const module = line.match(`\\bfrom ([\\w.]+) import [\\w, ]*\\b${name}\\b`)?.[1];
+    return module ? imported(name, module) : null;
+  }
+
   function member(object, name) {
     const own = tail(object);
     if (exists(`tf.keras.layers.${own}.${name}`)) return [`tf.keras.layers.${own}.${name}`];
     const found = ofClasses(`.${own}.${name}`);
     if (found.length || name === "numpy") return found;
     if (own === "_local") return [];  // of Python's threads
+    if (own.endsWith("Tensor") && name === "value") return [];  // which dimensions had
     const ours = ofClasses(`.${name}`)
       .filter((symbol) => own.toLowerCase().includes(tail(owner(symbol)).toLowerCase()));
     return ours.length ? ours : [`.${name}`].filter(exists);
@@ -149,11 +157,22 @@
   function keyword(called, name) {
     const method = called?.match(/^(?:TensorFlow)?Trainer\.(\w+)$/);
     if (method) return [`tf.keras.Model.${method[1]}`].filter(exists);
-    const last = tail((called ?? "").replace(/(_v\d+)?(\.__init__)?$/, ""));
-    return (index.arguments[name] ?? []).filter((symbol) => !last || tail(symbol) === last);
+    if ((called ?? "").startsWith("__")) return [];  // of whichever object it is
+    const plain = (called ?? "").replace(/(_v\d+)?(\.__init__)?$/, ""), last = tail(plain);
+    const found = (index.arguments[name] ?? [])
+      .filter((symbol) => !last || tail(symbol) === last);
+    // It took it before 1.15; others of that name are not it.
+    if (exists(`tf.${plain}`) && !found.includes(`tf.${plain}`)) return [`tf.${plain}`];
+    const ofModels = ["compile", "evaluate", "fit", "predict"].includes(called);
+    return found.length || !ofModels ? found : [`tf.keras.Model.${called}`];
   }
 
   const keras = (name) => ["tf.layers.", "tf.nn.rnn_cell."].map((p) => p + name).filter(exists);
+
+  function undefinedName(name) {  // of a module of contrib, as imported
+    const symbol = name.replace("contrib_", "tf.contrib.");
+    return symbol !== name ? [symbol].filter(exists) : [];
+  }
 
   const PATTERNS = [
     [new RegExp(`[mM]odule ${QUOTED} has no attribute ${QUOTED}`), attribute],
@@ -161,14 +180,18 @@
     [/No module named ['"]?([\w.]+)/, fromModule],
     [new RegExp(`cannot import name ${QUOTED}(?: from ${QUOTED})?`), imported],
     [new RegExp(`${QUOTED} object has no attribute ${QUOTED}`), member],
+    [new RegExp(`type object ${QUOTED} has no attribute ${QUOTED}`), member],
     [new RegExp(`(?:([\\w.]+)\\(\\) )?[gG]ot an unexpected keyword argument ${QUOTED}`), keyword],
     [new RegExp(`${QUOTED} is not available with Keras 3`), keras],
+    [new RegExp(`name ${QUOTED} is not defined`), undefinedName],
   ];
 
   function ofError(text) {
     const lines = text.trim().split("\n").map((line) => line.trim())
       .filter((line) => line && !/^[~^ ]+$/.test(line)).reverse();
-    const names = ofNames(lines), known = sections(lines, letters);
+    // What TensorFlow 2 has as it was is missing somewhere else.
+    const missing = ofNames(lines), names = missing.filter((n) => told(n).verdict !== "same");
+    const known = sections(lines, letters, missing.length && !names.length);
     if (names.length || known.length) return { names, errors: known };
     const like = likely(lines);
     return { names: like.length ? [] : mentioned(lines), errors: like, like: true };
@@ -191,6 +214,8 @@
     for (const line of lines) {
       for (const [pattern, names] of PATTERNS) {
         const match = line.match(pattern);
+        const beside = match && names === imported && !match[2] && written(match[1], line);
+        if (beside) return beside;
         const found = match ? [...new Set(names(...match.slice(1)))] : [];
         if (found.length) return found;
       }
@@ -204,20 +229,27 @@
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&");
 
   // How many letters a line has of the very words of a message, or of a part of it.
-  function letters(wording, line) {
-    const message = line.replace(TYPE, "");
-    if (message.length >= ENOUGH && wording.includes(message)) return count(message);
-    for (const part of [wording, wording.split(". ")[0]]) {
-      const pattern = new RegExp(part.split("…").map(escaped).join(".*?"), "s");
-      if (pattern.test(line)) return count(part);
+  const bare = (text) => text.replace(/[`'"‘’]/g, "");
+  function letters(asWritten, asPasted) {
+    const wording = bare(asWritten), line = bare(asPasted);
+    const said = [line.replace(TYPE, ""), ...line.split(/[;:?] /)];
+    const found = said.filter((part) =>
+      part.length >= ENOUGH && !index.system.includes(part) && wording.includes(part));
+    for (const whole of [wording, wording.split(". ")[0]]) {
+      const part = whole.replace(/\.$/, "");
+      const pattern = part.split("…").map(escaped).join(".*?");
+      // Not of a longer name: tensorflow.contrib.slim has an answer of its own.
+      if (new RegExp(pattern + "(?!\\.\\w)", "s").test(line)) found.push(part);
     }
-    return 0;
+    return Math.max(0, ...found.map(count));
   }
 
-  function sections(lines, score) {
+  // `general`: also the wordings of any name.
+  function sections(lines, score, general) {
+    const wordings = (section) => general ? [...section[0], ...section[6]] : section[0];
     for (const line of lines) {
       const found = highest(index.errors.map((section) =>
-        [Math.max(0, ...section[0].map((wording) => score(wording, line))), section]));
+        [Math.max(0, ...wordings(section).map((wording) => score(wording, line))), section]));
       if (found.length) {
         return found.map(([, message, because, places, code, anchor]) =>
           ({ message, because, places, code, anchor }));
