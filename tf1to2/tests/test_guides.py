@@ -127,6 +127,8 @@ SETTINGS = {
     '**restore.named(adam, scope="train")}': a_scope,
     "@tf.function": a_dropping_cell,
     "class SampledSoftmax(tf.keras.layers.Layer):": lambda: {"tf": tf},
+    "tf.config.optimizer.set_experimental_options("
+    '{"dependency_optimization": False})': lambda: {"tf": tf},
 }
 PRINTED = {"for op in": "random_normal/RandomStandardNormal 7 3\n"}
 
