@@ -5,7 +5,8 @@ PYTHON ?= $(shell for python in python3 python3.12 python3.13 python3.11 python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-# Processes that share the tests; the tests of a file stay together.
+# Processes that share the tests; the tests of a file stay together. In test-slow, the
+# tools come first: few tests that take minutes, for which all would wait in the end.
 JOBS ?= 2
 SPREAD := -n $(JOBS) --dist loadfile
 OWN := not browser and not distributed and not install and not tables
@@ -60,7 +61,8 @@ check-tables: $(READY) ## compare the tables that are made with what makes them
 test-slow: $(READY) ## all sizes, halves, default settings; SINCE=HEAD~3: of what differs since
 	@proofs='$(PROOFS)' tools='$(TOOLS:%=tf1to2/tests)' status=0; \
 	  [ -n "$$proofs$$tools" ] || { echo 'nothing is touched'; exit 0; }; \
-	  $(BIN)/python -m pytest -q $(SPREAD) -m '$(SLOW)' $$proofs $$tools || status=1; \
+	  $(BIN)/python -m pytest -q $(SPREAD) --no-loadscope-reorder -m '$(SLOW)' \
+	    $$tools $$proofs || status=1; \
 	  [ -z "$$proofs" ] || TF1TO2_SETTINGS=default $(BIN)/python -m pytest -q $(SPREAD) \
 	    -m '$(DEFAULTS)' -k '$(IN_DEFAULT)' $$proofs || status=1; \
 	  exit $$status
