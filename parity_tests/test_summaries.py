@@ -499,6 +499,18 @@ class FolderTest(unittest.TestCase):
         ]
 
 
+class EventFilesTest(FolderTest):
+    def test_files_of_one_second_are_read_in_their_order(self):
+        names = [f"events.out.tfevents.1700000000.host.7.{n}.v2" for n in range(8, 12)]
+        for step, name in enumerate(names):
+            path = os.path.join(self.folder, name)
+            with tf.io.TFRecordWriter(path) as writer:
+                value = {"tag": "loss", "simple_value": 1.0}
+                event = v2.event_pb2.Event(step=step, summary={"value": [value]})
+                writer.write(event.SerializeToString())
+        self.assertEqual([e["step"] for e in v2.read_folder(self.folder)], [0, 1, 2, 3])
+
+
 class CurvesTest(FolderTest):
     """The callback of the Keras page, over epochs and in a second `fit`."""
 

@@ -412,7 +412,7 @@ def resume(runs):
                     writer.write(event.SerializeToString())
         # --- read
         written, curve = 0, []
-        for path in sorted(tf.io.gfile.glob(os.path.join(directory, "events.*"))):
+        for path in _event_files(directory):
             for event in _events(path):
                 if event.session_log.status == event_pb2.SessionLog.START:
                     curve = [point for point in curve if point[0] < event.step]
@@ -456,7 +456,7 @@ def read_folder(directory):
     """The events of a directory: see `read_events`."""
     # --- read
     found, plugins = [], {}
-    for path in sorted(tf.io.gfile.glob(os.path.join(directory, "events.*"))):
+    for path in _event_files(directory):
         for event in _events(path):
             for value in event.summary.value:
                 # A FileWriter keeps the metadata of the first value of a tag only.
@@ -490,3 +490,12 @@ def _content(kind, content):
 def _by_tag(events):
     """Events that nothing ordered, in an order."""
     return sorted(events, key=lambda event: (event["step"], event["tag"]))
+
+
+def _event_files(directory):
+    """Paths of the event files of a directory, in the order they were made.
+
+    A name has the second, the process and a number: 9 comes before 10.
+    """
+    paths = tf.io.gfile.glob(os.path.join(directory, "events.*"))
+    return sorted(paths, key=lambda path: [n.zfill(20) for n in path.split(".")])
