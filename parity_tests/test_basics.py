@@ -25,6 +25,9 @@ from v2_keras import basics as v3
 _RNG = np.random.RandomState(4254)
 SAMPLES = _RNG.uniform(-10, 10, [1000, 100]).astype("f")
 START = _RNG.uniform(-1, 1, [3, 1]).astype("f")
+IMAGES = _RNG.uniform(0, 1, [20, 8, 12]).astype("f")
+CLASSES = _RNG.randint(0, 10, [20, 8])
+KERNEL = _RNG.uniform(-0.5, 0.5, [12, 10]).astype("f")
 SQUARE = np.float32([[1, 2], [3, 4]])
 STACK = np.float32([SQUARE, 2 * SQUARE])
 WEIGHTS = np.float32([[5], [0], [3]])
@@ -35,6 +38,7 @@ RANKS = "rank 2 but is rank 1|ndims"
 DTYPES = "does not match type|was expected to be"
 LOSS_DTYPES = "not in (the )?list of allowed values"
 ROUNDED = {"gradient": "the cotangents are random, so gradients are rounded"}
+ALONE = "tf.layers.dense cannot run under Keras 3"
 TRACED = {"eager": "without tracing, every call draws"}
 
 INVALID = tf.errors.InvalidArgumentError
@@ -166,6 +170,19 @@ CASES = [
         "no steps",
         [np.zeros([0, 9], "f"), WEIGHTS],
         skip={"function": PLAIN, "keras": "Keras warns of data without a batch"},
+    ),
+    Program(
+        "train_classifier",
+        "twenty steps",
+        [IMAGES, CLASSES, KERNEL],
+        skip={"graph": ALONE},
+    ),
+    Program(
+        "train_classifier",
+        "a large rate",
+        [IMAGES[:3], CLASSES[:3], KERNEL],
+        {"learning_rate": 0.25},
+        skip={"graph": ALONE},
     ),
     Program("frozen_batches", "five calls", [5, 4, 1], skip=TRACED),
     Program("frozen_batches", "another seed", [2, 7, 2], skip=TRACED),
@@ -301,6 +318,16 @@ CASES = [
         INVALID,
         DTYPES,
         of="program",
+    ),
+    bad(
+        "train_classifier",
+        "a label that is no class",
+        [IMAGES[:1], CLASSES[:1] + 10, KERNEL],
+        INVALID,
+        INVALID,
+        "outside the valid range",
+        of="program",
+        skip={"graph": ALONE},
     ),
     bad(
         "drawn_batches",

@@ -1,4 +1,4 @@
-"""Basics: a session run and its feed become a function call and its arguments."""
+"""`tf.Session`, `tf.placeholder`, `feed_dict` → a function and its arguments."""
 
 import numpy as np
 import tensorflow.compat.v1 as tf
@@ -9,6 +9,7 @@ __all__ = [
     "product_kernel",
     "polynomial",
     "regularized_loss",
+    "train_classifier",
     "fit_polynomial",
     "frozen_batches",
     "fed_batches",
@@ -101,6 +102,41 @@ def regularized_loss(x, y, w, penalty=0.1):
         Scalar tensor.
     """
     return tf.nn.l2_loss(polynomial(x, w) - y) + penalty * tf.nn.l2_loss(w)
+
+
+def train_classifier(images, labels, kernel, learning_rate=1e-3):
+    """Trains one dense layer by Adam, one batch per step.
+
+    Args:
+        images: [steps, batch, features] float array.
+        labels: [steps, batch] int64 array, classes below the kernel's columns.
+        kernel: [features, classes] array of the images' dtype, where to start.
+        learning_rate: of Adam.
+
+    Returns:
+        The [steps] losses, each before its update, and the layer's kernel and bias.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a label that is no class.
+    """
+    # --- build
+    with tf.Graph().as_default():
+        x = tf.placeholder(images.dtype, [None, images.shape[-1]])
+        y = tf.placeholder(tf.int64, [None])
+        start = tf.constant_initializer(kernel)
+        logits = tf.layers.dense(x, kernel.shape[-1], kernel_initializer=start)
+        loss = tf.reduce_mean(
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
+        )
+        train_op = tf.train.AdamOptimizer(learning_rate).minimize(loss)
+        # --- run
+        losses = []
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            for batch, classes in zip(images, labels):
+                _, value = sess.run([train_op, loss], {x: batch, y: classes})
+                losses.append(value)
+            return np.array(losses), sess.run(tf.trainable_variables())
 
 
 def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):

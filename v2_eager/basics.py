@@ -1,4 +1,4 @@
-"""Basics: a session run and its feed become a function call and its arguments."""
+"""`tf.Session`, `tf.placeholder`, `feed_dict` → a function and its arguments."""
 
 import numpy as np
 import tensorflow as tf
@@ -11,6 +11,7 @@ __all__ = [
     "product_kernel",
     "polynomial",
     "regularized_loss",
+    "train_classifier",
     "fit_polynomial",
     "frozen_batches",
     "fed_batches",
@@ -104,6 +105,45 @@ def regularized_loss(x, y, w, penalty=0.1):
         Scalar tensor.
     """
     return tf.nn.l2_loss(polynomial(x, w) - y) + penalty * tf.nn.l2_loss(w)
+
+
+def train_classifier(images, labels, kernel, learning_rate=1e-3):
+    """Trains one dense layer by Adam, one batch per step.
+
+    Args:
+        images: [steps, batch, features] float array.
+        labels: [steps, batch] int64 array, classes below the kernel's columns.
+        kernel: [features, classes] array of the images' dtype, where to start.
+        learning_rate: of Adam.
+
+    Returns:
+        The [steps] losses, each before its update, and the layer's kernel and bias.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a label that is no class.
+    """
+    # --- build
+    kernel = tf.Variable(kernel, name="dense/kernel")
+    bias = tf.Variable(tf.zeros(kernel.shape[-1:], kernel.dtype), name="dense/bias")
+    weights = [kernel, bias]
+    optimizer = optimizers.Adam(learning_rate).create_slots(weights)
+
+    @tf.function
+    def train_step(x, y):
+        with tf.GradientTape() as tape:
+            logits = tf.matmul(x, kernel) + bias
+            loss = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits)
+            )
+        gradients = tape.gradient(loss, weights)
+        optimizer.apply_gradients(zip(gradients, weights))
+        return loss
+
+    # --- run
+    losses = []
+    for batch, classes in zip(images, labels):
+        losses.append(train_step(tf.constant(batch), tf.constant(classes)).numpy())
+    return np.array(losses), [weight.numpy() for weight in weights]
 
 
 def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):

@@ -28,7 +28,6 @@ class Page:
             name is looked up in `root` without an import of what it names.
         root: the folder that its top-level name lies in; found out unless given.
         folders: other folders that its imports are looked up in.
-        docstrings: whether they count as code.
         written: whether it must exist; `module` raises `NoPage` if not, and `path` of a
             dotted name is None.
 
@@ -38,8 +37,8 @@ class Page:
 
     copies = []
 
-    def __init__(self, module, root=None, folders=(), docstrings=True, written=True):
-        self.folders, self.docstrings = [pathlib.Path(f) for f in folders], docstrings
+    def __init__(self, module, root=None, folders=(), written=True):
+        self.folders = [pathlib.Path(f) for f in folders]
         self._imported = None if isinstance(module, (str, os.PathLike)) else module
         if self._imported is not None:
             self.name = module.__name__
@@ -126,7 +125,7 @@ class Page:
     @functools.cached_property
     def hashes(self):
         """{name: hash of its code} of all `sources`."""
-        return {n: code_hash(p, self.docstrings) for n, p in self.sources.items()}
+        return {n: code_hash(p) for n, p in self.sources.items()}
 
     @functools.cached_property
     def code(self):
@@ -158,11 +157,11 @@ def page_of(module, folders, written=True):
         path = (folders[0] / text).resolve()
         root = root_of(path, folders)
         folders = [path.parent, *folders]
-        return Page(path, root, folders, docstrings=False, written=written)
+        return Page(path, root, folders, written=written)
     for folder in folders:
         if file_of(folder, text):
-            return Page(text, folder, folders, docstrings=False)
-    return Page(text, folders=folders, docstrings=False, written=written)
+            return Page(text, folder, folders)
+    return Page(text, folders=folders, written=written)
 
 
 def root_of(path, folders):
@@ -207,17 +206,16 @@ def imports(name, path):
     return {n for n in found | parents if n}
 
 
-def code_hash(path, docstrings=True):
-    """Hash of what a source file does: comments, blank lines, layout do not count."""
+def code_hash(path):
+    """Hash of what a source file does: without comments, docstrings and layout."""
     source = pathlib.Path(path).read_bytes()
     try:
         tree = ast.parse(source)
     except SyntaxError:  # of another Python: any change counts
         return hashlib.sha256(source.replace(b"\r\n", b"\n")).hexdigest()
-    if not docstrings:
-        for node in ast.walk(tree):
-            if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
-                node.body = node.body[1:]
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
     return hashlib.sha256(_spelled(tree).encode()).hexdigest()
 
 

@@ -13,7 +13,16 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2.parity import cases, compare, distance, releases, structure, v1, v2
+from tf1to2.parity import (
+    cases,
+    compare,
+    distance,
+    pages,
+    releases,
+    structure,
+    v1,
+    v2,
+)
 from tf1to2.parity.arrays import LONG, SIZES, drawn, integers, normal
 from tf1to2.parity.compare import Bound, Mismatch
 from tf1to2.parity.expected import compare_expected
@@ -563,6 +572,21 @@ class RecordingTest(unittest.TestCase):
             recording = Recording(self.proof.recording.path, edited)
             with self.assertRaisesRegex(StaleRecording, "run make record"):
                 recording.answer("page, toy", self.request)
+
+    @parameterized.expand(
+        [
+            ("another_docstring", '"""Half."""\n\ndef f(x):\n    return x / 2\n', True),
+            ("a_comment", "def f(x):\n    # half\n    return x / 2\n", True),
+            ("another_text", 'def f(x):\n    return "Halves."\n', False),
+        ]
+    )
+    def test_what_counts_as_code(self, _, text, same):
+        with tempfile.TemporaryDirectory() as folder:
+            files = [pathlib.Path(folder, name) for name in ("before.py", "after.py")]
+            files[0].write_text('def f(x):\n    """Halves."""\n    return x / 2\n')
+            files[1].write_text(text)
+            before, after = map(pages.code_hash, files)
+        self.assertEqual(before == after, same)
 
     def test_no_recording(self):
         self.proof.recording.path.unlink()
