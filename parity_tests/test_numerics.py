@@ -21,6 +21,7 @@ from v2_eager.numerics import (
     metrics,
     norms,
     optimizers,
+    quantization,
     recurrences,
     restore,
     rnn,
@@ -436,3 +437,176 @@ class NamesTest(unittest.TestCase):
             found.append([variable.name for variable in layer.variables])
         self.assertEqual(*found)
         self.assertTrue(all(name.startswith("a/") for name in found[0]))
+
+
+def classes():
+    """[(name, class)] of the library that are modules, those of its helpers, too."""
+    found = set()
+    for path in LIBRARY.rglob("*.py"):
+        parts = path.relative_to(LIBRARY.parent.parent).with_suffix("").parts
+        module = importlib.import_module(".".join(parts))
+        found |= {
+            value
+            for value in vars(module).values()
+            if inspect.isclass(value)
+            and issubclass(value, tf.Module)
+            and value.__module__ == module.__name__
+        }
+    return sorted((value.__name__, value) for value in found)
+
+
+MADE = {  # where a size alone is not enough
+    "AttentionCellWrapper": lambda kind: kind(rnn.GRUCell(2), 3),
+    "ConvLSTMCell": lambda kind: kind(2, [3]),
+    "EmbeddingWrapper": lambda kind: kind(rnn.GRUCell(2), 5, 3),
+    "GLSTMCell": lambda kind: kind(2),
+    "GridLSTMCell": lambda kind: kind(
+        2, feature_size=2, frequency_skip=1, num_frequency_blocks=[2]
+    ),
+    "HighwayWrapper": lambda kind: kind(rnn.GRUCell(2)),
+    "InputProjectionWrapper": lambda kind: kind(rnn.GRUCell(2), 3),
+    "LSTMBlockFusedCell": lambda kind: kind(2),
+    "OutputProjectionWrapper": lambda kind: kind(rnn.GRUCell(2), 3),
+    "TimeFreqLSTMCell": lambda kind: kind(2, feature_size=2, frequency_skip=1),
+    "MultiRNNCell": lambda kind: kind([rnn.GRUCell(2)]),
+    "DropoutWrapper": lambda kind: kind(rnn.GRUCell(2)),
+    "ResidualWrapper": lambda kind: kind(rnn.GRUCell(2)),
+    "TimeReversedFusedRNN": lambda kind: kind(rnn.LSTMBlockFusedCell(2)),
+    "FullyConnected": lambda kind: kind("a", 2),
+    "Conv2D": lambda kind: kind("a", 2, 1),
+    "SeparableConv2D": lambda kind: kind("a", 2, 1),
+    "Conv2DTranspose": lambda kind: kind("a", 2, 1),
+    "AdagradDA": lambda kind: kind(0.1, tf.Variable(0, dtype=tf.int64)),
+    "AdamW": lambda kind: kind(0.1),
+    "MomentumW": lambda kind: kind(0.1, 0.1, 0.5),
+    "LARS": lambda kind: kind(0.1),
+    "Momentum": lambda kind: kind(0.1, 0.5),
+    "GradientDescent": lambda kind: kind(0.1),
+    "ExponentialMovingAverage": lambda kind: kind(0.5),
+    "MovingAverage": lambda kind: kind(optimizers.GradientDescent(0.1)),
+    "LossScale": lambda kind: kind(optimizers.Adam(), optimizers.FixedLossScale(2)),
+    "MixedPrecisionLossScale": lambda kind: kind(
+        optimizers.Adam(), optimizers.FixedLossScale(2)
+    ),
+}
+BASES = {"Cell", "Wrapper", "Norm", "Layer", "Image", "Optimizer"}
+NONE = {"GradientDescent", "ProximalGradientDescent"}  # have no slots
+FIRST = "build", "create_slots", "create"  # what makes variables
+
+
+class UnbuiltTest(unittest.TestCase):
+    """What has no variables yet would be left out of a checkpoint without a word."""
+
+    @parameterized.expand(
+        [
+            (name, kind)
+            for name, kind in classes()
+            if name not in {*BASES, *NONE}
+            and (name in MADE or any(hasattr(kind, f) for f in FIRST))
+        ]
+    )
+    def test_it_is_refused_before_it_has_its_variables(self, name, kind):
+        module = self.made(name, kind)
+        net = tf.Module()
+        net.parts = [tf.Variable(1.0, name="w"), {"inner": module}]
+        with self.assertRaisesRegex(
+            ValueError, r" has no variables yet: call its \w+\("
+        ):
+            restore.named(net)
+        with self.assertRaisesRegex(ValueError, "has no variables yet"):
+            restore.named(module)
+
+    def made(self, name, kind):
+        if name in MADE:
+            return MADE[name](kind)
+        if issubclass(kind, rnn.cells.Cell):
+            return kind(2)
+        return kind(0.1) if issubclass(kind, optimizers.Optimizer) else kind()
+
+    def test_the_message_names_what_to_call(self):
+        cell = rnn.LSTMCell(2, name="rnn/lstm_cell")
+        told = r"^LSTMCell rnn/lstm_cell has no variables yet: call its build\("
+        with self.assertRaisesRegex(ValueError, told):
+            restore.named(cell)
+        cell.build(3, tf.float32)
+        found = ["rnn/lstm_cell/bias", "rnn/lstm_cell/kernel"]
+        self.assertEqual(sorted(restore.named(cell)), found)
+
+        weights = [tf.Variable(1.0, name="w")]
+        adam = optimizers.Adam()
+        with self.assertRaisesRegex(ValueError, r"call its create_slots\("):
+            restore.named(adam)
+        adam.create_slots(weights)
+        self.assertEqual(len(restore.named(adam)), 4)
+
+        average = averages.ExponentialMovingAverage(0.5)
+        with self.assertRaisesRegex(ValueError, r"call its create\("):
+            restore.named(average)
+        average.create(weights)
+        self.assertEqual(len(restore.named(average)), 1)
+
+    def test_what_needs_no_variables_is_not_refused(self):
+        plain = layers.FullyConnected("a", 2, biases=False)
+        plain.build(3, tf.float32)
+        norm = norms.LayerNorm(center=False, scale=False)
+        step = optimizers.GradientDescent(0.1)
+        self.assertEqual(list(restore.named(plain, norm, step)), ["a/weights"])
+
+
+class PhaseTest(unittest.TestCase):
+    """`is_training`, once a placeholder, is a Python bool: a tensor is refused."""
+
+    WHOLE = "is a tensor: pass a Python bool, each value has its own trace$"
+
+    @parameterized.expand(
+        [
+            ("BatchNorm", lambda: batch_norms.BatchNorm(fused=False), "training"),
+            ("BatchNorm fused", batch_norms.BatchNorm, "training"),
+            ("ContribBatchNorm", batch_norms.ContribBatchNorm, "is_training"),
+            (
+                "a layer around one",
+                lambda: layers.Conv2D(
+                    "a", 2, 1, normalizer=batch_norms.ContribBatchNorm()
+                ),
+                "is_training",
+            ),
+        ]
+    )
+    def test_a_tensor_is_refused_eagerly_and_in_a_function(self, _, make, name):
+        layer, x = make(), tf.ones([2, 3, 3, 4])
+        for phase in (tf.constant(True), tf.Variable(False), tf.constant(1)):
+            with self.assertRaisesRegex(TypeError, f"^{name} {self.WHOLE}"):
+                layer(x, **{name: phase})
+        for autograph in (True, False):
+            call = tf.function(lambda p: layer(x, **{name: p}), autograph=autograph)
+            with self.assertRaisesRegex(TypeError, f"(?m){name} {self.WHOLE}"):
+                call(tf.constant(True))
+
+    def test_each_bool_has_its_own_trace(self):
+        norm = batch_norms.ContribBatchNorm(decay=0.5, fused=False)
+        norm.build(2, tf.float32)
+        call = tf.function(norm)
+        x = tf.constant([[1.0, 2.0], [3.0, 6.0]])
+        self.assertEqual(f"{call(x, True)[1, 0]:.4f}", "0.9995")
+        mean = norm.moving_mean.numpy()
+        self.assertEqual(f"{call(x, False)[1, 0]:.4f}", "1.9990")
+        np.testing.assert_array_equal(norm.moving_mean, mean)
+        self.assertEqual(call.experimental_get_tracing_count(), 2)
+        with self.assertRaisesRegex(TypeError, "is_training is a tensor"):
+            call(x, np.bool_(True))  # which a function takes as a tensor
+
+    @parameterized.expand(
+        [
+            ("LastValueQuantize", quantization.LastValueQuantize),
+            ("MovingAverageQuantize", quantization.MovingAverageQuantize),
+        ]
+    )
+    def test_a_quantizer_is_one_trace_for_both(self, _, make):
+        x, found = tf.constant([0.5, -1.5, 2.0]), []
+        for kind in (bool, tf.constant):  # AutoGraph makes a tf.cond of a tensor
+            quantize = make("q")
+            call = tf.function(quantize)
+            found.append([call(x * n, kind(n < 3)).numpy() for n in (1, 2, 3)])
+            found[-1] += [variable.numpy() for variable in quantize.variables]
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_array_equal(one, other, strict=True)

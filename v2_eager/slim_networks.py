@@ -1,4 +1,4 @@
-"""Networks of the model zoo: scopes, blocks, end points → modules that return them."""
+"""Slim's model zoo: `resnet_v2`, inception blocks, end points → modules."""
 
 import functools
 import os
@@ -104,7 +104,7 @@ class Bottleneck(tf.Module):
         self.path, self.depth, self.stride = path, depth, stride
         conv = functools.partial(normalized, fused=fused)
         self.preact = norm(f"{path}/preact", fused)
-        self.shortcut = plain(f"{path}/shortcut", depth, 1, stride)
+        self.shortcut = None  # a layer, if the number of channels changes
         self.conv1 = conv(f"{path}/conv1", inner, 1)
         self.conv2 = conv(f"{path}/conv2", inner, 3, stride, rate)
         self.conv3 = plain(f"{path}/conv3", depth, 1)
@@ -117,6 +117,9 @@ class Bottleneck(tf.Module):
         if x.shape[-1] == self.depth:
             shortcut = subsample(x, self.stride)
         else:
+            if self.shortcut is None:
+                path = f"{self.path}/shortcut"
+                self.shortcut = plain(path, self.depth, 1, self.stride)
             shortcut = found[self.shortcut.path] = self.shortcut(preact)
         # --- residual
         y = found[self.conv1.path] = self.conv1(preact, is_training=is_training)
@@ -127,7 +130,7 @@ class Bottleneck(tf.Module):
 
     def kernels(self):
         layers = self.shortcut, self.conv1, self.conv2, self.conv3
-        return [layer.weights for layer in layers if layer.weights is not None]
+        return [layer.weights for layer in layers if layer is not None]
 
 
 def norm(path, fused):

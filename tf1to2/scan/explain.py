@@ -18,8 +18,8 @@ def render(text, width=terminal.WIDTH, colour=False):
 
     Args:
         text: a name as code has it: `tf.log`, `tensorflow.compat.v1.log`, `.eval`,
-            `log`; an argument, `keep_dims=True`; an error or a traceback as Python
-            prints it; "-" for the standard input.
+            `log`; an argument, `keep_dims=True`; a topic, `contrib_opt`; an error or
+            a traceback as Python prints it; "-" for the standard input.
         width: columns of the side-by-side view.
         colour: whether to colour the code.
 
@@ -54,8 +54,11 @@ def render(text, width=terminal.WIDTH, colour=False):
         return "\n".join(_of_passages(found, width))
     near = suggest.near(text if "." in text else symbol)
     near = [*near, *library.near(text)]
-    if found := asked.subjects_with(text):
-        return "\n".join(_of_subjects(found, near, width))
+    topic, found = topics.topics().get(text), asked.subjects_with(text)
+    if topic or found:
+        lines = [*_overview(topic, width), ""] if topic else []
+        lines += _of_subjects(found, [] if topic else near, width) if found else []
+        return "\n".join(lines)
     hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
     raise CommandError(f"TensorFlow 1.15 has no {text}; {hint}")
 
@@ -373,7 +376,7 @@ def _of_subjects(found, near, width):
         lines += [f"    tf1to2 diff {pair}" for pair in pairs[:2]]
     if near:
         lines += ["", *_wrapped(f"Names like it: {', '.join(near)}", width)]
-    return lines
+    return [*lines, ""]
 
 
 def _of_advice(known, width):

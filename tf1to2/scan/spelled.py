@@ -1,12 +1,22 @@
 """Which name of TensorFlow 1 is meant by what stands in a program or a question."""
 
+import re
+
 from tf1to2.scan import facts, names, suggest
 from tf1to2.view import library
 
+NETS = "tf.contrib.slim.nets"
 ALIASES = {
     "K": "tf.keras.backend",
     "rnn_cell": "tf.nn.rnn_cell",
     "tfe": "tf.contrib.eager",
+    **{
+        "nets": NETS,
+        "resnet_v1": f"{NETS}.resnet_v1",
+        "resnet_v2": f"{NETS}.resnet_v2",
+    },
+    **{name: f"{NETS}.{name}" for name in ("alexnet", "inception", "overfeat", "vgg")},
+    "resnet_utils": f"{NETS}.resnet_utils",
 }
 """What programs import modules as; those of contrib keep their names, or put `contrib_`
 before them: `import tensorflow.contrib.slim as slim`."""
@@ -34,6 +44,8 @@ def symbol(text):
             return EARLY.get(module, module) + dot + name
     if library.find(text):
         return f"tf.{origin}"
+    if net := re.fullmatch(r"(resnet_v[12]|vgg)_(\d+|a)|(alexnet)_v2", origin):
+        return f"{NETS}.{net[1] or net[3]}.{origin}"
     alias, _, rest = origin.partition(".")
     module = ALIASES.get(alias, f"tf.contrib.{alias.removeprefix('contrib_')}")
     return next(filter(_is_name, [f"tf.{origin}", f"{module}.{rest}"]), f"tf.{origin}")
@@ -71,4 +83,6 @@ def _method(symbol):
 
 
 def _is_name(symbol):
-    return symbol.count(".") > 1 and suggest.exists(symbol)
+    return symbol.count(".") > 1 and (
+        suggest.exists(symbol) or suggest.left_early(symbol)
+    )

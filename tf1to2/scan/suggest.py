@@ -22,10 +22,21 @@ def exists(symbol):
 
 
 def left_early(symbol):
-    """Whether it lies in a package of contrib that 1.15 had no more, with a verdict."""
-    package = ".".join(symbol.split(".")[:3])
-    gone = package not in _modules() and not facts.fact(package)
-    return package.startswith("tf.contrib.") and gone and package in verdicts.table()[1]
+    """Whether it lies in a package of contrib that 1.15's names lack, with a verdict.
+
+    1.15 had no such package any more, or it had to be imported by itself, as slim's
+    `nets`.
+    """
+    if not symbol.startswith("tf.contrib."):
+        return False
+    parts = symbol.split(".")
+    packages = [".".join(parts[:end]) for end in range(3, len(parts) + 1)]
+    return any(
+        package in verdicts.table()[1]
+        and package not in _modules()
+        and not facts.fact(package)
+        for package in packages
+    )
 
 
 def _is_member(symbol):

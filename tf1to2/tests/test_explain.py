@@ -43,6 +43,17 @@ class NameTest(unittest.TestCase):
                 "write keepdims= in place of keep_dims=",
             ),
             ("a default", "tf.keras.layers.LSTM", "was hard_sigmoid, is sigmoid"),
+            (
+                "a network that is not here",
+                "tf.contrib.slim.nets.resnet_v1.resnet_v1_50",
+                "tf.keras.applications.ResNet50 is another network",
+            ),
+            ("by its module", "resnet_v1.resnet_v1_50", "from tf_slim.nets import"),
+            ("by itself", "resnet_v1_101", "guide has ResNet v2 alone"),
+            ("one that is here", "nets.resnet_v2.resnet_v2_50", "take slim_networks"),
+            ("without a norm", "slim.nets.vgg.vgg_16", "pip install tf-slim"),
+            ("not of Keras", "alexnet_v2", "in neither the guide nor Keras"),
+            ("of models", "nets.mobilenet_v1.mobilenet_v1", "of tensorflow/models"),
             ("a place", "tf.random_poisson", "argument 1 was lam and is shape"),
             ("another name", "tf.log", "also: tf.math.log"),
             ("a member", "tf.Session.run", "tf.Session.run: rewrite"),
@@ -79,6 +90,13 @@ class NameTest(unittest.TestCase):
             (line,) = [x for x in out.split("\n") if x.startswith(f"  {name} ")]
             said = line.split(None, 1)[1].removesuffix(" …")
             self.assertTrue(topic.summaries[name].startswith(said), line)
+
+    def test_a_topic_by_its_name(self):
+        status, out, err = run_it("contrib_opt")
+        self.assertEqual((status, err), (0, ""))
+        topic = topics.topics()["contrib_opt"]
+        self.assertIn(f"see contrib_opt: {topic.lesson}", " ".join(out.split()))
+        self.assertIn(f"\n  {topic.pairs[0]} ", out)
 
     @parameterized.expand(
         [("a terminal", "80"), ("a narrow one", "72"), ("a pipe", "179")]

@@ -93,6 +93,16 @@ class LinksTest(unittest.TestCase):
                 led = links.pair(pattern.removesuffix(".*"))
             self.assertNotEqual(led, place, pattern)
 
+    @parameterized.expand(
+        [
+            *("batch", "make_initializable_iterator", "make_one_shot_iterator", "map"),
+            *("output_classes", "output_shapes", "output_types", "prefetch", "repeat"),
+        ]
+    )
+    def test_a_dataset_does_not_lead_to_keras(self, member):
+        for name in ("tf.data.Dataset", f"tf.data.Dataset.{member}"):
+            self.assertRegex(links.pair(name), r"^(data|input_pipelines)\.")
+
 
 class BranchTest(ScanCase):
     @parameterized.expand(

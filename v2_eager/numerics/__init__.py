@@ -1,4 +1,4 @@
-"""Numerics: what TensorFlow 1's library computed → modules to import or to take.
+"""Optimizers, cells, losses, … as TensorFlow 1 computed them: to import, or take.
 
 One module for each kind, one definition for each piece: `optimizers`, `schedules`,
 `initializers`, `randomness`, `rnn`, `batch_norms`, `losses`, `metrics`, `averages`,

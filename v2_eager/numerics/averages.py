@@ -91,6 +91,11 @@ class ExponentialMovingAverage(tf.Module):
         self.suffix, self.scope = name, scope
         self.averaged, self.shadows = [], []
 
+    @property
+    def built(self):
+        """Whether it has averages."""
+        return bool(self.shadows)
+
     def create(self, variables):
         """Makes the averages that there are not yet, at the values of the variables.
 

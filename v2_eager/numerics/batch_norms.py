@@ -17,7 +17,7 @@ from v2_eager.numerics.averages import (
     assign_moving_average,
     variable_of_replicas,
 )
-from v2_eager.numerics.norms import ranked
+from v2_eager.numerics.norms import python_bool, ranked
 
 __all__ = [
     "BatchNorm",
@@ -57,9 +57,14 @@ class BatchNorm(tf.Module):
         self.fused, self.update, self.path = fused is not False, update, name
         self.gamma = self.beta = self.moving_mean = None
 
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.moving_mean is not None
+
     def build(self, channels, dtype):
         """Makes the variables, once; of half precision, they are float32."""
-        if self.moving_mean is not None:
+        if self.built:
             return
         if channels is None:
             raise ValueError("the last dimension, the channels', must be defined")
@@ -80,15 +85,17 @@ class BatchNorm(tf.Module):
 
         Args:
             x: [..., channels] float tensor.
-            training: bool: by the moments of x, or by the moving statistics.
+            training: Python bool: by the moments of x, or by the moving statistics. A
+                `tf.function` that gets it as an argument has a trace for each value.
 
         Returns:
             Tensor like x.
 
         Raises:
             ValueError: the rank or the number of channels is unknown.
-            TypeError: fused, and float64.
+            TypeError: fused, and float64; `training` is a tensor.
         """
+        python_bool(training, "training")
         x, rank = ranked(x)
         self.build(x.shape[-1], x.dtype)
         # --- normalize
@@ -167,7 +174,7 @@ class ContribBatchNorm(BatchNorm):
 
     def build(self, channels, dtype):
         """Makes the variables, once; of half precision, they are float32."""
-        if self.moving_mean is not None:
+        if self.built:
             return
         super().build(channels, dtype)
         if self.zero_debias:
@@ -183,6 +190,7 @@ class ContribBatchNorm(BatchNorm):
 
     def __call__(self, x, is_training=True):
         """Normalizes; see `BatchNorm.__call__`."""
+        python_bool(is_training, "is_training")
         x, rank = ranked(x)
         flat = self.fused and rank == 2
         if self.collected and not (self.zero_debias or flat):

@@ -57,9 +57,14 @@ class Layer(tf.Module):
         self.has_biases = biases and normalizer is None
         self.weights = self.biases = None
 
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.weights is not None
+
     def build(self, channels, dtype):
         """Makes the variables, once, for inputs of so many channels."""
-        if self.weights is not None:
+        if self.built:
             return
         if channels is None:
             raise ValueError("the last dimension, the channels', must be defined")

@@ -31,6 +31,13 @@ class Norm(tf.Module):
         self.center, self.scale, self.path = center, scale, name
         self.beta = self.gamma = None
 
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return not (
+            (self.center and self.beta is None) or (self.scale and self.gamma is None)
+        )
+
     def build(self, shape, dtype):
         """Makes the variables, once."""
         if None in shape:
@@ -53,6 +60,19 @@ def ranked(x):
     if x.shape.rank is None:
         raise ValueError(f"the inputs have an undefined rank: {x}")
     return x, x.shape.rank
+
+
+def python_bool(value, name):
+    """`value`, such as `is_training`, unless it is a tensor.
+
+    Raises:
+        TypeError: it is a tensor or a variable.
+    """
+    if tf.is_tensor(value):
+        raise TypeError(
+            f"{name} is a tensor: pass a Python bool, each value has its own trace"
+        )
+    return value
 
 
 class LayerNorm(Norm):

@@ -18,6 +18,10 @@ __all__ = [
 def named(*owners, scope=""):
     """The variables of modules by the names that a Saver went by.
 
+    Cells, layers and norms make their variables at the first call, optimizers and
+    averages at the first step: `build`, `create_slots` or `create` makes them before.
+    Of a module with a part that is never called, give `module.variables`.
+
     Args:
         *owners: `tf.Module`s, variables, or lists of variables.
         scope: what all names began with, such as "train" of the slots and the powers of
@@ -27,12 +31,14 @@ def named(*owners, scope=""):
         {name: variable}, the names without ":0".
 
     Raises:
-        ValueError: two variables of one name: give a dict of your own.
+        ValueError: a module has no variables yet; two variables of one name: give a
+            dict of your own.
         TypeError: a model, layer or variable of Keras: likewise.
     """
     variables = {}
     for owner in owners:
         if isinstance(owner, tf.Module):
+            refuse_unbuilt(owner)
             owner = owner.variables
         for variable in tf.nest.flatten(owner):
             if not isinstance(variable, tf.Variable):
@@ -43,6 +49,19 @@ def named(*owners, scope=""):
             if variables.setdefault(name, variable) is not variable:
                 raise ValueError(f"At least two variables have the same name: {name}")
     return variables
+
+
+def refuse_unbuilt(owner):
+    """Raises a ValueError if a module, or one in it, is yet to make its variables."""
+    for module in (owner, *owner.submodules):
+        if getattr(module, "built", True) is False:
+            methods = "build", "create_slots", "create"
+            method = next((m for m in methods if hasattr(module, m)), "build")
+            name = getattr(module, "path", module.name)
+            raise ValueError(
+                f"{type(module).__name__} {name} has no variables yet: call its "
+                f"{method}(...), or call it once, before its variables are named"
+            )
 
 
 def by_name(path, variables):

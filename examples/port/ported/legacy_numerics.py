@@ -3,7 +3,7 @@
 GRUCell, unroll, random_uniform, kernel_seeds, stream, sparse_softmax_cross_entropy,
     Adam, ExponentialMovingAverage, named
 
-Taken by `tf1to2 take` from tf1to2 0.2.0, where each is compared with TensorFlow
+Taken by `tf1to2 take` from tf1to2 0.1.0, where each is compared with TensorFlow
 1.15.5. It needs nothing else of that project.
 
 v2_eager/numerics/randomness.py: DEFAULT_GRAPH_SEED, INT32_MAX, kernel_seeds, stream,
@@ -18,7 +18,7 @@ v2_eager/numerics/losses.py: Reduction, BY_NONZERO_WEIGHTS, NOT_FITTING,
 v2_eager/numerics/optimizers/base.py: Optimizer, check_kind, number, summed
 v2_eager/numerics/optimizers/adam.py: Adam, decay_all
 v2_eager/numerics/averages.py: assign_moving_average, ExponentialMovingAverage
-v2_eager/numerics/restore.py: named
+v2_eager/numerics/restore.py: named, refuse_unbuilt
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -204,9 +204,14 @@ class Cell(tf.Module):
         self.path, self.initializer = name, initializer or glorot_uniform()
         self.kernel = None
 
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.kernel is not None
+
     def build(self, depth, dtype):
         """Makes the variables for inputs of this depth, once."""
-        if self.kernel is None:
+        if not self.built:
             with tf.name_scope(""):  # an outer scope is no part of the names
                 self.make_variables(depth, dtype)
 
@@ -603,6 +608,11 @@ class Optimizer(tf.Module):
         if global_step is not None:
             global_step.assign_add(1)
 
+    @property
+    def built(self):
+        """Whether it has slots, or needs none."""
+        return bool(self.trained) or not self.slot_specs
+
     def create_slots(self, variables):
         """Makes the slots that there are not yet; the first step does it of itself.
 
@@ -846,6 +856,11 @@ class ExponentialMovingAverage(tf.Module):
         self.suffix, self.scope = name, scope
         self.averaged, self.shadows = [], []
 
+    @property
+    def built(self):
+        """Whether it has averages."""
+        return bool(self.shadows)
+
     def create(self, variables):
         """Makes the averages that there are not yet, at the values of the variables.
 
@@ -913,6 +928,10 @@ class ExponentialMovingAverage(tf.Module):
 def named(*owners, scope=""):
     """The variables of modules by the names that a Saver went by.
 
+    Cells, layers and norms make their variables at the first call, optimizers and
+    averages at the first step: `build`, `create_slots` or `create` makes them before.
+    Of a module with a part that is never called, give `module.variables`.
+
     Args:
         *owners: `tf.Module`s, variables, or lists of variables.
         scope: what all names began with, such as "train" of the slots and the powers of
@@ -922,12 +941,14 @@ def named(*owners, scope=""):
         {name: variable}, the names without ":0".
 
     Raises:
-        ValueError: two variables of one name: give a dict of your own.
+        ValueError: a module has no variables yet; two variables of one name: give a
+            dict of your own.
         TypeError: a model, layer or variable of Keras: likewise.
     """
     variables = {}
     for owner in owners:
         if isinstance(owner, tf.Module):
+            refuse_unbuilt(owner)
             owner = owner.variables
         for variable in tf.nest.flatten(owner):
             if not isinstance(variable, tf.Variable):
@@ -938,3 +959,16 @@ def named(*owners, scope=""):
             if variables.setdefault(name, variable) is not variable:
                 raise ValueError(f"At least two variables have the same name: {name}")
     return variables
+
+
+def refuse_unbuilt(owner):
+    """Raises a ValueError if a module, or one in it, is yet to make its variables."""
+    for module in (owner, *owner.submodules):
+        if getattr(module, "built", True) is False:
+            methods = "build", "create_slots", "create"
+            method = next((m for m in methods if hasattr(module, m)), "build")
+            name = getattr(module, "path", module.name)
+            raise ValueError(
+                f"{type(module).__name__} {name} has no variables yet: call its "
+                f"{method}(...), or call it once, before its variables are named"
+            )

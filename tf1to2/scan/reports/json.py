@@ -7,7 +7,7 @@ from tf1to2.scan import causes
 
 
 def render(report):
-    """The report; see README.md for its fields."""
+    """The report; see guide/scan.md for its fields."""
     findings = [
         {
             "path": shown(f.path),

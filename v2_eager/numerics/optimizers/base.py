@@ -121,6 +121,11 @@ class Optimizer(tf.Module):
         if global_step is not None:
             global_step.assign_add(1)
 
+    @property
+    def built(self):
+        """Whether it has slots, or needs none."""
+        return bool(self.trained) or not self.slot_specs
+
     def create_slots(self, variables):
         """Makes the slots that there are not yet; the first step does it of itself.
 

@@ -29,9 +29,14 @@ class Cell(tf.Module):
         self.path, self.initializer = name, initializer or glorot_uniform()
         self.kernel = None
 
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.kernel is not None
+
     def build(self, depth, dtype):
         """Makes the variables for inputs of this depth, once."""
-        if self.kernel is None:
+        if not self.built:
             with tf.name_scope(""):  # an outer scope is no part of the names
                 self.make_variables(depth, dtype)
 
