@@ -36,17 +36,27 @@ TOOLS = $(if $(SINCE),$(filter tools,$(shell $(CHANGED) --parts)),tools)
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
 
+demo: SHOWN := basics.train_classifier graphs.sum_of_collection scopes.make_siamese
 demo: $(READY) ## from a legacy program to its port: scan, explain, run both, verify
-	@echo '1. What is TensorFlow 1 in examples/legacy?'; echo
-	@$(BIN)/tf1to2 scan --exit-zero examples/legacy
-	@echo; echo '2. Its collection of penalties, for one:'; echo
-	@$(BIN)/tf1to2 explain tf.add_to_collection
-	@echo '3. The ported twin, beside what the original printed on TensorFlow 1.15.5:'; echo
-	@cd examples/ported && TF_CPP_MIN_LOG_LEVEL=3 ../../$(BIN)/python train.py 2>/dev/null \
-	  | paste ../legacy/printed.txt - | expand -t 48
-	@echo; echo '4. The pairs that it was ported by, proven here and now:'; echo
-	@$(BIN)/tf1to2 verify graphs.sum_of_collection scopes.make_siamese \
-	  learning_rates.exponential_decay variables.seen_by losses.sparse_softmax_cross_entropy
+	@echo '1. A legacy program: what is TensorFlow 1 in it?'
+	@echo '   $$ tf1to2 scan examples/legacy'; echo
+	@$(BIN)/tf1to2 scan --exit-zero examples/legacy | sed '1,/^$$/d'
+	@echo; echo '2. What does one of these names become?'
+	@echo '   $$ tf1to2 explain tf.add_to_collection'; echo
+	@$(BIN)/tf1to2 explain tf.add_to_collection | sed -n 1,5p
+	@echo; echo '3. The port runs. Left: what the legacy program printed on TensorFlow 1.15.5.'
+	@echo '   $$ python examples/ported/train.py'; echo
+	@cd examples/ported && out=$$(../../$(BIN)/python train.py 2>/dev/null) && \
+	  echo "$$out" | paste ../legacy/printed.txt - | expand -t 44 && \
+	  [ "$$out" = "$$(cat ../legacy/printed.txt)" ]
+	@echo; echo '4. Is code from the guide right on this machine? Compared with 1.15.5, in three ways:'
+	@echo '   $$ tf1to2 verify $(SHOWN)'; echo
+	@status=0; out=$$($(BIN)/tf1to2 verify $(SHOWN)) || status=$$?; \
+	  [ $$status = 0 ] || { echo "$$out"; exit $$status; }; \
+	  echo "$$out" | awk -F '  +' \
+	    '/^pair|^[a-z_]+\./ {printf "%-28s%-14s%-14s%s\n", $$1, $$2, $$5, $$6}'
+	@echo; echo 'The port prints what TensorFlow 1.15.5 printed.'
+	@echo 'Next: $(BIN)/tf1to2 scan YOUR_PROGRAM'
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)

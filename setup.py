@@ -10,7 +10,11 @@ import shutil
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-DOCUMENTS = ("README.md", "MIGRATION.md", "BENCHMARKS.md", "guide/**")
+DOCUMENTS = (
+    *("README.md", "MIGRATION.md", "BENCHMARKS.md", "guide/**"),
+    *(f"examples/**/*.{kind}" for kind in ("py", "md", "txt", "json", "ipynb")),
+    "examples/**/.github/workflows/*.yml",
+)
 
 
 def documents():

@@ -495,11 +495,11 @@ NAIVE = [
     ),
     Naive(
         "hash_values, words",
-        "what is no value is hashed, too",
+        "Hashing of the empty string, too",
         lambda values, buckets: keras.CategoryEncoding(buckets, output_mode="count")(
             keras.Hashing(buckets)(values)
         ),
-        because="an empty text is a text, unless it is the mask",
+        because="Hashing skips a value only if it is given as mask_value",
     ),
 ]
 PROOF = proof(v1, v2, CASES, NAIVE)

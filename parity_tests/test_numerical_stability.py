@@ -352,6 +352,20 @@ class EndsOfFloat32Test(unittest.TestCase):
         np.testing.assert_array_equal(np.isfinite(exp), [True, False])
 
 
+class SigmoidTest(unittest.TestCase):
+    """1.15.5's was 0 below -18, in arrays of any size."""
+
+    @parameterized.expand(
+        [("eagerly", tf.sigmoid), ("traced", tf.function(tf.sigmoid))]
+    )
+    def test_it_is_positive_down_to_87(self, _, sigmoid):
+        for size in range(1, 21):
+            low, end, loss = (F([x] * size) for x in (-87, -88, -20))
+            self.assertGreater(sigmoid(low).numpy().min(), 0)
+            np.testing.assert_array_equal(sigmoid(end), np.zeros(size, "f"))
+            self.assertEqual({f"{x:.4f}" for x in -np.log(sigmoid(loss))}, {"20.0000"})
+
+
 class GradientTest(unittest.TestCase):
     """What the reader would look up: the classic inputs and their gradients."""
 

@@ -463,6 +463,22 @@ class KerasTest(unittest.TestCase):
         distances = [f"{largest(ours[n], theirs[n]):.0e}" for n in stops]
         self.assertEqual(" ".join(distances), expected)
 
+    def test_the_first_steps_of_rmsprop_are_longer(self):
+        stops = [1, 10]
+        ours = v2.fit(BATCH, START, *OPTIMIZERS["RMSProp"], stops)
+        theirs = fit_by_keras(BATCH, START, *OPTIMIZERS["RMSProp"], stops)
+        moved = [
+            [np.abs(found[n]["kernel"] - START[0]) for n in stops]
+            for found in (ours, theirs)
+        ]
+        ends = [
+            [f"{f(x):.2g}" for f in (np.min, np.max)]
+            for x in (moved[0][0], moved[1][0])
+        ]
+        self.assertEqual(ends, [["3.9e-05", "0.00015"], ["0.00032", "0.00032"]])
+        times = moved[1][1] / moved[0][1]
+        self.assertEqual([f"{times.min():.1f}", f"{times.max():.1f}"], ["1.4", "3.7"])
+
     @parameterized.expand(
         [
             ("Adagrad", keras.Adagrad, {}, "5e-02"),

@@ -1,3 +1,3 @@
 """The reader's tools of the side-by-side TensorFlow 1 to 2 migration reference."""
 
-__version__ = "0.2.0"
+__version__ = "0.1.0"

@@ -100,13 +100,19 @@ class _Side:
     def __init__(self, title, definitions):
         self.title, self.definitions = title, definitions
         self.called = take.naming(*needed(definitions), first=definitions)
-        self.known = set(definitions)
+        self.first = set(definitions)
+        self.known = {}  # {name in the chapter: the section that shows it}
 
     def shown(self, definition):
         """A definition, and what it needs and was not shown yet."""
-        helpers = [p for p in needed([definition])[0] if p not in self.known]
-        self.known.update(helpers)
-        text = f"**{self.title}**\n\n"
+        helpers = [
+            part
+            for part in needed([definition])[0]
+            if part not in self.first and self.called[part] not in self.known
+        ]
+        text = f"**{self.title}**\n\n" + self._above([*helpers, definition])
+        for part in [*helpers, definition]:
+            self.known[self.called[part]] = definition.name
         if sum(map(_lines, helpers)) <= SHORT:
             return text + self._code([*helpers, definition], _lines(definition) > LONG)
         names = ", ".join(f"`{self.called[part]}`" for part in helpers[-4:])
@@ -117,6 +123,22 @@ class _Side:
             + self._code(helpers, f"{self.title}: it needs {names}")
             + self._code([definition], _lines(definition) > LONG)
         )
+
+    def _above(self, parts):
+        """The names that parts take from earlier sections, or from later ones."""
+        own = {self.called[part] for part in parts}
+        sections = {}
+        for part in parts:
+            for _, what in part.references:
+                name = self.called.get(what)
+                if name is None or name in own:
+                    continue
+                section = self.known.get(name, what.name)
+                sections.setdefault(section, {})[f"`{name}`"] = None
+        if not sections:
+            return ""
+        told = [f"{', '.join(n)} of [{s}](#{s})" for s, n in sections.items()]
+        return f"It needs {' and '.join(told)}.\n\n"
 
     def _code(self, parts, folded):
         imports = {

@@ -159,7 +159,6 @@ def tables(found):
     from tf1to2 import keras_stages, keras_witness
 
     return {
-        "topics": _topics(found),
         **{
             f"topics of {title}: {' '.join(names)}": _group(names)
             for title, names in topics.groups().items()
@@ -273,21 +272,6 @@ def _benchmarks():
         lines = [f"- {line}" for line in form.summary(report).split("\n")]
         made[f"summary of {name}"] = "\n".join(lines)
     return made
-
-
-def _topics(found):
-    rows = [
-        "| topic | what it teaches | left page | right page | proof |",
-        "|---|---|---|---|---|",
-    ]
-    for name, topic in topics.topics().items():
-        pairs, cases = len(topic.pairs), sum(p["cases"] for p in found[name].values())
-        rows.append(
-            f"| [{name}](guide/{name}.md) | {topic.lesson} "
-            f"| [v1]({topic.names[0]}) | [v2]({topic.names[1]}) "
-            f"| [{pairs} pairs](parity_tests/test_{name}.py), {cases} cases |"
-        )
-    return "\n".join(rows)
 
 
 def _group(names):

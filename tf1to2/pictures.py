@@ -1,12 +1,13 @@
 """Draws the pictures of the guide: `make pictures`, or `python -m tf1to2.pictures`.
 
 Each function computes what it shows with the pages, and returns a figure. The files are
-guide/pictures/NAME.svg, where NAME is that of the function.
+guide/pictures/NAME.svg, where NAME is that of the function. README's picture is a pair
+of the pages, in four files: for light and dark pages, wide and narrow ones.
 """
 
+import argparse
 import json
 import pathlib
-import sys
 
 import matplotlib
 import numpy as np
@@ -14,6 +15,7 @@ import tensorflow as tf
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
+from tf1to2.view import svg
 from v2_eager import averages, images, learning_rates, regularization
 
 FOLDER = pathlib.Path(__file__).parents[1] / "guide" / "pictures"
@@ -282,21 +284,57 @@ PICTURES = {
 }
 
 
+# {picture: the pair that it shows}, and {end of a file's name: arguments of svg.pair}.
+PAIRS = {"pair": "basics.train_classifier"}
+FORMS = {
+    "": {},
+    "-dark": {"dark": True},
+    "-narrow": {"narrow": True},
+    "-narrow-dark": {"narrow": True, "dark": True},
+}
+
+
+def forms(name):
+    """{file: its text} of a picture in PAIRS."""
+    return {
+        f"{name}{end}.svg": svg.pair(PAIRS[name], **form) for end, form in FORMS.items()
+    }
+
+
 def _figure(width, height, columns=1):
     """A figure on white, and its axes."""
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     return figure, figure.subplots(1, columns)
 
 
-def main(names=()):
+def main(arguments=None):
     """Draws the pictures of these names, or all."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tf1to2.pictures", description="Draw the pictures of the guide."
+    )
+    known = [*PICTURES, *PAIRS]
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"all, or some of: {', '.join(known)}"
+    )
+    names = parser.parse_args(arguments).names
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"no picture {unknown[0]}; choose from {', '.join(known)}")
     FOLDER.mkdir(exist_ok=True)
-    with matplotlib.rc_context(STYLE):
-        for name in names or PICTURES:
-            path = FOLDER / f"{name}.svg"
+    for name in names or known:
+        if name in PAIRS:
+            for file, text in forms(name).items():
+                (FOLDER / file).write_text(text, "utf-8")
+                _told(FOLDER / file)
+            continue
+        path = FOLDER / f"{name}.svg"
+        with matplotlib.rc_context(STYLE):
             PICTURES[name]().savefig(path, metadata={"Date": None, "Creator": None})
-            print(f"wrote {path.name}, {path.stat().st_size:,} bytes")
+        _told(path)
+
+
+def _told(path):
+    print(f"wrote {path.name}, {path.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

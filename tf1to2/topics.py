@@ -15,6 +15,9 @@ import zipfile
 from tf1to2.errors import CommandError
 from tf1to2.parity.pages import Page
 
+COMMANDS = "scan", "explain", "fix", "take", "proof", "port", "install"
+"""The chapters of the guide about commands: guide/scan.md."""
+
 
 class UnknownTopic(CommandError):
     """No such topic or pair; the message suggests the nearest."""
@@ -70,10 +73,8 @@ class Topic:
 
     @property
     def lesson(self):
-        """The first line of the pages' docstrings, without the name of the topic."""
-        line = (ast.get_docstring(self._tree) or "").partition("\n")[0]
-        line = line.partition(": ")[2] or line
-        return line[:1].upper() + line[1:]
+        """The first line of the pages' docstrings: names to grep for, and their way."""
+        return (ast.get_docstring(self._tree) or "").partition("\n")[0]
 
     @property
     def pairs(self):

@@ -1,4 +1,4 @@
-"""Attention: the mechanisms of `tf.contrib.seq2seq` → modules that a cell looks by."""
+"""Attention: `BahdanauAttention`, `LuongAttention`, `AttentionWrapper`, as modules."""
 
 import tensorflow
 import tensorflow.compat.v1 as tf

@@ -1,4 +1,4 @@
-"""Beam search: `tf.contrib.seq2seq.BeamSearchDecoder` → the same, in a function."""
+"""`BeamSearchDecoder`, `tile_batch`, `gather_tree` → a loop in a `tf.function`."""
 
 import tensorflow
 import tensorflow.compat.v1 as tf

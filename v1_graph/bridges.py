@@ -1,4 +1,4 @@
-"""Graphs and sessions → what of `tf.compat.v1` still works without a session."""
+"""`tf.compat.v1` without a session: optimizers, `Saver`, losses, `wrap_function`."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Candidate sampling: a loss by a few classes for all of them, NCE and softmax."""
+"""`tf.nn.nce_loss`, `tf.nn.sampled_softmax_loss`, their samplers, word2vec."""
 
 import tensorflow.compat.v1 as tf
 
@@ -22,7 +22,7 @@ SAMPLERS = {
 def draw_candidates(
     kind, true_classes, num_sampled, classes, seed, options=(), draws=2
 ):
-    """Draws classes that stand for all others, and tells how often each was expected.
+    """Draws negative classes, and returns the expected count of each class.
 
     Args:
         kind: "uniform"; "log_uniform", by Zipf's law, of classes by falling frequency;

@@ -1,4 +1,4 @@
-"""Cells of contrib: those of `tf.contrib.rnn` → modules of one step."""
+"""`tf.contrib.rnn`: `LSTMBlockCell`, `NASCell`, `LayerNormBasicLSTMCell` → modules."""
 
 import tensorflow
 import tensorflow.compat.v1 as tf

@@ -1,4 +1,4 @@
-"""Columns of contrib.layers: descriptions → functions."""
+"""`tf.contrib.layers`: `sparse_column_with_…`, `crossed_column` → functions."""
 
 import tempfile
 

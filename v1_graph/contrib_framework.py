@@ -1,4 +1,4 @@
-"""contrib.framework and its like: checkpoints, k-means → plain loops."""
+"""`tf.contrib.framework`, `factorization.KMeans`, `model_pruning` → plain loops."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""contrib's learn, eager, TPUEstimator, summary, predictor → loops and strategies."""
+"""`tf.contrib.learn`, `TPUEstimator`, `tfe`, `contrib.summary` → loops, strategies."""
 
 import functools
 import os

@@ -1,4 +1,4 @@
-"""Contrib's norms: collected updates, names of their own → modules, called in order."""
+"""`tf.contrib.layers`: `batch_norm`, `layer_norm`, `instance_norm`, `group_norm`."""
 
 import numpy as np
 import tensorflow

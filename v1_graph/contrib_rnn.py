@@ -1,4 +1,4 @@
-"""RNNs of contrib: wrappers, both ways, CuDNN's checkpoints → modules."""
+"""`tf.contrib.rnn`: `AttentionCellWrapper`, `HighwayWrapper`, `CudnnLSTM` files."""
 
 import numpy as np
 import tensorflow

@@ -1,4 +1,4 @@
-"""Training by contrib: hyperparameters, train ops, buckets → a dataclass, a loop."""
+"""`HParams`, `create_train_op`, `contrib.metrics.streaming_…`, `contrib.lookup`."""
 
 import tempfile
 

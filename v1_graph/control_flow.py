@@ -1,4 +1,4 @@
-"""Control flow: cond, case and while_loop → Python's if and loops, by AutoGraph."""
+"""`tf.cond`, `tf.case`, `tf.while_loop` → Python's `if` and loops, by AutoGraph."""
 
 import tensorflow.compat.v1 as tf
 

@@ -1,4 +1,4 @@
-"""Cookbook: gather by batch, beam search, KL, batch norm: ops by hand → TF2 ops."""
+"""`batch_gather`, beam search, KL, batch norm, unpooling: by hand → TF2 ops."""
 
 import tensorflow.compat.v1 as tf
 

@@ -1,4 +1,4 @@
-"""CTC: sparse labels, the last class the blank → the same op, the blank said."""
+"""`tf.nn.ctc_loss`, its decoders, `K.ctc_batch_cost` → `ctc_loss(blank_index=-1)`."""
 
 import tensorflow.compat.v1 as tf
 

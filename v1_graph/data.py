@@ -1,4 +1,4 @@
-"""Data: placeholders, feeds and iterators' ops → arguments, and loops over tf.data."""
+"""`feed_dict`, `make_one_shot_iterator`, `get_next` → loops over `tf.data`."""
 
 import numpy as np
 import tensorflow.compat.v1 as tf

@@ -1,4 +1,4 @@
-"""Distributed: servers, replica_device_setter, SyncReplicas → TF_CONFIG, strategies."""
+"""`tf.train.Server`, `replica_device_setter`, `SyncReplicasOptimizer` → strategies."""
 
 import contextlib
 import faulthandler

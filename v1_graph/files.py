@@ -1,4 +1,4 @@
-"""Files, flags and logs: `tf.gfile`, `tf.app`, `tf.logging` → `tf.io.gfile`, absl."""
+"""`tf.gfile`, `tf.app.flags`, `tf.logging` → `tf.io.gfile`, `absl.flags`, `logging`."""
 
 import collections
 import contextlib

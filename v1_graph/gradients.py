@@ -1,4 +1,4 @@
-"""Gradients: `tf.gradients` of the whole graph → a tape of what was watched."""
+"""`tf.gradients`, `grad_ys`, `tf.hessians`, `stop_gradients` → `tf.GradientTape`."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Horovod: hooks, a wrapped optimizer → a wrapped tape, or a strategy."""
+"""`hvd.DistributedOptimizer`, hooks → `hvd.DistributedGradientTape`, or a strategy."""
 
 import tempfile
 

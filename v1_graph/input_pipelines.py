@@ -1,4 +1,4 @@
-"""Sequences, shards, CIFAR, fed slices → datasets."""
+"""`parse_single_sequence_example`, readers, shards, fed slices → `tf.data`."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""What `fit` is handed: datasets, tensors, a Sequence → datasets, PyDataset."""
+"""`fit` of tensors, `target_tensors`, a `Sequence` → datasets, `PyDataset`."""
 
 import random
 

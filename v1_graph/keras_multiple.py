@@ -1,4 +1,4 @@
-"""Several devices by tf.keras: `multi_gpu_model`, estimators → MirroredStrategy."""
+"""`multi_gpu_model`, `model_to_estimator` → `tf.distribute.MirroredStrategy`."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Training by tf.keras: `fit_generator`, `acc`, logs, a seed → `fit` of Keras 3."""
+"""`fit_generator`, `train_on_batch`, `history["acc"]` → `fit` of Keras 3."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Layers: `tf.layers`, variables made in scopes → small modules that own them."""
+"""`tf.layers`: `dense`, `conv2d`, `batch_normalization`, `dropout` → small modules."""
 
 import tensorflow.compat.v1 as tf
 

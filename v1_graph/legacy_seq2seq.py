@@ -1,4 +1,4 @@
-"""Decoders of 2016: `tf.contrib.legacy_seq2seq` → modules that Python unrolls."""
+"""`tf.contrib.legacy_seq2seq`: `rnn_decoder`, `attention_decoder`, … → modules."""
 
 import numpy as np
 import tensorflow

@@ -1,4 +1,4 @@
-"""Losses: weighted, reduced and collected by the graph → functions, and a list."""
+"""`tf.losses.…`, `weights`, `Reduction`, the collection → functions, and a list."""
 
 import tensorflow.compat.v1 as tf
 

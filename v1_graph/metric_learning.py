@@ -1,4 +1,4 @@
-"""Metric learning: `contrib.losses.metric_learning` → functions of a few lines."""
+"""`contrastive_loss`, `triplet_semihard_loss`, `npairs_loss` of `contrib.losses`."""
 
 import numpy as np
 import tensorflow
@@ -17,7 +17,7 @@ __all__ = [
 
 
 def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
-    """Averages squared distances of pairs, and how much others are below a margin.
+    """Contrastive loss: the mean of d² for pairs and of max(margin - d, 0)² for others.
 
     Args:
         labels: [batch] tensor, 1 for a pair, 0 for what is none.

@@ -1,4 +1,4 @@
-"""Numerical stability: where floats end, and losses on logits, not on probabilities."""
+"""`tf.log(tf.nn.softmax(x))`, `clip_by_value` → losses on logits, without NaN."""
 
 import tensorflow.compat.v1 as tf
 

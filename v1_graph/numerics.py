@@ -1,4 +1,4 @@
-"""Numerics: what TensorFlow 1's library computed → modules to import or to take.
+"""Optimizers, cells, losses, … as TensorFlow 1 computed them: to import, or take.
 
 What the functions take, and what they return, the right page says.
 """

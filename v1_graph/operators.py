@@ -1,4 +1,4 @@
-"""Operators: Python's symbols on tensors, `==` by identity → `==` by value."""
+"""`+`, `//`, `==`, `&`, `x[i]` on tensors: `==` by identity → `==` by value."""
 
 import tensorflow.compat.v1 as tf
 

@@ -1,4 +1,4 @@
-"""Optimizers: an op that `minimize` returns → kernels and slots in a small module."""
+"""`tf.train.AdamOptimizer`, `MomentumOptimizer`, `minimize` → optimizer modules."""
 
 import re
 

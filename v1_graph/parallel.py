@@ -1,4 +1,4 @@
-"""Devices: `tf.device`, towers, averages → `tf.device`, MirroredStrategy."""
+"""`tf.device`, `tf.colocate_with`, towers → `tf.device`, `MirroredStrategy`."""
 
 import tensorflow.compat.v1 as tf
 

@@ -1,4 +1,4 @@
-"""Python in the graph: `py_func`, registered gradients → NumPy in a custom gradient."""
+"""`tf.py_func`, `tf.RegisterGradient`, `gradient_override_map` → `custom_gradient`."""
 
 import glob
 import os

@@ -1,4 +1,4 @@
-"""Queues: threads and coordinators that fill queues in the graph → tf.data."""
+"""`tf.FIFOQueue`, `tf.train.batch`, `QueueRunner`, `Coordinator` → `tf.data`."""
 
 import math
 import os

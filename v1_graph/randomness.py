@@ -1,4 +1,4 @@
-"""Randomness: seeds of a graph and of its ops → generators that hold their streams."""
+"""`tf.set_random_seed`, `seed=` of ops → `tf.random.Generator`, the same draws."""
 
 import numpy as np
 import tensorflow.compat.v1 as tf

@@ -1,4 +1,4 @@
-"""Saved models: graphs, collections and tensors by name → functions that were saved."""
+"""`SavedModelBuilder`, frozen `.pb`, `import_meta_graph` → `tf.saved_model`, TFLite."""
 
 import os
 import re

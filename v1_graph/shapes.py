@@ -1,4 +1,4 @@
-"""Shapes, static and dynamic: Dimensions of a placeholder → ints or None of a trace."""
+"""`x.get_shape()`, `Dimension`, `set_shape`, `tf.shape` → ints or None of a trace."""
 
 import numpy as np
 import tensorflow.compat.v1 as tf

@@ -1,4 +1,4 @@
-"""Slim's loops: train ops, sessions, queues → a step, a `for` loop, a dataset."""
+"""`slim.learning.train`, `create_train_op`, `DatasetDataProvider` → a loop."""
 
 import os
 import tempfile

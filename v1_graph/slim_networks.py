@@ -1,4 +1,4 @@
-"""Networks of the model zoo: scopes, blocks, end points → modules that return them."""
+"""Slim's model zoo: `resnet_v2`, inception blocks, end points → modules."""
 
 import collections
 import os

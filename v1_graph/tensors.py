@@ -1,4 +1,4 @@
-"""Tensors: constants, masks, picking and scattering, text, ragged rows, sparse ones."""
+"""`x[1] = v`, `tf.where`, `tf.gather`, casts; text, ragged and sparse tensors."""
 
 import tensorflow.compat.v1 as tf
 

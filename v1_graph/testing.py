@@ -1,4 +1,4 @@
-"""Tests: sessions, timelines, tfprof → plain calls, profiles and counts."""
+"""`tf.test.TestCase`, `test_session`, timelines, tfprof → plain calls, profiles."""
 
 import contextlib
 import io

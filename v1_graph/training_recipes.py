@@ -1,4 +1,4 @@
-"""Training recipes: switches, rates, order in graphs → arguments and lines."""
+"""Warm-up, plateaus, `partitioner`, gradient accumulation, `is_training`, DQN."""
 
 import os
 import tempfile

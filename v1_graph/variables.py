@@ -1,4 +1,4 @@
-"""Variables: state that sessions initialize and assign → objects that hold a value."""
+"""`tf.Variable`, `tf.assign`, `tf.scatter_…`, initializers → objects and methods."""
 
 import tensorflow.compat.v1 as tf
 

@@ -1,4 +1,4 @@
-"""Broadcasting: tile or broadcast, merge features, and the sum that hides a mistake."""
+"""`tf.tile`, `tf.concat` → broadcasting; shapes that broadcast by mistake."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""contrib's nest and data → `tf.nest`, methods of datasets."""
+"""`tf.contrib.data`, `contrib.framework.nest` → methods of datasets, `tf.nest`."""
 
 import collections.abc
 import os

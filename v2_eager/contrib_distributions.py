@@ -1,4 +1,4 @@
-"""tf.contrib.distributions: objects with methods → functions of plain ops."""
+"""`tf.contrib.distributions`, `tf.distributions` → functions of plain ops."""
 
 import functools
 import math

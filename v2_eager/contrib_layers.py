@@ -1,4 +1,4 @@
-"""Contrib's layers: `tf.contrib.layers`, with its defaults → modules that say them."""
+"""`tf.contrib.layers`: `fully_connected`, `conv2d`, `embed_sequence` → modules."""
 
 import contextlib
 import numbers

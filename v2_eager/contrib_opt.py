@@ -1,4 +1,4 @@
-"""contrib's optimizers: one op around another → objects that call each other."""
+"""`tf.contrib.opt`: AdamW, LARS, moving averages, loss scaling, as classes."""
 
 import os
 import tempfile

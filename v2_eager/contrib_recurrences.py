@@ -1,4 +1,4 @@
-"""contrib's cells without a full product of the state → modules of one step."""
+"""`tf.contrib.rnn`: `ConvLSTMCell`, `SRUCell`, `IndRNNCell`, `GridLSTMCell`."""
 
 import numpy as np
 import tensorflow as tf

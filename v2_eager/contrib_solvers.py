@@ -1,4 +1,4 @@
-"""contrib's solvers, integrals and sparsemax: functions → loops in a tf.function."""
+"""`tf.contrib.solvers`, `integrate.odeint`, `sparsemax` → loops in a `tf.function`."""
 
 import tensorflow as tf
 

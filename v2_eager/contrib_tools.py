@@ -1,4 +1,4 @@
-"""contrib's graph_editor, image, distributions, tests → functions and plain ops."""
+"""`tf.contrib`: `graph_editor`, `image.rotate`, `signal`, `percentile` → plain ops."""
 
 import functools
 import io

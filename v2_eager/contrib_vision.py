@@ -1,4 +1,4 @@
-"""contrib's parts of networks that see: layers and kernels → plain ops."""
+"""`spatial_softmax`, `gdn`, `conv3d`, `resampler`, `sparse_image_warp` of contrib."""
 
 import numpy as np
 import tensorflow as tf

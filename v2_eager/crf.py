@@ -1,4 +1,4 @@
-"""CRFs: `tf.contrib.crf` on the scores of a tagger → its recursions, as scans."""
+"""`tf.contrib.crf`: `crf_log_likelihood`, `crf_decode`, `viterbi_decode` → scans."""
 
 import numpy as np
 import tensorflow as tf

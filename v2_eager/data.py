@@ -1,4 +1,4 @@
-"""Data: placeholders, feeds and iterators' ops → arguments, and loops over tf.data."""
+"""`feed_dict`, `make_one_shot_iterator`, `get_next` → loops over `tf.data`."""
 
 import tensorflow as tf
 

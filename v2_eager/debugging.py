@@ -1,4 +1,4 @@
-"""Debugging: asserts, prints and traces in the graph → ordinary lines of a function."""
+"""`tf.Print`, `tf.assert_…`, `add_check_numerics_ops` → `tf.print`, `tf.debugging`."""
 
 import collections
 import contextlib

@@ -1,4 +1,4 @@
-"""Embeddings: vectors loaded, frozen, tied, in parts → variables and tapes."""
+"""Embeddings: GloVe or word2vec loaded, frozen rows, padding, tied weights."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Execution order: control dependencies and fetches → program order in a function."""
+"""`tf.control_dependencies`, `tf.group`, fetches → the order of the program."""
 
 import tensorflow as tf
 

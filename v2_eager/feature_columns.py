@@ -1,4 +1,4 @@
-"""Feature columns: descriptions of features → functions that compute them."""
+"""`tf.feature_column`: `numeric_column`, `embedding_column`, … → functions."""
 
 import os
 import tempfile

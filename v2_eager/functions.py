@@ -1,4 +1,4 @@
-"""Functions: many runs of one graph → many calls of one trace."""
+"""`sess.run` in loops, sweeps and threads → many calls of one `tf.function`."""
 
 import multiprocessing
 import threading

@@ -1,4 +1,4 @@
-"""Graphs: a graph that sessions run piece by piece → functions, objects and results."""
+"""`tf.Graph`, `sess.run`, `tf.get_collection`, `ConfigProto` → functions, objects."""
 
 import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""`K.function`, `K.gradients`, sessions, phases → models that are called, and tapes."""
+"""`K.function`, `K.gradients`, `K.learning_phase` → calls of models, and tapes."""
 
 from multiprocessing.pool import ThreadPool
 

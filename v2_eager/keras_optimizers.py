@@ -1,4 +1,4 @@
-"""Optimizers of tf.keras: `lr`, `decay`, `K.set_value` → schedules and attributes."""
+"""`lr=`, `decay=`, `K.set_value(optimizer.lr, …)` → schedules and attributes."""
 
 import numpy as np
 import tensorflow as tf

@@ -1,4 +1,4 @@
-"""Learning rates: tensors that depend on a global step → functions of the step.
+"""`tf.train.exponential_decay`, `polynomial_decay`, … → functions of the step.
 
 What is left to `v2_eager.numerics.schedules` is documented there.
 """

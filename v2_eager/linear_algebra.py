@@ -1,4 +1,4 @@
-"""Linear algebra: `tf.matrix_*`, which raises → `tf.linalg`, which must be checked."""
+"""`tf.matrix_inverse`, `tf.matrix_solve`, `tf.cholesky`, `tf.svd` → `tf.linalg`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Losses: weighted, reduced and collected by the graph → functions, and a list.
+"""`tf.losses.…`, `weights`, `Reduction`, the collection → functions, and a list.
 
 What the functions take, return and raise, `v2_eager.numerics.losses` says.
 """

@@ -1,4 +1,4 @@
-"""Metrics: a value and an op that updates it → modules with sums, results, a reset."""
+"""`tf.metrics.…`: a value and its `update_op` → `update_state`, `result`."""
 
 import functools
 

@@ -1,4 +1,4 @@
-"""Records: TFRecord files parsed in a session → the same files, read by tf.data."""
+"""`tf.python_io`, `tf.parse_single_example`, TFRecord files → `tf.io`, `tf.data`."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Reinforcement learning: scopes, fed slopes, assign ops → variables, tapes."""
+"""PPO, DDPG, A3C, SAC, prioritized replay: scopes, assign ops → variables, tapes."""
 
 import numpy as np
 import tensorflow as tf

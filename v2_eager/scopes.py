@@ -1,4 +1,4 @@
-"""Scopes: names that the graph kept apart and shared → names and sharing said aloud."""
+"""`tf.variable_scope`, `tf.get_variable`, `reuse` → modules that own variables."""
 
 import itertools
 

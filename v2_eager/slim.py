@@ -1,4 +1,4 @@
-"""Slim: defaults by `arg_scope`, collections of everything → arguments, and dicts."""
+"""`slim.arg_scope`, `slim.conv2d`, `slim.losses`, collections → arguments, dicts."""
 
 import functools
 import re

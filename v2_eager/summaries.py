@@ -1,4 +1,4 @@
-"""Summaries: protos fetched and handed to a FileWriter → written where they arise."""
+"""`tf.summary.FileWriter`, `merge_all`, `add_summary` → `create_file_writer`."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Moving averages: an object that adds shadow variables → a module that owns them."""
+"""`tf.train.ExponentialMovingAverage` (EMA) → a module that owns the averages."""
 
 import keras
 import numpy as np

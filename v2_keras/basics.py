@@ -1,4 +1,4 @@
-"""Basics: a session run and its feed become a function call and its arguments."""
+"""`tf.Session`, `tf.placeholder`, `feed_dict` → a function and its arguments."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""Canned estimators: linear, deep, both or neither → a module, a head and a step."""
+"""`DNNClassifier`, `LinearClassifier`, `DNNLinearCombinedClassifier`, regressors."""
 
 import keras
 import numpy as np

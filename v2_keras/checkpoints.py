@@ -1,4 +1,4 @@
-"""Checkpoints: a Saver that goes by names → objects that go by attributes, or names."""
+"""`tf.train.Saver`, `init_from_checkpoint` → `tf.train.Checkpoint`, also by names."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Estimators: `model_fn`, `input_fn`, hooks → a module, a dataset and a plain loop."""
+"""`tf.estimator.Estimator`, `model_fn`, `input_fn` → a module, a dataset, a loop."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Images: kernels that sampled at corners → half-pixel centres, and the old numbers."""
+"""`tf.image.resize_images`, `crop_and_resize`, … → `tf.image`, with the old numbers."""
 
 from keras import ops
 

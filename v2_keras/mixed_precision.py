@@ -1,4 +1,4 @@
-"""Numbers at the edge: rewrites of the graph → casts, scales, ranges in plain sight."""
+"""Mixed precision, loss scaling, `recompute_grad`, `tf.fake_quant_…`, quantization."""
 
 import numbers
 

@@ -1,4 +1,4 @@
-"""Regularization: penalties that a collection gathers → a sum of what a model has."""
+"""`l2_regularizer`, `REGULARIZATION_LOSSES`, `tf.add_to_collection` → a sum."""
 
 import keras
 import numpy as np

@@ -1,4 +1,4 @@
-"""RNNs: cells handed to `tf.nn.dynamic_rnn` → modules of one step, and one loop."""
+"""`tf.nn.dynamic_rnn`, `BasicLSTMCell`, `GRUCell`, `MultiRNNCell` → modules, a loop."""
 
 import collections
 import functools

@@ -1,4 +1,4 @@
-"""Training loops: sessions, hooks and supervisors → a step function in a plain loop."""
+"""`sess.run(train_op)`, `MonitoredTrainingSession`, hooks, `Supervisor` → a loop."""
 
 import contextlib
 import functools

@@ -92,11 +92,16 @@ class TextTest(unittest.TestCase):
 class PicturesTest(unittest.TestCase):
     def test_each_is_drawn_and_told_in_words(self):
         shown = {}
-        benchmarks = topics.document("BENCHMARKS.md").read_text("utf-8")
-        for text in [benchmarks, *(text_of(name) for name, _ in CHAPTERS)]:
+        documents = (topics.document(n) for n in ("README.md", "BENCHMARKS.md"))
+        texts = [path.read_text("utf-8") for path in documents]
+        for text in [*texts, *(text_of(name) for name, _ in CHAPTERS)]:
             found = re.findall(r"!\[([^\]]*)\]\([\w/]*pictures/(\w+)\.svg\)", text)
+            found += re.findall(
+                r'<img alt="(.*)" src="[\w/]*pictures/(\w+)\.svg">', text
+            )
             shown |= {picture: words for words, picture in found}
-        self.assertEqual(sorted(shown), sorted(pictures.PICTURES))
+        known = [*pictures.PICTURES, *pictures.PAIRS]
+        self.assertEqual(sorted(shown), sorted(known))
         for picture, words in shown.items():
             with self.subTest(picture=picture):
                 self.assertGreater(len(words.split()), 10)
@@ -107,6 +112,11 @@ class PicturesTest(unittest.TestCase):
         quick = {"decision_boundary": {"steps": 20}, "race": {"runs": 5}}
         figure = pictures.PICTURES[name](**quick.get(name, {}))
         self.assertTrue(figure.axes)
+
+    def test_readme_has_every_form_of_its_picture(self):
+        text = topics.document("README.md").read_text("utf-8")
+        files = re.findall(r'(?:src|srcset)="guide/pictures/([\w-]+\.svg)"', text)
+        self.assertEqual(sorted(files), sorted(pictures.forms("pair")))
 
 
 class CodeTest(unittest.TestCase):
@@ -147,6 +157,54 @@ class CodeTest(unittest.TestCase):
             names = [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)]
             given = list(inspect.signature(function).parameters)
             self.assertEqual(sorted(given), sorted(names))
+
+
+class NeedsTest(unittest.TestCase):
+    """A section says which names its code takes from other sections."""
+
+    @parameterized.expand(CHAPTERS)
+    def test_what_a_block_does_not_define_is_named_above_it(self, name, topic):
+        made = chapters.pairs(topic, shown(name))
+        for section in re.split(r"(?m)^### ", made)[1:]:
+            heading = section.partition("\n")[0]
+            for side in re.split(r"(?m)^(?=\*\*TensorFlow [12]\*\*$)", section)[1:]:
+                code = "\n".join(re.findall(r"(?ms)^```python\n(.*?)^```$", side))
+                told = re.search(r"(?m)^It needs (.*)\.$", side)
+                links = re.findall(
+                    r"(`[^\[]*`) of \[(\w+)\]\(#\2\)", told[1] if told else ""
+                )
+                named = {n for names, _ in links for n in re.findall(r"`(\w+)`", names)}
+                free = free_names(code)
+                with self.subTest(section=heading, side=side[2:14]):
+                    self.assertEqual(free, named)
+                    self.assertLessEqual({s for _, s in links}, set(shown(name)))
+
+    def test_one_name_for_what_says_the_same(self):
+        for name in ("keras_files", "losses"):
+            made = chapters.pairs(topics.topics()[name], shown(name))
+            self.assertNotRegex(made, r"keras_files_keras|losses_BY_NONZERO_WEIGHTS")
+        self.assertEqual(made.count("\nBY_NONZERO_WEIGHTS = "), 2)  # one on each side
+
+
+def free_names(code):
+    """The names that code takes from elsewhere."""
+    module = compile(code, "code", "exec")
+    bound = {i.argval for i in dis.get_instructions(module) if i.opname == "STORE_NAME"}
+    loaded = {i.argval for i in dis.get_instructions(module) if i.opname == "LOAD_NAME"}
+    return (loaded | _names(module)) - bound - {*dir(builtins), "__file__", "__name__"}
+
+
+def _names(code):
+    """The names that functions and classes in code look up outside of themselves."""
+    found, bound = set(), set()
+    for i in dis.get_instructions(code):
+        if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            found.add(i.argval)
+        elif i.opname == "STORE_NAME":
+            bound.add(i.argval)
+    inner = [_names(c) for c in code.co_consts if inspect.iscode(c)]
+    outside = {"__name__", "__module__", "__qualname__", "__annotations__"}
+    return (found - bound).union(*inner) - outside
 
 
 @contextlib.contextmanager

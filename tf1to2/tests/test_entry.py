@@ -5,9 +5,13 @@ import unittest
 
 from parameterized import parameterized
 
+from tf1to2 import topics
 from tf1to2.tests.test_structure import ROOT
+from tf1to2.view import library
 
 MIGRATION = (ROOT / "MIGRATION.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
+PAIR = "basics.train_classifier"  # what README shows, as a picture and as text
 # The anchors of the guide when it was one file.
 ANCHORS = """
 plan words basics graphs tensors variables shapes scopes broadcasting operators
@@ -21,7 +25,7 @@ between-tensorflow-2-versions error-messages false-friends by-keras symbols
 classic-examples--pairs
 """.split()
 # (text, topic) of the pairs that are shown: the old side, then the new one.
-SHOWN = [("README.md", "basics"), ("MIGRATION.md", "execution_order")]
+SHOWN = [("README.md", "basics"), ("MIGRATION.md", "basics")]
 
 
 def lines(text):
@@ -44,11 +48,56 @@ class EntryTest(unittest.TestCase):
             page = (ROOT / package / f"{topic}.py").read_text("utf-8")
             self.assertEqual(set(lines(block)) - set(lines(page)), set())
 
-    def test_no_column_is_told_twice(self):
-        readme = (ROOT / "README.md").read_text("utf-8")
-        (table,) = re.findall(r"(?m)^\| column \|.*\n((?:\|.*\n)+)", readme)
+    def test_readme_shows_the_whole_body_of_its_pair(self):
+        blocks = re.findall(r"(?ms)^```python\n(.*?)^```", README)[:2]
+        for definition, block in zip(library.pairs()[PAIR], blocks, strict=True):
+            docstring = definition.node.body[0]
+            body = definition.module.lines[docstring.end_lineno : definition.stop - 1]
+            body = [line for line in lines("\n".join(body)) if line[:5] != "# ---"]
+            self.assertEqual(lines(block), body, f"{PAIR} has changed: README.md")
+
+    def test_readme_says_the_numbers_of_its_sources(self):
+        known = topics.topics().values()
+        pairs = sum(len(topic.pairs) for topic in known)
+        far = [far for topic in known for far in topic.distances.values() if far]
+        float32 = (ROOT / "guide" / "float32.md").read_text("utf-8")
+        every, same, near = (
+            int(number.replace(",", ""))
+            for number in re.search(
+                r"Of ([\d,]+) float arrays ([\d,]+) .* ([\d,]+) of the other", float32
+            ).groups()
+        )
+        for said in (
+            f"This is one of {pairs} pairs in {len(known)} topics",
+            f"{same / every:.0%} of the arrays are identical to 1.15.5's, "
+            f"{(same + near) / every:.0%} are within 1e-6 of their largest value",
+            f"at most {max(far):.1%} of the largest value",
+        ):
+            self.assertIn(said, README, f"README.md must say: {said}")
+
+    def test_no_column_of_a_proof_is_named_twice(self):
+        proof = (ROOT / "guide" / "proof.md").read_text("utf-8")
+        (table,) = re.findall(r"(?m)^\| column \|.*\n((?:\|.*\n)+)", proof)
         first = [row.split("|")[1] for row in table.splitlines()]
         self.assertEqual(len(first), len(set(first)))
+
+    def test_readme_says_what_a_port_in_the_examples_has(self):
+        port = (ROOT / "guide" / "port.md").read_text("utf-8")
+        (said,) = re.findall(r"(?m)^\d+ cases: .* proven$", README)
+        self.assertIn(said, port)
+
+    def test_readme_names_every_group(self):
+        groups = re.findall(r"(?m)^- \[(.+?)\]\(MIGRATION\.md#(.+?)\): ", README)
+        self.assertEqual([title for title, _ in groups], list(topics.groups()))
+        for title, anchor in groups:
+            slug = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+            self.assertEqual(anchor, slug)
+
+    def test_readme_leads_to_files_that_are_there(self):
+        links = re.findall(r"(?:\]\(|src=\"|srcset=\")([^)\"#]+)", README)
+        self.assertGreater(len(links), 30)
+        missing = [link for link in links if not (ROOT / link).exists()]
+        self.assertEqual(missing, [])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What the guides show is what happens: their snippets run, their sessions are true."""
 
+import argparse
 import contextlib
 import io
 import os
@@ -18,8 +19,10 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import test_candidate_sampling as sampling
-from tf1to2 import chapters, cli
+from tf1to2 import chapters, cli, topics
 from tf1to2.checkpoint import maps
+from tf1to2.parity.cases import Layer as LayerCase
+from tf1to2.parity.cases import Op, Program
 from tf1to2.parity.v1 import legacy
 from tf1to2.scan import chapter
 from tf1to2.tests.test_structure import ROOT
@@ -126,6 +129,7 @@ SETTINGS = {
     "saved = {**restore.named(model, global_step), "
     '**restore.named(adam, scope="train")}': a_scope,
     "@tf.function": a_dropping_cell,
+    "import sys": dict,
     "class SampledSoftmax(tf.keras.layers.Layer):": lambda: {"tf": tf},
     "tf.config.optimizer.set_experimental_options("
     '{"dependency_optimization": False})': lambda: {"tf": tf},
@@ -153,7 +157,10 @@ class SnippetsTest(unittest.TestCase):
     def test_nothing_else_is_fenced(self):
         for path in CHAPTERS:
             kinds = {kind for kind, _ in BLOCK.findall(text_of(path))}
-            self.assertLessEqual(kinds, {"python", "json", "diff", "yaml"}, path.name)
+            known = {"python", "json", "diff", "yaml"}
+            if path.stem in (*topics.COMMANDS, "checkpoints"):
+                known |= {"", "console"}
+            self.assertLessEqual(kinds, known, path.name)
 
     def test_a_diff_is_what_fix_writes(self):
         for _, diff in in_chapters("diff"):
@@ -172,6 +179,8 @@ class SnippetsTest(unittest.TestCase):
 
 
 SESSIONS = dict(blocks("README.md", "console"))
+# Those that start TensorFlow.
+PROVING = [first for first in SESSIONS if re.search("tf1to2 (verify|prove) ", first)]
 
 
 def columns(first):
@@ -197,11 +206,11 @@ class SessionsTest(unittest.TestCase):
         )
         self.assertEqual(unprinted(first, done.stdout), [])
 
-    @parameterized.expand([(s,) for s in SESSIONS if "verify" not in s])
+    @parameterized.expand([(s,) for s in SESSIONS if s not in PROVING])
     def test_it_prints_that(self, first):
         self.check(first)
 
-    @parameterized.expand([(s,) for s in SESSIONS if "verify" in s])
+    @parameterized.expand([(s,) for s in PROVING])
     @pytest.mark.slow
     def test_it_proves_that(self, first):
         self.check(first)
@@ -232,9 +241,10 @@ def played(text, folder, environment):
             encoding="utf-8",
         )
         printed = [" ".join(line.split()) for line in done.stdout.splitlines()]
+        here = re.compile("TensorFlow 2|recordings:")
         for line in (" ".join(line.split()) for line in shown.splitlines()):
             start = line.removesuffix("…")
-            rule = "─" in line  # as long as the widest line
+            rule = "─" in line or here.match(line)  # as long as the widest; of here
             if (
                 line
                 and not rule
@@ -246,24 +256,91 @@ def played(text, folder, environment):
     return missing
 
 
+def played_in_copy(text, *examples):
+    """`played` in a folder that has a copy of each path below examples/."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in examples:
+            shutil.copytree(
+                ROOT / "examples" / name,
+                os.path.join(folder, "examples", name),
+                ignore=shutil.ignore_patterns("__py*"),
+            )
+        path = [os.path.dirname(sys.executable), os.environ["PATH"]]
+        environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith("TF1TO2_")},
+            "PATH": os.pathsep.join(path),
+            "PYTHONPATH": str(ROOT),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+        }
+        environment.pop("COLUMNS", None)
+        inside = os.path.join("examples", *examples) if len(examples) == 1 else ""
+        return played(text, os.path.join(folder, inside), environment)
+
+
+COMMANDS = [
+    (f"{name}: {first}", text)
+    for name in topics.COMMANDS
+    if name != "port"
+    for first, text in blocks(f"guide/{name}.md", "console")
+]
+
+
+class CommandsTest(unittest.TestCase):
+    """The sessions of the chapters on commands, in a copy of examples/legacy."""
+
+    def check(self, text):
+        self.assertEqual(played_in_copy(text, "legacy", "ported"), [])
+
+    @parameterized.expand([row for row in COMMANDS if "verify" not in row[0]])
+    def test_it_prints_that(self, _, text):
+        self.check(text)
+
+    @parameterized.expand([row for row in COMMANDS if "verify" in row[0]])
+    @pytest.mark.slow
+    def test_it_proves_that(self, _, text):
+        self.check(text)
+
+    def test_every_option_is_in_the_chapter_of_its_command(self):
+        (commands,) = cli._parser()._subparsers._group_actions
+        elsewhere = {
+            "diff": "take",
+            "verify": "proof",
+            **dict.fromkeys(["prove", "record", "mutate", "bench"], "port"),
+            "convert-checkpoint": "checkpoints",
+            "topics": "take",
+            "page": "install",
+        }
+        missing = []
+        for name, parser in commands.choices.items():
+            path = ROOT / "guide" / f"{elsewhere.get(name, name)}.md"
+            text = path.read_text("utf-8")
+            shown = [a for a in parser.filled()._actions if a.help != argparse.SUPPRESS]
+            options = sum([a.option_strings[-1:] for a in shown], [])
+            asked = [f"tf1to2 {name}", *options]
+            missing += [(name, o) for o in asked if o not in text and o != "--help"]
+        self.assertEqual(missing, [])
+
+
+class PairTest(unittest.TestCase):
+    def test_the_file_of_the_chapter_makes_these_cases(self):
+        first, text = blocks("guide/port.md", "python")[0]
+        self.assertEqual(first, "# test_port.py")
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("legacy/net.py", "ported/net.py"):
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir()
+                path.write_text("__all__ = []\n")
+            file = os.path.join(folder, "test_port.py")
+            exec(compile(text, file, "exec"), found := {"__file__": file})
+        kinds = [type(case) for case in found["pair"].cases]
+        self.assertEqual(kinds, [Op, LayerCase, Program])
+
+
 class ChapterTest(unittest.TestCase):
     """The sessions of guide/port.md, each in a copy of examples/port."""
 
     def check(self, first):
-        with tempfile.TemporaryDirectory() as folder:
-            copy = os.path.join(folder, "port")
-            shutil.copytree(
-                ROOT / "examples/port", copy, ignore=shutil.ignore_patterns("__py*")
-            )
-            path = [os.path.dirname(sys.executable), os.environ["PATH"]]
-            environment = {
-                **{k: v for k, v in os.environ.items() if not k.startswith("TF1TO2_")},
-                "PATH": os.pathsep.join(path),
-                "PYTHONPATH": str(ROOT),
-                "TF_CPP_MIN_LOG_LEVEL": "3",
-            }
-            environment.pop("COLUMNS", None)
-            self.assertEqual(played(CHAPTER[first], copy, environment), [])
+        self.assertEqual(played_in_copy(CHAPTER[first], "port"), [])
 
     @parameterized.expand(
         [(s,) for s, text in CHAPTER.items() if not any(w in text for w in LONG)]
@@ -289,7 +366,7 @@ class InstallTest(unittest.TestCase):
             r"PATH_TO_TF1TO2|git\+https://YOUR-HOST|tf1to2\[\w+\] @ git\+https://YOUR-HOST"
         )
         tools = [p for p in (ROOT / "tf1to2").rglob("*.py") if "tests" not in p.parts]
-        for path in (ROOT / "README.md", *tools):
+        for path in (ROOT / "README.md", ROOT / "guide" / "install.md", *tools):
             text = path.read_text("utf-8")
             with self.subTest(path=path.name):
                 named = re.findall(r"pip install [\"']*(.*)", text)

@@ -28,10 +28,13 @@ from tf1to2.tests.test_structure import ROOT
 
 pytestmark = pytest.mark.install
 
-README = (ROOT / "README.md").read_text("utf-8")
+README, SCAN = (
+    (ROOT / path).read_text("utf-8") for path in ("README.md", "guide/scan.md")
+)
 # What a checkout has beside its files.
 MADE = (ROOT / ".gitignore").read_text("utf-8").replace("/", "").split()
 DOCUMENTS = "tf1to2/documents/"
+SHOWN = ".py", ".md", ".txt", ".json", ".ipynb", ".yml"  # of examples, on the site
 TOP = ("README.md", "MIGRATION.md", "BENCHMARKS.md")
 PLACEHOLDER = "git+https://YOUR-HOST/YOUR-COPY/tf1to2"
 LEGACY = "import tensorflow as tf\nx = tf.placeholder(tf.float32)\n"
@@ -264,7 +267,8 @@ class BuildTest(unittest.TestCase):
             and not path.startswith("tf1to2/tests/")
         }
         for path in files(Built.source):
-            if path in TOP or path.startswith("guide/"):
+            shown = path.startswith("examples/") and path.endswith(SHOWN)
+            if path in TOP or path.startswith("guide/") or shown:
                 wanted[DOCUMENTS + path] = path
         with zipfile.ZipFile(Built.wheel) as wheel:
             there = {n for n in wheel.namelist() if ".dist-info/" not in n}
@@ -282,10 +286,10 @@ class BuildTest(unittest.TestCase):
 
 
 def settings(key):
-    """README's YAML that has `key`, which is a list or a mapping."""
+    """The YAML of the chapter on scan that has `key`, a list or a mapping."""
     import yaml  # pre-commit brings it
 
-    texts = re.findall(r"(?ms)^```yaml\n(.*?)^```$", README)
+    texts = re.findall(r"(?ms)^```yaml\n(.*?)^```$", SCAN)
     (found,) = [t for t in map(yaml.safe_load, texts) if key in t]
     return found[key]
 
@@ -334,7 +338,7 @@ class WithoutTensorflowTest(Commands):
         self.assertEqual(out, self.tf1to2("topics"))
 
     @parameterized.expand(
-        [(first,) for first in test_guides.SESSIONS if "verify" not in first]
+        [(s,) for s in test_guides.SESSIONS if s not in test_guides.PROVING]
     )
     def test_a_session_of_the_readme(self, first):
         arguments = first.removeprefix("$ tf1to2 ")
@@ -342,7 +346,7 @@ class WithoutTensorflowTest(Commands):
         out = self.tf1to2(arguments, None, env=environment)
         self.assertEqual(test_guides.unprinted(first, out), [])
 
-    def test_the_workflow_of_the_readme(self):
+    def test_the_workflow_of_the_chapter(self):
         steps = [s["run"] for s in settings("jobs")["tf1"]["steps"] if "run" in s]
         self.assertIn(PLACEHOLDER, steps[0])
         shutil.copytree(self.folder / "examples", self.folder / "project")
@@ -491,7 +495,7 @@ class PortTest(unittest.TestCase):
 
 
 class HookTest(unittest.TestCase):
-    """README's pre-commit settings, in a repository of its own."""
+    """The chapter's pre-commit settings, in a repository of its own."""
 
     @classmethod
     def setUpClass(cls):

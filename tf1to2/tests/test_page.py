@@ -19,7 +19,7 @@ from tf1to2 import cli, topics
 from tf1to2.tests.site import built
 from tf1to2.view import library, page
 from tf1to2.view.definitions import needed
-from tf1to2.view.website import pairs, texts
+from tf1to2.view.website import pairs, programs, texts
 
 pytestmark = pytest.mark.slow  # Sphinx makes the site: 45 s
 
@@ -126,6 +126,14 @@ class SiteTest(unittest.TestCase):
             if "/" not in name and name != "index":
                 self.assertIn(f"{name}.html", entry)
 
+    @parameterized.expand(["index", "numerics/losses"])
+    def test_the_sidebar_says_what_a_topic_is(self, name):
+        tree = read()[f"{name}.html"][0].partition('class="sidebar-tree"')[2]
+        tree = tree.partition("</nav>")[0]
+        lessons = [t.lesson.replace("`", "") for t in topics.topics().values()]
+        titles = re.findall('title="(.*?)"', tree)
+        self.assertCountEqual(map(html.unescape, titles), lessons)
+
     def code(self):
         """{place: [code of a column]} of the site."""
         found = {}
@@ -162,6 +170,34 @@ class SiteTest(unittest.TestCase):
         for place in places:
             self.assertEqual(every.count(place), 1, place)
             self.assertIn(place, read()[f"{pairs.page_of(place)}.html"][1].ids)
+
+    def test_every_file_of_a_program_is_shown(self):
+        for path, of in programs.files().items():
+            text = topics.document(path).read_text("utf-8")
+            with self.subTest(path=path):
+                self.assertIn(f"{of}.html", read())
+                if path.endswith(".md"):
+                    continue
+                shown = [
+                    html.unescape(re.sub("<.*?>", "", code))
+                    for code in re.findall(
+                        "(?s)<pre[^>]*>(.*?)</pre>", read()[f"{of}.html"][0]
+                    )
+                ]
+                self.assertIn(text.strip(), [code.strip() for code in shown])
+
+    @parameterized.expand([("plan", 9), ("port", 4), ("index", 1)])
+    def test_links_to_programs_are_kept(self, name, count):
+        path = {p: page for page, p in texts.pages().items()}[name]
+        there = topics.document(path).read_text("utf-8")
+        wanted = re.findall(r"\]\(((?:\.\./)?examples/[^)]*\.(?:py|yml|md))[#)]", there)
+        links = [
+            link for link in read()[f"{name}.html"][1].links if "examples/" in link
+        ]
+        for link in wanted:
+            of = programs.files()[link.removeprefix("../")]
+            self.assertTrue(any(x.startswith(f"{of}.html") for x in links), link)
+        self.assertGreaterEqual(len(wanted), count)
 
     def test_both_forms_are_shown_where_keras_has_one(self):
         for place in library.by_keras():

@@ -92,7 +92,7 @@ class DocsTest(unittest.TestCase):
 
 
 class ClassicExamplesTest(unittest.TestCase):
-    """guide/classics.md: what became of every example of the classic texts."""
+    """guide/maintaining/classics.md: what became of every example of the old texts."""
 
     TEXTS = {"ETF2": range(1, 37), "ETF1": range(1, 93), "TVA": range(1, 32)}
     TEXTS["WAY"] = range(1, 39)
@@ -102,7 +102,7 @@ class ClassicExamplesTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        table = (ROOT / "guide" / "classics.md").read_text("utf-8")
+        table = (ROOT / "guide/maintaining/classics.md").read_text("utf-8")
         cls.rows = re.findall(
             r"^\| (ETF2|ETF1b?|TVA|WAY) (\d+) \| .+ \| (.+) \|$", table, re.M
         )
@@ -119,7 +119,7 @@ class ClassicExamplesTest(unittest.TestCase):
                     self.assertEqual(target, "none: there is nothing to prove")
                     continue
                 link = re.fullmatch(
-                    r"\[(\w+)\.(\w+)\]\(\.\./parity_tests/test_\1\.py\)", target
+                    r"\[(\w+)\.(\w+)\]\(\.\./\.\./parity_tests/test_\1\.py\)", target
                 )
                 self.assertIsNotNone(link, target)
                 proven = {

@@ -193,6 +193,13 @@ class CommandTest(unittest.TestCase):
             self.assertIn(topic.lesson, out)
         self.assertNotIn("stale", out)
 
+    def test_a_lesson_is_a_sentence_of_its_own(self):
+        lessons = [topic.lesson for topic in topics.topics().values()]
+        self.assertEqual(len(lessons), len(set(lessons)))
+        for lesson in lessons:
+            self.assertRegex(lesson, r"^[A-Z`].*\.$")
+            self.assertEqual(lesson.count("`") % 2, 0, lesson)
+
     @parameterized.expand(
         [
             ("a_topic", ["diff", "broadcastin"], "did you mean broadcasting?"),

@@ -51,17 +51,22 @@ class Coloured:
 
     def html(self, number, marks=()):
         """A line as HTML; `marks` are the ranges of characters that changed."""
-        out, start, run, kind = [], 0, "", None
-        for text, letter in self.tokens[number - 1]:
-            for piece, marked in _cut(text, start, marks):
-                this = letter, marked
-                if this != kind and not (not piece.strip() and not marked):
-                    out.append(_wrapped(run, kind))
-                    run, kind = "", this
-                run += piece
-            start += len(text)
+        out, run, kind = [], "", None
+        for piece, *this in self.pieces(number, marks):
+            if this != kind and not (not piece.strip() and not this[1]):
+                out.append(_wrapped(run, kind))
+                run, kind = "", this
+            run += piece
         out.append(_wrapped(run, kind))
         return "".join(out) + "\n"
+
+    def pieces(self, number, marks=()):
+        """Yields (text, letter of its colour or "", whether it is marked) of a line."""
+        start = 0
+        for text, letter in self.tokens[number - 1]:
+            for piece, marked in _cut(text, start, marks):
+                yield piece, letter, marked
+            start += len(text)
 
 
 def _wrapped(text, kind):

@@ -140,6 +140,10 @@ def code(parts, imports, called):
     foreign = [i.statement for i in imports if _foreign(i.statement)]
     groups = ["\n".join(group) for group in (standard, foreign) if group]
     bodies = []
+    once = {}
+    for part in parts:  # two modules may say the same
+        once.setdefault(called[part], part)
+    parts = list(once.values())
     for part, previous in zip(parts, [None, *parts]):
         tight = previous is not None and _is_short(part) and _is_short(previous)
         if previous is None and _is_short(part):  # right below the imports
@@ -173,12 +177,22 @@ def _filled(text, width=88):
 def naming(parts, imports, first=()):
     """{Definition: its name in the file}; where two modules have it, with a prefix.
 
-    Those in `first` have none.
+    Those in `first` have none, nor has what their modules define. Assignments that say
+    the same, such as `keras = tf.keras` of two modules, have one name.
     """
-    used, called = {i.name for i in imports}, {}
-    # What is public keeps its name where a private helper of another module has it.
-    order = sorted(parts, key=lambda p: (p not in first, p.name.startswith("_")))
-    for part in order:
+    used, called, said = {i.name for i in imports}, {}, {}
+    near = {part.module for part in first}
+
+    def order(part):
+        # What is public keeps its name where a private helper of another module has it.
+        return part not in first, part.module not in near, part.name.startswith("_")
+
+    for part in sorted(parts, key=order):
+        if _is_short(part):
+            twin = said.setdefault(_meaning(part), part)
+            if twin is not part:
+                called[part] = called[twin]
+                continue
         name, private = part.name, "_" * part.name.startswith("_")
         for module in (part.module.name.rpartition(".")[2], part.module.name):
             if name in used:
@@ -187,6 +201,15 @@ def naming(parts, imports, first=()):
         used.add(name)
         called[part] = name
     return called
+
+
+def _meaning(part):
+    """The source of a definition, with the full names of what it takes from outside."""
+    whole = {part: part.name}
+    for _, what in part.references:
+        if isinstance(what, Definition):
+            whole[what] = f"{what.module.name}.{what.name}"
+    return _renamed(part, whole)
 
 
 def _renamed(part, called):

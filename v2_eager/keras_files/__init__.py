@@ -1,4 +1,4 @@
-"""Files of tf.keras: `.h5`, checkpoints, SavedModels, JSON → Keras 3 and `.keras`."""
+"""`load_model`, `save_weights`, `.h5`, JSON, SavedModels → Keras 3 and `.keras`."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Keras layers: defaults of TensorFlow 1 → Keras 3, with these defaults given."""
+"""`tf.keras.layers`: `LSTM`, `GRU`, `BatchNormalization`, … → Keras 3, old defaults."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Programs of `tf.keras`: `K.set_value`, `get_updates` → `assign`, tapes and `fit`."""
+"""`get_updates`, `add_update`, constraints, gradient reversal → tapes and `fit`."""
 
 import collections
 import contextlib

@@ -1,4 +1,4 @@
-"""Decoders: `tf.contrib.seq2seq`'s helpers and loop → the same, in a function."""
+"""`tf.contrib.seq2seq`: `TrainingHelper`, `BasicDecoder`, `dynamic_decode` → loops."""
 
 import numpy as np
 import tensorflow as tf

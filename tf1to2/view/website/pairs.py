@@ -10,6 +10,8 @@ the exact form and Keras' as tabs, what is proven, and ways to the code that it 
 """
 
 import html
+import posixpath
+import re
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -152,9 +154,26 @@ def _told_to_myst(app, doctree):
             known[anchor] = (section.line or 0, anchor, title)
 
 
+def _lessons_in_sidebar(app, page, template, context, doctree):
+    """Pointing at a topic in the sidebar shows its line."""
+    known = topics.topics()
+
+    def link(match):
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(page), match[2]))
+        if there not in known:
+            return match[0]
+        lesson = known[there].lesson.replace("`", "")
+        return f'{match[1]} title="{html.escape(lesson)}">'
+
+    tree = context.get("furo_navigation_tree", "")
+    found = r'(<a class="reference internal" href="([\w./]+)\.html")>'
+    context["furo_navigation_tree"] = re.sub(found, link, tree)
+
+
 def setup(app):
     app.add_directive("pair", Pair)
     app.add_directive("needed", Needed)
     app.connect("doctree-read", _told_to_myst)
     app.connect("builder-inited", highlighting.use)
+    app.connect("html-page-context", _lessons_in_sidebar, 600)  # after Furo's own, 500
     return {"version": __version__, "parallel_read_safe": True}

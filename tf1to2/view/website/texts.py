@@ -11,13 +11,20 @@ import re
 from tf1to2 import topics
 from tf1to2.scan import chapter
 from tf1to2.view import library
+from tf1to2.view.website import programs
 
 ENTRY = "MIGRATION.md"
 BESIDE = {"README.md": "readme", "BENCHMARKS.md": "benchmarks"}
+TOOLS = [*BESIDE.values(), "maintaining"]
 SHOWN = re.compile(r"(?s)<!-- table pairs: ([^\n]+) -->\n.*?<!-- end -->")
-FENCED = re.compile(r"(?ms)^(```.*?^```$)")
+FENCED = re.compile(r"(?ms)^((````?)(?!`).*?^\2$)")
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
+# README's picture: for dark pages, for light ones. The reader of the site switches.
+PICTURE = re.compile(
+    r'(?s)<picture>.*?srcset="(?P<dark>[\w/-]+\.svg)">\s*'
+    r'<img alt="(?P<alt>[^"]+)" src="(?P<light>[\w/-]+\.svg)">\s*</picture>'
+)
 WIDE = "---\nhide-toc: true\n---\n"
 SHORT = "---\ntocdepth: 2\n---\n"  # of 200 messages the contents would be a page
 OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none itself
@@ -26,7 +33,8 @@ OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none it
 def texts():
     """{page: its text}; a page is "index", "layers", "names/train"."""
     kinds = {f"numerics/{name}": _kind(name) for name in library.kinds()}
-    return {page: _text(path, page) for path, page in pages().items()} | kinds
+    shown = {page: _program(page) for page in programs.pages()}
+    return {page: _text(path, page) for path, page in pages().items()} | kinds | shown
 
 
 @functools.cache
@@ -46,14 +54,33 @@ def _text(path, page):
     topic = topics.topics().get(page) if path.startswith("guide/") else None
     if topic:
         text = _with_pairs(text, topic)
+    text = PICTURE.sub(
+        r"![\g<alt>](\g<light>){.only-light}\n![\g<alt>](\g<dark>){.only-dark}", text
+    )
     text = text.replace("](guide/pictures/", "](pictures/")  # all pages lie together
-    parts = FENCED.split(re.sub(r"<!-- [^\n]* -->\n?", "", text))
-    parts[::2] = [_with_links(part, path, page) for part in parts[::2]]
-    text = SHORT * (page in chapter.PAGES) + "".join(parts)
+    text = _outside_code(re.sub(r"<!-- [^\n]* -->\n?", "", text), path, page)
+    text = SHORT * (page in chapter.PAGES) + text
     if page == "index":
         return text + _contents()
     children = [child for child in pages().values() if child.startswith(f"{page}/")]
+    children += programs.children(page)
     return text + _tree(children) * bool(children)
+
+
+def _program(page):
+    """The page of a program."""
+    text = _outside_code(programs.text(page), f"{page}/README.md", page)
+    below = [f"/{child}" for child in programs.children(page)]
+    return text + _tree(below) * bool(below)
+
+
+def _outside_code(text, path, page):
+    """A text with links, but for the blocks of code in it."""
+    place, parts = 0, []
+    for match in FENCED.finditer(text):
+        parts += [_with_links(text[place : match.start()], path, page), match[0]]
+        place = match.end()
+    return "".join([*parts, _with_links(text[place:], path, page)])
 
 
 def _with_links(text, path, page):
@@ -83,6 +110,8 @@ def _target(path, anchor, text):
             if name in library.pairs() and name.startswith(page):
                 return f"{page}#{name}"
         return f"{page}#{anchor}" if anchor else page
+    if path.startswith(programs.FOLDER):
+        return programs.target(path, anchor)
     match = re.fullmatch(
         r"(?:v1_graph/|v2_\w+/|parity_tests/test_)(\w+)(?:\.py|/.*|)", path
     )
@@ -136,16 +165,17 @@ def _pair(topic, name, folded=False):
 
 
 def _contents():
-    """The sidebar: the topics by group, then what goes across them."""
+    """The sidebar: the topics by group, the commands, then what goes across all."""
     entry = topics.document(ENTRY).read_text("utf-8")
     order = [page for _, page in pages().items() if f"/{page}.md)" in entry]
     order.sort(key=lambda page: entry.index(f"/{page}.md)"))
     groups = topics.groups()
     topical = {name for names in groups.values() for name in names}
-    rest = [page for page in order if page not in topical]
+    rest = [page for page in order if "/" not in page and page not in topical]
     every = [p for p in pages().values() if "/" not in p and p != "index"]
-    rest += [p for p in every if p not in {*rest, *topical, *BESIDE.values()}]
-    groups = {**groups, "Across topics": rest, "The tools": list(BESIDE.values())}
+    rest += [p for p in every if p not in {*rest, *topical, *TOOLS}]
+    rest = [page for page in rest if page not in topics.COMMANDS]
+    groups |= {"Commands": topics.COMMANDS, "Across topics": rest, "The tools": TOOLS}
     return "".join(_tree(pages, title) for title, pages in groups.items())
 
 

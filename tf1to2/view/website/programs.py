@@ -1,0 +1,79 @@
+"""The pages of the site that show the programs in `examples/`: a page per folder."""
+
+import functools
+import pathlib
+import re
+
+from tf1to2 import topics
+
+FOLDER = "examples"
+PARENTS = {  # of the others, port
+    **{"examples/stages": "plan", "examples/legacy": "scan", "examples/ported": "scan"}
+}
+LANGUAGES = {
+    ".py": "python", ".json": "json", ".yml": "yaml", ".txt": "text", ".ipynb": "json",
+}  # fmt: skip
+NOT_OURS = "__pycache__", ".pytest_cache", ".ipynb_checkpoints"
+
+
+@functools.cache
+def files():
+    """{path of a text file, such as "examples/port/test_port.py": its page}."""
+    top = topics.document(FOLDER)
+    found = {}
+    for path in sorted(top.rglob("*")):
+        place = path.relative_to(top)
+        if path.suffix in {*LANGUAGES, ".md"} and not {*place.parts} & {*NOT_OURS}:
+            page = f"{FOLDER}/{place.parts[0]}"
+            if place.parts[1].startswith("stage"):  # a page of its own
+                page += f"/{place.parts[1]}"
+            found[f"{FOLDER}/{place.as_posix()}"] = page
+    return found
+
+
+def pages():
+    """{page: path of its folder}, both as "examples/stages/stage0"."""
+    return {page: page for page in files().values()}
+
+
+def children(page):
+    """The pages of programs that stand below a page of the guide, or of a program."""
+    if page in pages():
+        return [other for other in pages() if other.startswith(f"{page}/")]
+    tops = [other for other in pages() if other.count("/") == 1]
+    return [other for other in tops if PARENTS.get(other, "port") == page]
+
+
+def target(path, anchor):
+    """Where a file or a folder of programs is shown: "page#anchor", or None."""
+    if path in pages():
+        return path
+    page = files().get(path)
+    if page is None or path.endswith("/README.md"):
+        return f"{page}#{anchor}" if page and anchor else page
+    return f"{page}#{_anchor(_title(path, page))}"
+
+
+def text(page):
+    """The text of a page: what the folder's README says, then its files as code."""
+    names = [path for path, of in files().items() if of == page]
+    readme = f"{page}/README.md"
+    parts = [f"# {page}\n"]
+    if readme in names:
+        parts = [topics.document(readme).read_text("utf-8")]
+    for path in names:
+        if path != readme:
+            code = topics.document(path).read_text("utf-8").rstrip()
+            language = LANGUAGES.get(pathlib.Path(path).suffix, "text")
+            heading = f"## {_title(path, page)}"
+            parts.append(f"{heading}\n\n````{language}\n{code}\n````\n")
+    return "\n".join(parts)
+
+
+def _title(path, page):
+    return path.removeprefix(f"{page}/")
+
+
+def _anchor(title):
+    """The anchor that MyST makes of a heading."""
+    return re.sub(r"[^\w-]", "", title.lower())
