@@ -85,6 +85,13 @@ class SiteTest(unittest.TestCase):
                 loaded = read()[f"{path.stem}.html"][1].loaded
                 self.assertIn(picture, [link.rpartition("/")[2] for link in loaded])
 
+    def test_each_form_of_the_picture_of_readme_is_shown(self):
+        text = topics.document("README.md").read_text("utf-8")
+        forms = set(re.findall(r"pictures/([\w-]+\.svg)", text))
+        loaded = {link.rpartition("/")[2] for link in read()["readme.html"][1].loaded}
+        self.assertGreater(len(forms), 3)
+        self.assertLessEqual(forms, loaded)
+
     def test_anchors_are_unique(self):
         for name, (_, reader) in read().items():
             twice = {i for i in reader.ids if reader.ids.count(i) > 1}

@@ -20,11 +20,18 @@ SHOWN = re.compile(r"(?s)<!-- table pairs: ([^\n]+) -->\n.*?<!-- end -->")
 FENCED = re.compile(r"(?ms)^((````?)(?!`).*?^\2$)")
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
-# README's picture: for dark pages, for light ones. The reader of the site switches.
+# README's picture, and the forms that pages of the site show of it: the reader switches
+# between light and dark, and site.css has the width.
 PICTURE = re.compile(
-    r'(?s)<picture>.*?srcset="(?P<dark>[\w/-]+\.svg)">\s*'
-    r'<img alt="(?P<alt>[^"]+)" src="(?P<light>[\w/-]+\.svg)">\s*</picture>'
+    r'(?s)<picture>.*?<img alt="(?P<alt>[^"]+)" src="(?P<stem>[\w/-]+)\.svg">\s*'
+    r"</picture>"
 )
+FORMS = {
+    "": ".only-light .only-wide",
+    "-dark": ".only-dark .only-wide",
+    "-narrow": ".only-light .only-narrow",
+    "-narrow-dark": ".only-dark .only-narrow",
+}
 WIDE = "---\nhide-toc: true\n---\n"
 SHORT = "---\ntocdepth: 2\n---\n"  # of 200 messages the contents would be a page
 OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none itself
@@ -54,9 +61,10 @@ def _text(path, page):
     topic = topics.topics().get(page) if path.startswith("guide/") else None
     if topic:
         text = _with_pairs(text, topic)
-    text = PICTURE.sub(
-        r"![\g<alt>](\g<light>){.only-light}\n![\g<alt>](\g<dark>){.only-dark}", text
+    forms = (
+        rf"![\g<alt>](\g<stem>{form}.svg){{{where}}}" for form, where in FORMS.items()
     )
+    text = PICTURE.sub("\n".join(forms), text)
     text = text.replace("](guide/pictures/", "](pictures/")  # all pages lie together
     text = _outside_code(re.sub(r"<!-- [^\n]* -->\n?", "", text), path, page)
     text = SHORT * (page in chapter.PAGES) + text
