@@ -34,12 +34,9 @@ DANGEROUS = {
     "optimizer passes over it",
     ("gradients.cross_entropy_gradients", "even odds"): "the name is the same; labels "
     "that are computed are trained, too",
-    (
-        "optimizers.fit",
-        "ten steps of RMSProp",
-    ): "the first step, shown here, moves each "
-    "weight by 3.2e-4 where v1 moves it by 4e-5 to 1.5e-4; ten steps move them 1.4 to "
-    "3.7 times as far",
+    ("optimizers.fit", "ten steps of RMSProp"): "the first step, shown here, moves "
+    "each weight by 3.2e-4 where v1 moves it by 4e-5 to 1.5e-4; ten steps move them "
+    "1.4 to 3.7 times as far",
     ("learning_rates.descend", "the rate made once, before the loop"): "the rate never "
     "falls, and the loss still does",
     (

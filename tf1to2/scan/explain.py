@@ -52,12 +52,15 @@ def render(text, width=terminal.WIDTH, colour=False):
         return _several(meant, width, colour)
     if found := _having(text.rpartition(".")[2], text):
         return "\n".join(_of_passages(found, width))
-    near = suggest.near(text if "." in text else symbol)
-    near = [*near, *library.near(text)]
-    topic, found = topics.topics().get(text), asked.subjects_with(text)
-    if topic or found:
-        lines = [*_overview(topic, width), ""] if topic else []
-        lines += _of_subjects(found, [] if topic else near, width) if found else []
+    lines, near = [], []
+    if topic := topics.topics().get(text):
+        lines = [*_overview(topic, width), ""]
+    else:
+        near = suggest.near(text if "." in text else symbol)
+        near = [*near, *library.near(text)]
+    if found := asked.subjects_with(text):
+        lines += _of_subjects(found, near, width)
+    if lines:
         return "\n".join(lines)
     hint = f"did you mean {', '.join(near)}?" if near else "try tf1to2 topics"
     raise CommandError(f"TensorFlow 1.15 has no {text}; {hint}")

@@ -147,9 +147,7 @@ class CodeTest(unittest.TestCase):
         text, found = "\n".join(blocks), {}
         with registered_no_more():
             exec(text, found)
-        missing = _globals(compile(text, name, "exec")) - {*found, *dir(builtins)}
-        missing -= {"__file__"}  # of a program that starts itself
-        self.assertEqual(missing, set())
+        self.assertEqual(free_names(text), set())
         page = chapters.SIDES.index(side)
         for pair in shown(name):
             node = library.pairs()[f"{name}.{pair}"][page].node
@@ -190,8 +188,7 @@ def free_names(code):
     """The names that code takes from elsewhere."""
     module = compile(code, "code", "exec")
     bound = {i.argval for i in dis.get_instructions(module) if i.opname == "STORE_NAME"}
-    loaded = {i.argval for i in dis.get_instructions(module) if i.opname == "LOAD_NAME"}
-    return (loaded | _names(module)) - bound - {*dir(builtins), "__file__", "__name__"}
+    return _names(module) - bound - {*dir(builtins), "__file__"}
 
 
 def _names(code):
@@ -217,11 +214,3 @@ def registered_no_more():
     finally:
         registry.clear()
         registry.update(before)
-
-
-def _globals(code):
-    """The names that code and the functions in it look up outside of themselves."""
-    names = {i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}
-    return names.union(
-        *(_globals(inner) for inner in code.co_consts if inspect.iscode(inner))
-    )

@@ -32,6 +32,14 @@ def lines(text):
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
+def bodies(pair):
+    """[lines of the body of each side], without the docstring."""
+    return [
+        d.module.lines[d.node.body[0].end_lineno : d.stop - 1]
+        for d in library.pairs()[pair]
+    ]
+
+
 class EntryTest(unittest.TestCase):
     @parameterized.expand([(anchor,) for anchor in ANCHORS])
     def test_old_links_lead_somewhere(self, anchor):
@@ -50,9 +58,7 @@ class EntryTest(unittest.TestCase):
 
     def test_readme_shows_the_whole_body_of_its_pair(self):
         blocks = re.findall(r"(?ms)^```python\n(.*?)^```", README)[:2]
-        for definition, block in zip(library.pairs()[PAIR], blocks, strict=True):
-            docstring = definition.node.body[0]
-            body = definition.module.lines[docstring.end_lineno : definition.stop - 1]
+        for body, block in zip(bodies(PAIR), blocks, strict=True):
             body = [line for line in lines("\n".join(body)) if line[:5] != "# ---"]
             self.assertEqual(lines(block), body, f"{PAIR} has changed: README.md")
 

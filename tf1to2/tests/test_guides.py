@@ -285,6 +285,12 @@ COMMANDS = [
 ]
 
 
+def commands():
+    """{name: its parser} of all commands of `tf1to2`."""
+    (found,) = cli._parser()._subparsers._group_actions
+    return found.choices
+
+
 class CommandsTest(unittest.TestCase):
     """The sessions of the chapters on commands, in a copy of examples/legacy."""
 
@@ -301,7 +307,6 @@ class CommandsTest(unittest.TestCase):
         self.check(text)
 
     def test_every_option_is_in_the_chapter_of_its_command(self):
-        (commands,) = cli._parser()._subparsers._group_actions
         elsewhere = {
             "diff": "take",
             "verify": "proof",
@@ -311,7 +316,7 @@ class CommandsTest(unittest.TestCase):
             "page": "install",
         }
         missing = []
-        for name, parser in commands.choices.items():
+        for name, parser in commands().items():
             path = ROOT / "guide" / f"{elsewhere.get(name, name)}.md"
             text = path.read_text("utf-8")
             shown = [a for a in parser.filled()._actions if a.help != argparse.SUPPRESS]

@@ -22,9 +22,10 @@ import zipfile
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli, topics
+from tf1to2 import topics
 from tf1to2.tests import test_guides
 from tf1to2.tests.test_structure import ROOT
+from tf1to2.view.website import programs
 
 pytestmark = pytest.mark.install
 
@@ -34,7 +35,6 @@ README, SCAN = (
 # What a checkout has beside its files.
 MADE = (ROOT / ".gitignore").read_text("utf-8").replace("/", "").split()
 DOCUMENTS = "tf1to2/documents/"
-SHOWN = ".py", ".md", ".txt", ".json", ".ipynb", ".yml"  # of examples, on the site
 TOP = ("README.md", "MIGRATION.md", "BENCHMARKS.md")
 PLACEHOLDER = "git+https://YOUR-HOST/YOUR-COPY/tf1to2"
 LEGACY = "import tensorflow as tf\nx = tf.placeholder(tf.float32)\n"
@@ -267,7 +267,7 @@ class BuildTest(unittest.TestCase):
             and not path.startswith("tf1to2/tests/")
         }
         for path in files(Built.source):
-            shown = path.startswith("examples/") and path.endswith(SHOWN)
+            shown = path.startswith("examples/") and path.endswith(programs.SHOWN)
             if path in TOP or path.startswith("guide/") or shown:
                 wanted[DOCUMENTS + path] = path
         with zipfile.ZipFile(Built.wheel) as wheel:
@@ -386,10 +386,9 @@ class CoverageTest(unittest.TestCase):
     """A command, option or choice without a row is an error here."""
 
     def test_every_command_and_option_is_run(self):
-        (commands,) = cli._parser()._subparsers._group_actions
         rows = [shlex.split(row[0]) for row in (*ROWS, *TENSORFLOW_ROWS)]
         missing = []
-        for name, parser in commands.choices.items():
+        for name, parser in test_guides.commands().items():
             used = [words for words in rows if words[0] == name]
             if not used:
                 missing.append(name)
@@ -406,9 +405,8 @@ class CoverageTest(unittest.TestCase):
         self.assertEqual(missing, [])
 
     def test_the_readme_names_every_command_and_no_other(self):
-        (commands,) = cli._parser()._subparsers._group_actions
         named = set(re.findall(r"(?:`|\$ )tf1to2 ([a-z-]+)", README))
-        self.assertEqual(named, set(commands.choices))
+        self.assertEqual(named, set(test_guides.commands()))
 
 
 class WithTensorflowTest(Commands):

@@ -1,6 +1,5 @@
 """CONTRIBUTING and guide/maintaining: what they name is there, links lead somewhere."""
 
-import argparse
 import configparser
 import functools
 import importlib.util
@@ -9,7 +8,7 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2 import cli
+from tf1to2.tests.test_guides import commands
 from tf1to2.tests.test_structure import ROOT
 
 TEXTS = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "guide/maintaining").glob("*.md"))]
@@ -53,16 +52,6 @@ def extras():
     settings = configparser.ConfigParser()
     settings.read(ROOT / "setup.cfg")
     return set(settings["options.extras_require"])
-
-
-def commands():
-    """Names of the commands of `tf1to2`."""
-    (found,) = [
-        action.choices
-        for action in cli._parser()._actions
-        if isinstance(action, argparse._SubParsersAction)
-    ]
-    return set(found)
 
 
 def is_run(module):

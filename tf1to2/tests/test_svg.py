@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 from parameterized import parameterized
 
 from tf1to2 import pictures
-from tf1to2.view import library, proven, svg
+from tf1to2.tests.test_entry import PAIR, bodies
+from tf1to2.view import proven, svg
 
-PAIR = "basics.train_classifier"
 SVG = "{http://www.w3.org/2000/svg}"
 FILES = [
     (f"{name}{end}.svg", name) for name in pictures.PAIRS for end in pictures.FORMS
@@ -26,14 +26,6 @@ def texts(picture, kind=None):
 def words(lines):
     """Lines without blanks, as one text: a picture breaks long lines."""
     return "".join("".join(line.split()) for line in lines)
-
-
-def bodies(pair):
-    """[text of the body of each side], without the docstring."""
-    return [
-        d.module.lines[d.node.body[0].end_lineno : d.stop - 1]
-        for d in library.pairs()[pair]
-    ]
 
 
 class SvgTest(unittest.TestCase):

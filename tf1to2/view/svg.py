@@ -5,8 +5,9 @@ import itertools
 
 from tf1to2.view import library, proven, sides
 from tf1to2.view.align import align
-from tf1to2.view.coloured import Coloured, changed
+from tf1to2.view.coloured import changed
 from tf1to2.view.page import DARK, LIGHT
+from tf1to2.view.website.columns import coloured
 
 TITLES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2"}
 # The rest of the colours is the site's; these are of Furo, its theme.
@@ -32,7 +33,7 @@ def pair(name, dark=False, narrow=False):
         The text of an SVG file. Its width is that of the page.
     """
     definitions = library.pairs()[name]
-    modules = [Coloured(definition.module.source) for definition in definitions]
+    modules = [coloured(definition.module) for definition in definitions]
     columns = 60 if narrow else 70
     rows = _rows(definitions, modules, columns)
     width = GUTTER + columns * CHARACTER + MARGIN

@@ -17,7 +17,7 @@ from v2_eager.numerics.averages import (
     assign_moving_average,
     variable_of_replicas,
 )
-from v2_eager.numerics.norms import python_bool, ranked
+from v2_eager.numerics.norms import ranked, refuse_tensor
 
 __all__ = [
     "BatchNorm",
@@ -95,7 +95,7 @@ class BatchNorm(tf.Module):
             ValueError: the rank or the number of channels is unknown.
             TypeError: fused, and float64; `training` is a tensor.
         """
-        python_bool(training, "training")
+        refuse_tensor(training, "training")
         x, rank = ranked(x)
         self.build(x.shape[-1], x.dtype)
         # --- normalize
@@ -190,7 +190,7 @@ class ContribBatchNorm(BatchNorm):
 
     def __call__(self, x, is_training=True):
         """Normalizes; see `BatchNorm.__call__`."""
-        python_bool(is_training, "is_training")
+        refuse_tensor(is_training, "is_training")
         x, rank = ranked(x)
         flat = self.fused and rank == 2
         if self.collected and not (self.zero_debias or flat):

@@ -62,17 +62,12 @@ def ranked(x):
     return x, x.shape.rank
 
 
-def python_bool(value, name):
-    """`value`, such as `is_training`, unless it is a tensor.
-
-    Raises:
-        TypeError: it is a tensor or a variable.
-    """
+def refuse_tensor(value, name):
+    """Raises a TypeError if `value`, such as `is_training`, is a tensor or variable."""
     if tf.is_tensor(value):
         raise TypeError(
             f"{name} is a tensor: pass a Python bool, each value has its own trace"
         )
-    return value
 
 
 class LayerNorm(Norm):

@@ -8,12 +8,15 @@ from tf1to2 import topics
 
 FOLDER = "examples"
 PARENTS = {  # of the others, port
-    **{"examples/stages": "plan", "examples/legacy": "scan", "examples/ported": "scan"}
+    "examples/stages": "plan",
+    "examples/legacy": "scan",
+    "examples/ported": "scan",
 }
 LANGUAGES = {
     ".py": "python", ".json": "json", ".yml": "yaml", ".txt": "text", ".ipynb": "json",
 }  # fmt: skip
-NOT_OURS = "__pycache__", ".pytest_cache", ".ipynb_checkpoints"
+SHOWN = (*LANGUAGES, ".md")
+NOT_OURS = {"__pycache__", ".pytest_cache", ".ipynb_checkpoints"}
 
 
 @functools.cache
@@ -23,7 +26,7 @@ def files():
     found = {}
     for path in sorted(top.rglob("*")):
         place = path.relative_to(top)
-        if path.suffix in {*LANGUAGES, ".md"} and not {*place.parts} & {*NOT_OURS}:
+        if path.suffix in SHOWN and NOT_OURS.isdisjoint(place.parts):
             page = f"{FOLDER}/{place.parts[0]}"
             if place.parts[1].startswith("stage"):  # a page of its own
                 page += f"/{place.parts[1]}"
@@ -32,8 +35,8 @@ def files():
 
 
 def pages():
-    """{page: path of its folder}, both as "examples/stages/stage0"."""
-    return {page: page for page in files().values()}
+    """The pages, each with the path of its folder: "examples/stages/stage0"."""
+    return list(dict.fromkeys(files().values()))
 
 
 def children(page):

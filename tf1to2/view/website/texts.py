@@ -20,18 +20,7 @@ SHOWN = re.compile(r"(?s)<!-- table pairs: ([^\n]+) -->\n.*?<!-- end -->")
 FENCED = re.compile(r"(?ms)^((````?)(?!`).*?^\2$)")
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^)\s]+)\)")
 ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
-# README's picture, and the forms that pages of the site show of it: the reader switches
-# between light and dark, and site.css has the width.
-PICTURE = re.compile(
-    r'(?s)<picture>.*?<img alt="(?P<alt>[^"]+)" src="(?P<stem>[\w/-]+)\.svg">\s*'
-    r"</picture>"
-)
-FORMS = {
-    "": ".only-light .only-wide",
-    "-dark": ".only-dark .only-wide",
-    "-narrow": ".only-light .only-narrow",
-    "-narrow-dark": ".only-dark .only-narrow",
-}
+PICTURE = re.compile("(?s)<picture>.*?</picture>")  # README's, in several forms
 WIDE = "---\nhide-toc: true\n---\n"
 SHORT = "---\ntocdepth: 2\n---\n"  # of 200 messages the contents would be a page
 OPEN = 3  # pairs of a chapter that are unfolded where the chapter shows none itself
@@ -61,10 +50,7 @@ def _text(path, page):
     topic = topics.topics().get(page) if path.startswith("guide/") else None
     if topic:
         text = _with_pairs(text, topic)
-    forms = (
-        rf"![\g<alt>](\g<stem>{form}.svg){{{where}}}" for form, where in FORMS.items()
-    )
-    text = PICTURE.sub("\n".join(forms), text)
+    text = PICTURE.sub(_forms, text)
     text = text.replace("](guide/pictures/", "](pictures/")  # all pages lie together
     text = _outside_code(re.sub(r"<!-- [^\n]* -->\n?", "", text), path, page)
     text = SHORT * (page in chapter.PAGES) + text
@@ -73,6 +59,17 @@ def _text(path, page):
     children = [child for child in pages().values() if child.startswith(f"{page}/")]
     children += programs.children(page)
     return text + _tree(children) * bool(children)
+
+
+def _forms(picture):
+    """All forms of a picture: the reader switches the theme, site.css has the width."""
+    (alt,) = re.findall('alt="(.*?)"', picture[0])
+    shown = []
+    for form in re.findall(r'(?:src|srcset)="(.*?)"', picture[0]):
+        theme = "dark" if "-dark" in form else "light"
+        width = "narrow" if "-narrow" in form else "wide"
+        shown.append(f"![{alt}]({form}){{.only-{theme} .only-{width}}}")
+    return "\n".join(shown)
 
 
 def _program(page):
