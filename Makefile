@@ -62,7 +62,7 @@ test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
 
 check-tables: $(READY) ## compare the tables that are made with what makes them
-	@status=0; $(BIN)/python -m tf1to2.docs --check || status=1; \
+	@status=0; $(BIN)/python -m upkeep.docs --check || status=1; \
 	  $(BIN)/python -m pytest -q -m tables \
 	    $$(grep -l mark.tables tf1to2/tests/test_*.py) || status=1; \
 	  [ $$status = 0 ] || echo 'A table is not what its sources say. To mend it: make tables'; \
@@ -101,54 +101,54 @@ test-all: ## every target that tests or compares, on this Python; goes on after 
 	  check-recordings check-names test-distributed test-page test-install
 
 record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
-	$(BIN)/python -m tf1to2.parity.record parity_tests
-	$(BIN)/python -m tf1to2.parity.record tf1to2.parity.kernels.proof
+	$(BIN)/python -m tf1to2.prove.record parity_tests
+	$(BIN)/python -m tf1to2.prove.record upkeep.kernels.proof
 	$(BIN)/python -m tf1to2.probes --record
 
 check-recordings: $(READY) ## the same, compared with the recordings; SINCE=HEAD~3 as above
 	@live='$(LIVE)' probes='$(PROBES)' status=0; \
 	  [ -z '$(SINCE)' ] || [ -n "$$live$$probes" ] || { echo 'nothing is touched'; exit 0; }; \
 	  [ -n '$(SINCE)' ] && [ -z "$$live" ] || \
-	    $(BIN)/python -m tf1to2.parity.record parity_tests $$live --check || status=1; \
+	    $(BIN)/python -m tf1to2.prove.record parity_tests $$live --check || status=1; \
 	  [ -z "$$probes" ] || { \
-	    $(BIN)/python -m tf1to2.parity.record tf1to2.parity.kernels.proof --check || status=1; \
+	    $(BIN)/python -m tf1to2.prove.record upkeep.kernels.proof --check || status=1; \
 	    $(BIN)/python -m tf1to2.probes --check || status=1; }; \
 	  exit $$status
 
 exceptions: $(READY) ## measure anew what differs from 1.15.5 in float32, by kernel
-	$(BIN)/python -m tf1to2.parity.float32 tf1to2.parity.kernels.proof
+	$(BIN)/python -m tf1to2.parity.float32 upkeep.kernels.proof
 	$(BIN)/python -m tf1to2.parity.float32 parity_tests
 
 distances: $(READY) ## measure anew how far the Keras pages are from 1.15.5
 	$(BIN)/python -m tf1to2.parity.distances parity_tests
 
 stages: $(READY) ## ask Keras 2 and Keras 3 what each does with the old lines (needs tf_keras)
-	$(BIN)/python -m tf1to2.keras_stages
+	$(BIN)/python -m upkeep.keras_stages
 
 witness: $(READY) ## ask tf_keras all that 1.15.5 was asked of tf.keras (needs tf_keras)
-	$(BIN)/python -m tf1to2.keras_witness
+	$(BIN)/python -m upkeep.keras_witness
 
 timings: $(READY) ## measure anew which tests take long, and leave them to test-slow
 	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' --timings $(ONLY)
 
 mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
-	$(BIN)/python -m tf1to2.parity.mutate parity_tests --results parity_tests/mutations.json
+	$(BIN)/python -m tf1to2.prove.mutate parity_tests --results parity_tests/mutations.json
 
 names: $(READY) ## what 1.15.5 has and what is left of it (needs a Python 3.7)
-	$(BIN)/python -m tf1to2.scan.survey
+	$(BIN)/python -m upkeep.survey
 
 check-names: $(READY) ## the same, compared with the tables
-	$(BIN)/python -m tf1to2.scan.survey --check
+	$(BIN)/python -m upkeep.survey --check
 
 switches: $(READY) ## what each enable_… and disable_… changes (needs a Python 3.7)
-	$(BIN)/python -m tf1to2.switches
-	$(BIN)/python -m tf1to2.docs
+	$(BIN)/python -m upkeep.switches
+	$(BIN)/python -m upkeep.docs
 
 pictures: $(READY) ## draw the pictures of the guide anew
-	$(BIN)/python -m tf1to2.pictures
+	$(BIN)/python -m upkeep.pictures
 
 tables: $(READY) ## the tables of the guides, proofs.json and calls.tsv, made again
-	$(BIN)/python -m tf1to2.docs
+	$(BIN)/python -m upkeep.docs
 
 docs: tables
 
@@ -156,8 +156,8 @@ bench: $(READY) ## both sides on the clock, then BENCHMARKS.md (needs a Python 3
 	$(BIN)/tf1to2 bench work --against 1.15.5 --memory --format json \
 	  --output-file benchmarks/work.json
 	$(BIN)/tf1to2 bench pairs --format json --output-file benchmarks/pairs.json
-	$(BIN)/python -m tf1to2.pictures benchmarks
-	$(BIN)/python -m tf1to2.docs
+	$(BIN)/python -m upkeep.pictures benchmarks
+	$(BIN)/python -m upkeep.docs
 
 site: $(READY) ## the guide and all pairs as a site that needs no server, in site/
 	$(BIN)/tf1to2 page

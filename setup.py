@@ -24,7 +24,7 @@ def documents():
 
 
 class BuildWithDocuments(build_py):
-    """Copies the texts to where `tf1to2.topics.document` finds them."""
+    """Copies the texts to where `tf1to2.pages.topics.document` finds them."""
 
     def run(self):
         if self.editable_mode:

@@ -43,7 +43,7 @@ def proof(v1, v2, cases, naive=()):
 
 
 def _keras(topic):
-    from tf1to2.parity.pages import Page
+    from tf1to2.pages.page import Page
 
     try:
         return Page("v2_keras." + topic, HERE.parent)

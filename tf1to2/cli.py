@@ -11,8 +11,9 @@ import os
 import sys
 import traceback
 
-from tf1to2 import __version__, output
-from tf1to2.errors import CommandError, extra_of, needs
+from tf1to2 import __version__
+from tf1to2.common import output
+from tf1to2.common.errors import CommandError, extra_of, needs
 
 PIPE_CLOSED = 141  # as a shell reports SIGPIPE: neither clean nor findings
 
@@ -161,29 +162,29 @@ def _parser():
     )
     verify.set_defaults(run=_verify)
 
-    from tf1to2 import prove as proving
-    from tf1to2.parity import arguments
+    from tf1to2.prove import command
+    from tf1to2.prove import options as arguments
 
     prove = commands.add_parser("prove", help="prove your own port, leaf by leaf")
-    proving.add_arguments(prove)
+    command.add_arguments(prove)
 
     record = commands.add_parser(
         "record", help="have TensorFlow 1 answer for your own port's left page"
     )
     arguments.record(record)
-    record.set_defaults(run=proving.record)
+    record.set_defaults(run=command.record)
 
     mutate = commands.add_parser(
         "mutate", help="break your own port in every small way: who notices?"
     )
     arguments.mutate(mutate)
-    mutate.set_defaults(run=proving.mutate)
+    mutate.set_defaults(run=command.mutate)
     return parser
 
 
 def _explain(options):
-    from tf1to2.scan import explain
-    from tf1to2.view import terminal
+    from tf1to2.explain import screen as explain
+    from tf1to2.pages import terminal
 
     sys.stdout.write(
         explain.render(options.symbol, terminal.width(), terminal.wants_colour())
@@ -192,8 +193,8 @@ def _explain(options):
 
 
 def _topics(_):
-    from tf1to2.topics import topics
-    from tf1to2.view.tables import table
+    from tf1to2.common.tables import table
+    from tf1to2.pages.topics import topics
 
     rows = [
         (name, str(len(topic.pairs)), topic.recording, topic.lesson)
@@ -204,8 +205,8 @@ def _topics(_):
 
 
 def _diff(options):
-    from tf1to2.topics import find
-    from tf1to2.view import library, sides, terminal
+    from tf1to2.pages import library, sides, terminal
+    from tf1to2.pages.topics import find
 
     first, *others = options.what
     if first.endswith(".py"):
@@ -243,7 +244,8 @@ def _page(options):
 
 
 def _verify(options):
-    from tf1to2 import topics, verify
+    from tf1to2.pages import topics
+    from tf1to2.prove import verify
 
     for name in options.topic:  # TensorFlow takes seconds to start
         topics.find(name)

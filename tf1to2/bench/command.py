@@ -15,8 +15,9 @@ import sys
 import tempfile
 import warnings
 
-from tf1to2 import output, topics
-from tf1to2.errors import CommandError, needs
+from tf1to2.common import output
+from tf1to2.common.errors import CommandError, needs
+from tf1to2.pages import topics
 
 WORK, PAIRS, CLASSICS = "work", "pairs", "classics"
 GENUINE = "1.15.5"

@@ -119,7 +119,7 @@ UPGRADE = (
 
 def _write_tree(folder):
     """Copies of the left pages, as so many modules; returns the bytes."""
-    from tf1to2 import topics
+    from tf1to2.pages import topics
 
     os.makedirs(folder)
     size = 0

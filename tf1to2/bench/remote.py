@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 from tf1to2.parity import recordings
 
 ROOT = pathlib.Path(__file__).parents[2]

@@ -5,7 +5,7 @@ import statistics
 
 from tf1to2.bench import clock
 from tf1to2.bench.work import tables as work
-from tf1to2.view.tables import table
+from tf1to2.common.tables import table
 
 # How many times as fast a step of training shall be, by the size of the model.
 BOUNDS = {"small": 1, "large": 1}

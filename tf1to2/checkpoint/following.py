@@ -6,11 +6,11 @@ import difflib
 import math
 import re
 
-from tf1to2.checkpoint import automatic
 from tf1to2.checkpoint.casting import Loss
 from tf1to2.checkpoint.plan import Move, Plan
 from tf1to2.checkpoint.reading import Tensor
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
+from tf1to2.matching import automatic
 
 COUNTER = "save_counter"  # of the files, not of the program
 

@@ -25,7 +25,7 @@ import pathlib
 
 from tf1to2.checkpoint.casting import Loss, cast
 from tf1to2.checkpoint.reading import SUFFIX, tensorflow
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 
 FORMATS = ("objects", "names")
 

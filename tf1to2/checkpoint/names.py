@@ -1,6 +1,6 @@
 """Where the variables of a program are: attribute paths, as a checkpoint has them."""
 
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 
 
 def names(root, variables):

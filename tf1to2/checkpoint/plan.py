@@ -5,7 +5,7 @@ import json
 
 from tf1to2.checkpoint.casting import cast
 from tf1to2.checkpoint.reading import Checkpoint, Tensor
-from tf1to2.view.tables import table
+from tf1to2.common.tables import table
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 
-from tf1to2.errors import CommandError, needs
+from tf1to2.common.errors import CommandError, needs
 
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"

@@ -7,9 +7,9 @@ import re
 import shutil
 import tempfile
 
-from tf1to2 import output
 from tf1to2.checkpoint.reading import GRAPH, SUFFIX, Checkpoint, tensorflow
-from tf1to2.errors import CommandError
+from tf1to2.common import output
+from tf1to2.common.errors import CommandError
 
 SHARD = 2**28  # bytes that are held in memory, and written to one file
 

@@ -2,9 +2,9 @@
 
 import typing
 
+from tf1to2.catalog import signatures
 from tf1to2.fix.edits import Edit
-from tf1to2.scan import arguments as signatures
-from tf1to2.scan.names.syntax import NO_ARGUMENTS
+from tf1to2.source.names.syntax import NO_ARGUMENTS
 
 SIMPLE = (
     *("identifier", "attribute", "call", "subscript", "integer", "float"),

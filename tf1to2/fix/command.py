@@ -4,8 +4,8 @@ import difflib
 import sys
 import time
 
-from tf1to2 import output
-from tf1to2.errors import CommandError
+from tf1to2.common import output
+from tf1to2.common.errors import CommandError
 from tf1to2.fix import planning
 from tf1to2.scan import causes
 from tf1to2.scan import command as scanning

@@ -12,8 +12,8 @@ import re
 import tokenize
 
 from tf1to2.fix import edits
-from tf1to2.scan import notebooks, sources
-from tf1to2.scan.notebooks import Unreadable
+from tf1to2.source import notebooks, sources
+from tf1to2.source.notebooks import Unreadable
 
 END = re.compile(r"\r\n|\r|\n")
 

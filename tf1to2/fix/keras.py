@@ -1,10 +1,9 @@
 """tf.keras: arguments by Keras 3's names, methods and losses that have another name."""
 
+from tf1to2.catalog import entries, facts, signatures, verdicts
 from tf1to2.fix import arguments
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.names import KEYWORD
-from tf1to2.scan import arguments as signatures
-from tf1to2.scan import catalog, facts, verdicts
 
 LOSSES = {"kullback_leibler_divergence": "kl_divergence", "logcosh": "log_cosh"}
 
@@ -55,7 +54,7 @@ def _keywords(site, old):
 
 def _add_weight(site):
     """`add_weight("w", shape)` becomes `add_weight(name="w", shape=shape)`."""
-    _, before, now = catalog.compared(site.entry.symbol)
+    _, before, now = entries.compared(site.entry.symbol)
     given = arguments.bound(site, before)
     if not given or given[0].place is None or given[0].value.type != "string":
         return None
@@ -65,7 +64,7 @@ def _add_weight(site):
 
 def _loss(site):
     """`loss="logcosh"` becomes `loss="log_cosh"`."""
-    _, before, _ = catalog.compared(site.entry.symbol)
+    _, before, _ = entries.compared(site.entry.symbol)
     for one in arguments.bound(site, before) or ():
         text = site.tree.text(one.value)[1:-1]
         if one.name == "loss" and one.value.type == "string" and text in LOSSES:
@@ -80,5 +79,5 @@ def _change(site, found, **now):
     if not found:
         return None
     call = site.use.call._replace(**now)
-    left = catalog.judge(site.entry.symbol, call).verdict != "same"
+    left = entries.judge(site.entry.symbol, call).verdict != "same"
     return Change(tuple(found), rest=left)

@@ -7,11 +7,10 @@ the new name, or where a probe has executed the replacement.
 import functools
 import re
 
+from tf1to2.catalog import entries, facts, signatures, verdicts
 from tf1to2.fix import arguments
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.probes import probed
-from tf1to2.scan import arguments as signatures
-from tf1to2.scan import catalog, facts, verdicts
 
 NAME = re.compile(r"tf(\.\w+)+")
 KEYWORD = re.compile(r"write (\w+)= in place of (\w+)=")
@@ -54,7 +53,7 @@ def renaming(site, target):
 @functools.cache
 def _target(symbol):
     """(the name today or None, the signature then, the signature of that today)."""
-    entry, before, now = catalog.compared(symbol)
+    entry, before, now = entries.compared(symbol)
     if entry is None:
         return None, "", ""
     if entry.verdict == "same":

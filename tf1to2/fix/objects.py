@@ -1,9 +1,9 @@
 """Dimensions, which are numbers now; assignments; the arguments of a name scope."""
 
+from tf1to2.catalog import facts
 from tf1to2.fix import arguments
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.sites import is_bound
-from tf1to2.scan import facts
 
 ASSIGNS = {
     "tf.assign": "assign",

@@ -21,8 +21,8 @@ from tf1to2.fix.documents import Document
 from tf1to2.fix.flags import Flags
 from tf1to2.fix.sites import Site, Tree
 from tf1to2.scan import findings, judging
-from tf1to2.scan.names.syntax import Source
-from tf1to2.scan.notebooks import Unreadable
+from tf1to2.source.names.syntax import Source
+from tf1to2.source.notebooks import Unreadable
 
 SAFE = (
     templates.change,

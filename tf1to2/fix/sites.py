@@ -3,8 +3,8 @@
 import functools
 import re
 
-from tf1to2.scan import names
-from tf1to2.scan.names.syntax import PLAIN, Source
+from tf1to2.source import names
+from tf1to2.source.names.syntax import PLAIN, Source
 
 ROOT = "tensorflow"
 # Where the left side is bound; and what binds every name in it.

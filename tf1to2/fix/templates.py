@@ -2,9 +2,9 @@
 
 import typing
 
+from tf1to2.catalog import facts
 from tf1to2.fix import arguments, names
 from tf1to2.fix.edits import Change
-from tf1to2.scan import facts
 
 RAW = "(*, images, size, align_corners=False, half_pixel_centers=False, name=None)"
 AREA = "(*, images, size, align_corners=False, name=None)"

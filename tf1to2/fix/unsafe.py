@@ -6,10 +6,10 @@ shows; half-way most of them raise. probes/table/looked.py proves each ported.
 
 import typing
 
+from tf1to2.catalog import facts
 from tf1to2.fix import arguments, imports, statements
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.sites import is_deferred
-from tf1to2.scan import facts
 
 NUMERICS = "v2_eager.numerics."
 SCHEDULES = "tf.keras.optimizers.schedules."

@@ -1,7 +1,5 @@
 """How far a Keras page is from the genuine TensorFlow 1.15.5: the table of distances.
 
-python -m tf1to2.parity.distances PROVIDER [NAME ...]   measures, writes the table anew
-
 A Keras page has some of the names of a proof's pages, and is what a user of Keras
 writes. The cases of these names run it, in float32 as given and from the same weights,
 and each answer is compared with the recording. What has the same bits has no row; the
@@ -12,7 +10,6 @@ import dataclasses
 import importlib.metadata
 import math
 import re
-import sys
 import types
 from collections.abc import Callable
 
@@ -140,18 +137,13 @@ class Distances:
             raise Mismatch(f"{pair}: {case} is no farther away than the page")
         return {"compat.v1": Tally(1, 1)}
 
-    def measured(self):
-        """The rows of all cases and naive forms, measured now."""
-        rows = []
-        for case in [*self.cases, *self.naive]:
-            found = {}
-            slug, sides = str(case).partition(", ")[2], (SIDES[0], f"Keras, {case}")
-            for expected, actual in zip(*self._answers(case), strict=True):
-                apart = _measure(case)(expected, actual, sides)
-                float32.farthest(found, apart, _leaf(case))
-            pair = f"{self.proof.name}.{case.name}"
-            rows += [float32.Row(pair, slug, path, *far) for path, far in found.items()]
-        return rows
+    def apart(self, case):
+        """{leaf: distance} of what differs in one case or naive form, now."""
+        found, sides = {}, (SIDES[0], f"Keras, {case}")
+        for expected, actual in zip(*self._answers(case), strict=True):
+            distances = _measure(case)(expected, actual, sides)
+            float32.farthest(found, distances, _leaf(case))
+        return found
 
     def _answers(self, case):
         """(what 1.15.5 answered, what Keras does), each a list by size."""
@@ -207,18 +199,3 @@ def _leaf(case):
 def _carried(answer):
     """An answer without its initial values: weights are carried over, not drawn."""
     return {p: x for p, x in answer.items() if not p.startswith("initial/")}
-
-
-def main(argv=None):
-    def table_of(proof):
-        found = proof.distances
-        return found and (found.table, found.measured)
-
-    return float32.write_tables(argv, __doc__, table_of)
-
-
-if __name__ == "__main__":
-    from tf1to2.parity import settings
-
-    settings.apply()
-    sys.exit(main())

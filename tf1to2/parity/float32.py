@@ -1,7 +1,5 @@
 """Raw float32 against the genuine TensorFlow 1.15.5: the table of what differs.
 
-python -m tf1to2.parity.float32 PROVIDER [NAME ...]     measures, writes the table anew
-
 A row says how far a leaf is, in units in the last place and relative to the leaf's
 largest value, and by which kernels that have changed since. It holds from above, on
 every machine alike: a distance may be `SLACK` times the relative one of its row, and
@@ -9,31 +7,20 @@ every machine alike: a distance may be `SLACK` times the relative one of its row
 differ by `LAST_BITS`. A leaf that is 0 but for rounding (a bias before a batch norm)
 has a row of `noise`: its magnitude, which bounds both sides in the place of a distance.
 
-How tight the rows are, and which are not needed any more, is what the command prints. A
-person reads it; no test asks. A row that is farther than what is measured stays, since
-another processor needed it, unless `--tighten` is given. What is farther away on some
-releases has a row for these, `where`:
-
-python -m tf1to2.parity.float32 PROVIDER [NAME ...] --where "tensorflow<2.17"
+What is farther away on some releases has a row for these, `where`. `upkeep.measuring`
+makes the table.
 """
 
-import argparse
-import contextlib
 import csv
 import dataclasses
 import functools
 import operator
 import os
 import pathlib
-import sys
-import threading
-from unittest import mock
 
 import numpy as np
 
-from tf1to2.errors import CommandError
-from tf1to2.parity import kernels, releases
-from tf1to2.parity.cases import Raises
+from tf1to2.parity import releases
 from tf1to2.parity.compare import Mismatch, Tally, compare
 from tf1to2.parity.distance import (
     LAST_BITS,
@@ -320,151 +307,3 @@ def measure(expected, actual, sides):
 
 def _elements(answer):
     return sum(leaf.size for path, leaf in answer.items() if path != "structure")
-
-
-def measured(proof):
-    """The rows of a proof, measured now: what differs in float32, and by which kernels.
-
-    Args:
-        proof: a `Proof`, whose recording is up to date.
-
-    Returns:
-        list of `Row`.
-
-    Raises:
-        Mismatch: something differs that is no float.
-    """
-    rows = []
-    for case in proof.cases:
-        if isinstance(case, Raises) or proof.float32_way(case) is None:
-            continue
-        found, noise = {}, {}
-        with operations() as ran:  # the first run, which traces what is traced once
-            answers = proof.answers_float32(case)
-        recorded = proof.recorded_float32(case)
-        for expected, actual in zip(recorded, answers, strict=True):
-            sides = f"1.15.5, {proof.name}.{case}", "today"
-            farthest(found, measure(expected, actual, sides))
-        for sizes, expected, actual in zip(case.bindings(), recorded, answers):
-            for path, most in _noise(proof, case, sizes, expected, actual).items():
-                noise[path] = max(most, noise.get(path, 0.0))
-                found.setdefault(path, (0, 0.0))  # another processor's is other noise
-        if not found:
-            continue
-        pair, cause = f"{proof.name}.{case.name}", kernels.causes(ran)
-        rows += [
-            Row(pair, case.slug, path, *far, cause, noise=noise.get(path, 0.0))
-            for path, far in found.items()
-        ]
-    return rows
-
-
-def _noise(proof, case, sizes, expected, actual):
-    """{path: magnitude} of the leaves of one size that are 0 but for rounding.
-
-    These are the leaves of which 1.15.5 in float64 leaves next to nothing.
-    """
-    exact = proof.recorded_answer(case, sizes)
-    return {
-        path: magnitude(leaf, actual[path])
-        for path, leaf in expected.items()
-        if leaf.dtype.kind == "f" and leaf.dtype == exact[path].dtype
-        if 0 < magnitude(leaf) >= magnitude(exact[path]) / LAST_BITS
-    }
-
-
-@contextlib.contextmanager
-def operations():
-    """A set that gets the types of operations that run or are traced meanwhile.
-
-    Those whose outputs are no floats, such as products of sizes, are left out.
-    """
-    from tensorflow.python.framework import op_callbacks
-
-    ran = set()
-
-    def note(op_type, inputs, attrs, outputs, op_name=None, graph=None):
-        dtypes = [output.dtype for output in outputs]
-        if not dtypes or any(d.is_floating or d.is_complex for d in dtypes):
-            ran.add(op_type if isinstance(op_type, str) else op_type.decode())
-
-    def noted(thread):  # each thread has callbacks of its own
-        op_callbacks.add_op_callback(note)
-        run(thread)
-
-    run = threading.Thread.run
-    op_callbacks.add_op_callback(note)
-    try:
-        with mock.patch.object(threading.Thread, "run", noted):
-            yield ran
-    finally:
-        op_callbacks.remove_op_callback(note)
-
-
-def main(argv=None):
-    return write_tables(
-        argv, __doc__, lambda proof: (proof.float32, lambda: measured(proof))
-    )
-
-
-def write_tables(argv, doc, table_of):
-    """Writes the rows of a provider's proofs anew: the command of a table.
-
-    Args:
-        argv: PROVIDER [NAME ...], or None for those of the process.
-        doc: the docstring whose first line describes the command.
-        table_of: function from a proof to its table and the function that measures its
-            rows; to None if it has none.
-
-    Returns:
-        Exit status.
-    """
-    parser = argparse.ArgumentParser(description=doc.partition("\n")[0])
-    parser.add_argument("provider", help="a module, or the path of a file")
-    parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
-    parser.add_argument(
-        "--where", default="", help='rows for some releases: "tensorflow<2.17"'
-    )
-    parser.add_argument(
-        "--tighten",
-        action="store_true",
-        help="write what is measured, also where the row is farther",
-    )
-    options = parser.parse_args(argv)
-    from tf1to2.parity import providers
-
-    try:
-        provider = providers.provider(options.provider)
-        proofs = [proof for proof, _ in providers.select(provider, options.names)]
-    except CommandError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    failed = False
-    for proof in proofs:
-        found = table_of(proof)
-        if found is None:
-            continue
-        table, measure_now = found
-        try:
-            rows = measure_now()
-        except AssertionError as error:
-            print(f"{proof.name}: {error}", flush=True)
-            failed = True
-            continue
-        if options.where:
-            rows = table.not_allowed(rows)
-            rows = [dataclasses.replace(row, where=options.where) for row in rows]
-        else:
-            for line in table.changes(proof.name, rows):
-                print(line, flush=True)
-            rows = rows if options.tighten else table.farthest(rows)
-        table.replace(proof.name, rows, options.where)
-        print(f"{proof.name}: {len(rows)} leaves differ", flush=True)
-    return int(failed)
-
-
-if __name__ == "__main__":
-    from tf1to2.parity import settings
-
-    settings.apply()
-    sys.exit(main())

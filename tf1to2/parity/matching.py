@@ -6,7 +6,7 @@ numbers of variables go by their names.
 
 import typing
 
-from tf1to2.checkpoint import automatic
+from tf1to2.matching import automatic
 
 AUTO = "auto"
 

@@ -17,12 +17,12 @@ import re
 import sys
 import unittest
 
+from tf1to2.pages.page import folders_of, page_of
 from tf1to2.parity import cases, matching, settings, structure
 from tf1to2.parity.compare import Mismatch, Tally
 from tf1to2.parity.distance import LAST_BITS
 from tf1to2.parity.expected import compare_expected
 from tf1to2.parity.leaves import measure, worst
-from tf1to2.parity.pages import folders_of, page_of
 from tf1to2.parity.proof import FLOAT32, Check, Proof, entry_key
 from tf1to2.parity.within import ANY, Within
 

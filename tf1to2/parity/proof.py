@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 
+from tf1to2.pages.page import Page
 from tf1to2.parity import false_friends, refused, releases, structure
 from tf1to2.parity.cases import Case, Raises
 from tf1to2.parity.compare import Bound, Mismatch, Tally, compare
@@ -10,7 +11,6 @@ from tf1to2.parity.distances import WAY as KERAS
 from tf1to2.parity.distances import Distances, Naive
 from tf1to2.parity.expected import compare_expected
 from tf1to2.parity.float32 import float32_table
-from tf1to2.parity.pages import Page
 from tf1to2.parity.recordings import Entry, Recording
 
 SIDES = ("compat.v1", "1.15.5")

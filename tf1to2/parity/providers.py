@@ -12,7 +12,7 @@ import pathlib
 import sys
 from typing import Protocol
 
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 from tf1to2.parity.proof import Proof
 
 

@@ -18,8 +18,8 @@ import zipfile
 
 import numpy as np
 
+from tf1to2.pages.page import INSTALLED, Page
 from tf1to2.parity import structure
-from tf1to2.parity.pages import INSTALLED, Page
 
 REQUIREMENTS = ("tensorflow==1.15.5", "numpy<1.19", "protobuf<3.21")
 

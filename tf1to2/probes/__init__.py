@@ -82,7 +82,7 @@ def probes():
 @functools.lru_cache(maxsize=None)
 def probed():
     """{name: its probes}: aliases, which are the same object in 1.15.5, included."""
-    from tf1to2.scan import facts  # which Python 3.7 does not read
+    from tf1to2.catalog import facts  # which Python 3.7 does not read
 
     found = {}
     for row in probes():

@@ -9,8 +9,8 @@ import json
 import os
 import pathlib
 
-from tf1to2 import output
-from tf1to2.errors import CommandError
+from tf1to2.common import output
+from tf1to2.common.errors import CommandError
 
 STANDARD_INPUT = "-"
 

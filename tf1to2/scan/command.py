@@ -6,9 +6,10 @@ import os
 import sys
 import time
 
-from tf1to2 import output
-from tf1to2.errors import CommandError
-from tf1to2.scan import baseline, catalog, settings
+from tf1to2.catalog import entries
+from tf1to2.common import output
+from tf1to2.common.errors import CommandError
+from tf1to2.scan import baseline, settings
 from tf1to2.scan.reports import FORMATS
 
 
@@ -130,12 +131,12 @@ def _start(paths):
 
 def _check_rules(rules):
     """A rule that can match nothing is a typo."""
-    from tf1to2 import topics
+    from tf1to2.pages import topics
 
     for rule in rules:
-        known = (*catalog.VERDICTS, *topics.topics())
-        if rule not in known and catalog.lookup(rule) is None:
-            near = ", ".join(catalog.near(rule, 1) or known)
+        known = (*entries.VERDICTS, *topics.topics())
+        if rule not in known and entries.lookup(rule) is None:
+            near = ", ".join(entries.near(rule, 1) or known)
             raise CommandError(f"no rule {rule!r}; did you mean: {near}?")
 
 

@@ -3,9 +3,11 @@
 import dataclasses
 import functools
 
-from tf1to2.scan import catalog, judging, links, reading, sources
-from tf1to2.scan.modules import Modules
-from tf1to2.scan.project import Project
+from tf1to2.catalog import entries, links
+from tf1to2.scan import judging
+from tf1to2.source import reading, sources
+from tf1to2.source.modules import Modules
+from tf1to2.source.project import Project
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Finding:
     end_line: int
     end_column: int
     cell: int | None
-    entry: catalog.Entry
+    entry: entries.Entry
     text: str
 
     @property

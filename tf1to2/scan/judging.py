@@ -5,8 +5,9 @@ import dataclasses
 import functools
 import typing
 
-from tf1to2.scan import catalog, names
-from tf1to2.scan.names import guards, methods
+from tf1to2.catalog import entries
+from tf1to2.source import names
+from tf1to2.source.names import guards, methods
 
 # These say nothing of the version that a file was written for.
 NEUTRAL = ("same", "changed", "private")
@@ -26,7 +27,7 @@ class Judged(typing.NamedTuple):
     """
 
     use: names.Use
-    entry: catalog.Entry
+    entry: entries.Entry
     origin: str
     likely: bool
 
@@ -115,8 +116,8 @@ def _entry(origin, use):
 def _member(owner, name, use):
     """The entry of a member of a class, or what is said of all methods of that name."""
     symbol = f"tf{owner.removeprefix('tensorflow')}.{name}"
-    of = catalog.lookup(symbol.rpartition(".")[0]) if owner else None
-    own = _looked_up(symbol, use.call) if owner and catalog.is_listed(symbol) else None
+    of = entries.lookup(symbol.rpartition(".")[0]) if owner else None
+    own = _looked_up(symbol, use.call) if owner and entries.is_listed(symbol) else None
     if own is not None and own.verdict not in (*LIVING, "removed"):
         return own
     gone = (
@@ -136,14 +137,14 @@ def _member(owner, name, use):
 def _general(name):
     """What is said of all methods of a name: the table's, or of its usual class."""
     usual = methods.CLASSES.get(name, "").removeprefix("tensorflow")
-    return catalog.lookup("." + name) or (
-        catalog.lookup(f"tf{usual}.{name}") if usual else None
+    return entries.lookup("." + name) or (
+        entries.lookup(f"tf{usual}.{name}") if usual else None
     )
 
 
 @functools.cache
 def _looked_up(symbol, call):
-    return catalog.judge(symbol, call)
+    return entries.judge(symbol, call)
 
 
 def _asks(origin):
@@ -203,13 +204,13 @@ def _proves(one, file):
             text = text[: one.use.end_column - one.use.column]
         return "." in text and "compat" not in text
     if _is_ambiguous(one):
-        return catalog.rejects(one.entry.symbol, one.use.call)
+        return entries.rejects(one.entry.symbol, one.use.call)
     return one.entry.verdict not in NEUTRAL
 
 
 def _is_ambiguous(one):
     """Whether TensorFlow 2 has the name too, so that either may be meant."""
-    return one.entry.verdict == "changed" or catalog.lives(_symbol(one.origin))
+    return one.entry.verdict == "changed" or entries.lives(_symbol(one.origin))
 
 
 def _symbol(origin):

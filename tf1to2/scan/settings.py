@@ -4,7 +4,7 @@ import configparser
 import pathlib
 import sys
 
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -10,7 +10,8 @@ import sys
 import tempfile
 from unittest import mock
 
-from tf1to2.parity import providers, record, recordings, v1
+from tf1to2.parity import providers, recordings, v1
+from tf1to2.prove import record
 
 LEGACY = '''
 """What people have."""

@@ -5,9 +5,9 @@ from unittest import mock
 
 from parameterized import parameterized
 
-from tf1to2 import topics
-from tf1to2.errors import CommandError
-from tf1to2.scan import asked, explain
+from tf1to2.common.errors import CommandError
+from tf1to2.explain import questions, screen
+from tf1to2.pages import topics
 
 # {a pair, or a page of the guide: what was asked}.
 QUESTIONS = {
@@ -96,8 +96,8 @@ MORE = {
 
 
 def answer(question):
-    with mock.patch.object(explain, "_sides", return_value=""):
-        return explain.render(question)
+    with mock.patch.object(screen, "_sides", return_value=""):
+        return screen.render(question)
 
 
 class AskedTest(unittest.TestCase):
@@ -193,25 +193,25 @@ class AskedTest(unittest.TestCase):
 
     @parameterized.expand(["my port is slower than TF1", "TF2 is very slow"])
     def test_what_is_slow_is_told_by_what_is_fast(self, question):
-        first = asked.passages(question)[0]
+        first = questions.passages(question)[0]
         self.assertEqual(first.page, "guide/fast.md")
         self.assertIn("The step belongs in a function", first.text)
 
     def test_a_rare_word_weighs_more_than_many_common_ones(self):
-        first = asked.passages("the gradient of a loss under reduce_retracing")[0]
+        first = questions.passages("the gradient of a loss under reduce_retracing")[0]
         self.assertIn("reduce_retracing", first.text)
 
     def test_what_loads_a_frozen_graph_comes_before_what_freezes_one(self):
-        first = asked.passages("load a frozen graph")[0]
+        first = questions.passages("load a frozen graph")[0]
         self.assertIn("saved_models.run_frozen", first.places)
 
     def test_what_shares_a_word_alone_is_no_answer(self):
-        self.assertEqual(asked.passages("xyzzy plugh gradient quux frobnicate"), [])
+        self.assertEqual(questions.passages("xyzzy plugh gradient quux frobnicate"), [])
 
-    @parameterized.expand(asked.subjects())
+    @parameterized.expand(questions.subjects())
     def test_a_subject_leads_to_its_pairs(self, subject):
-        told = {p for passage in asked.passages(subject) for p in passage.places}
-        self.assertTrue(told & set(asked.subjects()[subject]), told)
+        told = {p for passage in questions.passages(subject) for p in passage.places}
+        self.assertTrue(told & set(questions.subjects()[subject]), told)
 
     @parameterized.expand(
         [
@@ -227,9 +227,9 @@ class AskedTest(unittest.TestCase):
         self.assertIn("Names like it: tf.nn.dropout", answer("dropout"))
 
     def test_subjects_are_sorted_and_name_pairs(self):
-        words = list(asked.subjects())
+        words = list(questions.subjects())
         self.assertEqual(words, sorted(words, key=str.casefold))
-        named = {pair for pairs in asked.subjects().values() for pair in pairs}
+        named = {pair for pairs in questions.subjects().values() for pair in pairs}
         known = {
             f"{t.name}.{pair}" for t in topics.topics().values() for pair in t.pairs
         }
@@ -237,5 +237,5 @@ class AskedTest(unittest.TestCase):
 
     def test_no_pair_is_told_twice(self):
         for question in QUESTIONS.values():
-            first = [p.places[0] for p in asked.passages(question) if p.places]
+            first = [p.places[0] for p in questions.passages(question) if p.places]
             self.assertEqual(len(first), len(set(first)), question)

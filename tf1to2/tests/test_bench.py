@@ -17,8 +17,9 @@ from unittest import mock
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli, topics
+from tf1to2 import cli
 from tf1to2.bench import clock, command, pairs, report, training
+from tf1to2.pages import topics
 from tf1to2.parity import normal
 from tf1to2.parity.cases import Op
 from tf1to2.tests.test_scan import hears

@@ -10,10 +10,11 @@ import unittest
 import pytest
 from parameterized import parameterized
 
-from tf1to2.scan import catalog, chapter, facts, links, pasted
+from tf1to2.catalog import entries, facts, links
+from tf1to2.explain import errors_page, messages
+from tf1to2.pages import library
 from tf1to2.tests.site import built
 from tf1to2.tests.test_errors import RAISERS
-from tf1to2.view import library
 from tf1to2.view.website import texts
 
 pytestmark = pytest.mark.browser
@@ -80,7 +81,7 @@ def looks(sampled):
             enumerate(WIDTHS), enumerate(SCHEMES)
         )
         # axe takes 25 s for the errors: each width there once, in one of the schemes.
-        if (name in SAMPLE and (name not in chapter.PAGES or n % 2 == m)) == sampled
+        if (name in SAMPLE and (name not in errors_page.PAGES or n % 2 == m)) == sampled
     ]
 
 
@@ -273,7 +274,7 @@ class SearchTest(Site):
     )
     def test_the_box_says_of_a_name_what_explain_says(self, name):
         self.open("layers")
-        entry, answer = catalog.lookup(name), " ".join(self.ask(name))
+        entry, answer = entries.lookup(name), " ".join(self.ask(name))
         self.assertTrue(answer.startswith(f"{name} {entry.verdict}"), answer)
         self.assertIn(entry.message.removeprefix(f"{name}: "), answer)
         self.assertIn(entry.pair, answer)
@@ -283,7 +284,7 @@ class SearchTest(Site):
     def test_it_says_the_same_of_every_name_and_member(self):
         self.open("index")
         self.ask("tf.placeholder")
-        names = [name for name in catalog.symbols()]
+        names = [name for name in entries.symbols()]
         names += [
             f"{name}.{member}"
             for name in ("tf.Session", "tf.train.Saver", "tf.keras.Model", "tf.Tensor")
@@ -292,7 +293,7 @@ class SearchTest(Site):
         self.assertGreater(len(names), 6_560)
         told = self.page.evaluate("names => names.map(window.tf1to2.answerTo)", names)
         for name, found in zip(names, told, strict=True):
-            entry = catalog.lookup(name)
+            entry = entries.lookup(name)
             self.assertEqual(found["verdict"], entry.verdict, name)
             message = entry.message.removeprefix(f"{entry.symbol}: ")
             self.assertTrue(found["text"].startswith(message), (name, found))
@@ -324,13 +325,13 @@ class SearchTest(Site):
         read = "text => { const f = window.tf1to2.ofError(text);"
         read += " return [f.names.slice(0, 1), f.errors.map(e => e.message)]; }"
         for text in [*raised(), *PASTED]:
-            symbols, known = pasted.names(text), pasted.advice(text)
+            symbols, known = messages.names(text), messages.advice(text)
             if not symbols:
-                known = known or pasted.likely(text)
+                known = known or messages.likely(text)
             if not (symbols or known):
                 if text not in PASTED:  # `explain` searches the guide by the words
                     continue
-                symbols = pasted.mentioned(text)
+                symbols = messages.mentioned(text)
             wanted = [symbols[:1], [one.message for one in known]]
             self.assertEqual(self.page.evaluate(read, text), wanted, text)
 

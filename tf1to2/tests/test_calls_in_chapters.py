@@ -13,8 +13,9 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2 import chapters, topics
+from tf1to2.pages import topics
 from tf1to2.tests.test_structure import ROOT
+from upkeep import chapters
 from v2_eager import numerics
 from v2_eager.numerics import averages, optimizers
 

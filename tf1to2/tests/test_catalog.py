@@ -12,10 +12,13 @@ import unittest
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2 import cli, topics
+from tf1to2 import cli
+from tf1to2.catalog import entries as catalog
+from tf1to2.catalog import facts, signatures, verdicts
+from tf1to2.pages import topics
 from tf1to2.parity.releases import here
-from tf1to2.scan import arguments, catalog, facts, survey, verdicts, walk
-from tf1to2.scan.names import Call
+from tf1to2.source.names import Call
+from upkeep import api_walk, survey
 
 ABSENT = object()
 
@@ -70,27 +73,27 @@ class FactsTest(unittest.TestCase):
     def test_what_is_here_is_here(self):
         for symbol in facts.names():
             fact = facts.fact(symbol)
-            found = walk.get(tf, symbol, walk.ABSENT) is not walk.ABSENT
+            found = api_walk.get(tf, symbol, api_walk.ABSENT) is not api_walk.ABSENT
             self.assertEqual(found, fact.here, symbol)
             if fact.moved:
-                self.assertIsNotNone(walk.get(tf, fact.moved), symbol)
+                self.assertIsNotNone(api_walk.get(tf, fact.moved), symbol)
 
     def test_signatures_are_those_of_today(self):
         for fact in names():
             if fact.here or fact.moved:
                 place = fact.moved or fact.symbol
-                thing = walk.get(tf, place)
+                thing = api_walk.get(tf, place)
                 of_keras = getattr(thing, "__module__", "").startswith("keras.")
                 if of_keras and not here(KERAS):
                     continue
-                signature = walk.signature(thing)
+                signature = api_walk.signature(thing)
                 self.assertEqual(signature, fact.signature_today, fact.symbol)
 
     def test_members_are_there_or_gone(self):
         for fact in names():
             place = facts.place(fact.symbol) if fact.kind == "class" else ""
             if place and fact.object == fact.symbol:
-                cls = walk.get(tf, place)
+                cls = api_walk.get(tf, place)
                 for name in facts.members(fact.symbol):
                     member = facts.member(fact.symbol, name)
                     if member.today == "gone":
@@ -118,7 +121,7 @@ class VerdictsTest(unittest.TestCase):
             entry = catalog.lookup(fact.symbol)
             if entry.verdict == "renamed":
                 name = re.match(r"[\w.]+", entry.replacement)[0]
-                self.assertIsNotNone(walk.get(tf, name), fact.symbol)
+                self.assertIsNotNone(api_walk.get(tf, name), fact.symbol)
                 self.assertNotRegex(entry.replacement, r"^[\w.]+,", fact.symbol)
 
     def test_a_module_is_judged_as_a_module(self):
@@ -146,8 +149,8 @@ class VerdictsTest(unittest.TestCase):
                     if place is not None and "*args" not in now:
                         self.assertEqual(at, place, where)
                     if default is not None:
-                        same = arguments.equal(default, new)
-                        known = (name, default, new) in arguments.SYNONYMS
+                        same = signatures.equal(default, new)
+                        known = (name, default, new) in signatures.SYNONYMS
                         self.assertTrue(same or known, where)
 
     def test_the_renamed_takes_the_same_call_or_says_what_differs(self):
@@ -164,8 +167,8 @@ class VerdictsTest(unittest.TestCase):
                         if place is not None:
                             self.assertEqual(at, place, where)
                         if default is not None:
-                            known = (name, default, new) in arguments.SYNONYMS
-                            self.assertTrue(known or arguments.equal(default, new))
+                            known = (name, default, new) in signatures.SYNONYMS
+                            self.assertTrue(known or signatures.equal(default, new))
 
     def test_what_differs_is_explained(self):
         for symbol in catalog.symbols():
@@ -212,7 +215,7 @@ class TableTest(unittest.TestCase):
     def test_what_does_not_resolve_has_another_name_or_none(self):
         """Also of names that 1.15.5 had not any more."""
         for symbol, (verdict, replacement, _) in verdicts.table()[0].items():
-            if symbol.startswith("tf.") and walk.get(tf, symbol) is None:
+            if symbol.startswith("tf.") and api_walk.get(tf, symbol) is None:
                 owner, _, name = symbol.rpartition(".")
                 if owner in facts.names() and facts.member(owner, name):
                     continue  # of objects, which a class need not show
@@ -230,7 +233,7 @@ class TableTest(unittest.TestCase):
             for name in re.findall(r"(?<!\w)tf\.[\w.]*\w", replacement):
                 if prefix.startswith("tf.") and name != "tf.function":
                     kinds = (type, types.ModuleType)  # true of whatever lies beneath
-                    thing = walk.get(tf, name)
+                    thing = api_walk.get(tf, name)
                     self.assertIsInstance(thing, kinds, f"{prefix}: {name}")
 
     def test_replacements_exist_here(self):
@@ -240,7 +243,7 @@ class TableTest(unittest.TestCase):
         for symbol, (_, replacement, _) in rows:
             for name in replacement.split(", "):
                 if re.fullmatch(r"tf(\.\w+)+", name):
-                    self.assertIsNotNone(walk.get(tf, name), f"{symbol}: {name}")
+                    self.assertIsNotNone(api_walk.get(tf, name), f"{symbol}: {name}")
 
 
 class CatalogTest(unittest.TestCase):
@@ -816,7 +819,7 @@ class ArgumentsTest(unittest.TestCase):
         ]
     )
     def test_differences(self, _, before, now, texts):
-        found = arguments.differences(before, now)
+        found = signatures.differences(before, now)
         self.assertEqual([difference.text for difference in found], texts)
 
     @parameterized.expand(
@@ -830,7 +833,7 @@ class ArgumentsTest(unittest.TestCase):
         ]
     )
     def test_felt(self, _, call, texts):
-        found = arguments.felt(call, "(x, a=1, b=2)", "(x, a=2)")
+        found = signatures.felt(call, "(x, a=1, b=2)", "(x, a=2)")
         self.assertEqual([difference.text for difference in found], texts)
 
 
@@ -908,7 +911,7 @@ class SurveyTest(unittest.TestCase):
         ]
     )
     def test_signature(self, _, thing, text):
-        self.assertEqual(walk.signature(thing), text)
+        self.assertEqual(api_walk.signature(thing), text)
 
 
 class ExplainTest(unittest.TestCase):

@@ -4,10 +4,11 @@ import pathlib
 
 from parameterized import parameterized
 
-from tf1to2 import topics
-from tf1to2.scan import catalog, causes, findings
-from tf1to2.scan.names import Call
+from tf1to2.catalog import entries
+from tf1to2.pages import topics
+from tf1to2.scan import causes, findings
 from tf1to2.scan.reports import text
+from tf1to2.source.names import Call
 from tf1to2.tests.test_scan import TF, ScanCase
 
 FLAGS = """
@@ -110,7 +111,7 @@ class CertainTest(ScanCase):
         ]
     )
     def test_search_and_replace_does_it(self, _, symbol, call, certain):
-        self.assertEqual(causes.certain(catalog.judge(symbol, call)), certain)
+        self.assertEqual(causes.certain(entries.judge(symbol, call)), certain)
 
 
 class TableTest(ScanCase):
@@ -127,7 +128,7 @@ class TableTest(ScanCase):
     def test_it_names_what_there_is(self):
         named, _, _ = causes._table()
         for name in named:
-            self.assertIsNotNone(catalog.lookup(name), name)
+            self.assertIsNotNone(entries.lookup(name), name)
 
     def test_it_fits_a_terminal(self):
         _, _, table = causes._table()

@@ -46,7 +46,7 @@ FILES = {
     "parity_tests/float32.tsv": TABLE,
     "parity_tests/slow.tsv": "# Seconds\n0.5\ttest_rnn.py::test_parity_x\n",
     "tf1to2/parity/proof.py": "",
-    "tf1to2/scan/calls.tsv": "",
+    "tf1to2/catalog/calls.tsv": "",
     "tf1to2/scan/names.py": "",
     "guide/rnn.md": "# rnn\n",
     "constraints.txt": "keras==3.15.1\n",
@@ -169,7 +169,7 @@ class ChangedTest(unittest.TestCase):
         [
             ("a_page", "v2_eager/losses.py", []),
             ("a_chapter", "guide/rnn.md", ["page"]),
-            ("calls", "tf1to2/scan/calls.tsv", []),
+            ("calls", "tf1to2/catalog/calls.tsv", []),
             ("scan", "tf1to2/scan/names.py", ["names", "tools", "wheel"]),
             ("the_site", "tf1to2/view/site.py", ["page", "tools", "wheel"]),
             ("the_readme", "README.md", ["page", "tools", "wheel"]),
@@ -177,7 +177,7 @@ class ChangedTest(unittest.TestCase):
             ("a_cluster", "v1_graph/distributed.py", ["clusters"]),
             ("the_engine", "tf1to2/parity/proof.py", ["clusters", "tools", "wheel"]),
             ("ci", ".ci/run", ["clusters", "names", "page", "tools", "wheel"]),
-            ("probes", "tf1to2/probes/left.py", ["probes", "tools", "wheel"]),
+            ("probes", "upkeep/probes/left.py", ["probes", "tools", "wheel"]),
         ]
     )
     def test_parts(self, _, path, expected):

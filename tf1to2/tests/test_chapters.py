@@ -11,9 +11,9 @@ import unittest
 import keras
 from parameterized import parameterized
 
-from tf1to2 import chapters, pictures, topics
+from tf1to2.pages import library, topics
 from tf1to2.tests.test_structure import ROOT
-from tf1to2.view import library
+from upkeep import chapters, pictures
 
 CHAPTERS = [(name, topic) for name, topic in topics.topics().items()]
 

@@ -16,7 +16,7 @@ import parity_tests  # noqa: F401  TensorFlow starts in the settings of the proo
 import tensorflow as tf
 
 from tf1to2.checkpoint import command, reading, writing
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 from tf1to2.parity.v1 import legacy
 
 VALUES = {

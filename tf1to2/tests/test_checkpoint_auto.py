@@ -10,7 +10,7 @@ import parity_tests  # noqa: F401  TensorFlow starts in the settings of the proo
 import tensorflow as tf
 
 from tf1to2 import checkpoint
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 from tf1to2.tests.test_checkpoint import Conversion, contents
 from v2_eager.numerics.optimizers import Adam
 

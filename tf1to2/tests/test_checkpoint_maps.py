@@ -12,7 +12,7 @@ import parity_tests  # noqa: F401  TensorFlow starts in the settings of the proo
 import tensorflow as tf
 
 from tf1to2.checkpoint import maps
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 from tf1to2.tests.test_checkpoint import MAP, VALUES, Conversion, contents, having
 
 

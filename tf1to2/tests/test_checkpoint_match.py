@@ -2,9 +2,9 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2.checkpoint import automatic
 from tf1to2.checkpoint.reading import Tensor
-from tf1to2.checkpoint.spelling import spell
+from tf1to2.matching import automatic
+from tf1to2.matching.spelling import spell
 
 SQUARE = (8, 8)
 

@@ -8,7 +8,7 @@ from unittest import mock
 from parameterized import parameterized
 
 from tf1to2.checkpoint import writing
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 from tf1to2.tests.test_checkpoint import MAP, Conversion, having
 
 TOUCHED = having(MAP, "new", "save_counter", "value", 7)

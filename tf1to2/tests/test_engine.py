@@ -10,9 +10,9 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2 import topics
-from tf1to2.errors import CommandError
-from tf1to2.parity import pages, providers
+from tf1to2.common.errors import CommandError
+from tf1to2.pages import page, topics
+from tf1to2.parity import providers
 
 ROOT = pathlib.Path(__file__).parents[2]
 EDITION = ("parity_tests", "v1_graph", "v2_eager", "v2_keras")
@@ -32,7 +32,7 @@ def modules():
 
 def edges(name, path, known):
     """The modules that a module imports, in functions too, or names in a text."""
-    imported = pages.imports(name, path)
+    imported = page.imports(name, path)
     tree = ast.parse(path.read_text("utf-8"))
     texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
     imported |= {t for t in texts if isinstance(t, str) and t in EDITION}
@@ -50,9 +50,9 @@ class ImportsTest(unittest.TestCase):
         self.assertGreater(len(engine), 10)
         for name, imported in engine.items():
             others = {m for m in imported if not m.startswith("tf1to2.parity")}
-            allowed = {"tf1to2", "tf1to2.errors", "tf1to2.output"}
+            allowed = {"tf1to2", "tf1to2.common.errors", "tf1to2.common.output"}
             if name == "tf1to2.parity.matching":  # names are matched in one place
-                allowed |= {"tf1to2.checkpoint", "tf1to2.checkpoint.automatic"}
+                allowed |= {"tf1to2.checkpoint", "tf1to2.matching.automatic"}
             self.assertLessEqual(others, allowed, name)
 
     def test_the_proofs_import_of_the_tools_what_they_prove(self):
@@ -97,8 +97,8 @@ class ImportsTest(unittest.TestCase):
 
     def test_a_cycle_would_be_seen(self):
         proof = "tf1to2.parity.proof"
-        self.edges = {**self.edges, proof: self.edges[proof] | {"tf1to2.verify"}}
-        self.assertIn(("tf1to2.verify", "tf1to2.parity.proof"), self.cycles())
+        self.edges = {**self.edges, proof: self.edges[proof] | {"tf1to2.prove.verify"}}
+        self.assertIn(("tf1to2.prove.verify", "tf1to2.parity.proof"), self.cycles())
 
     def test_the_engine_runs_without_the_edition(self):
         stems = sorted(p.stem for p in topics.folder("tf1to2").glob("parity/[a-z]*.py"))
@@ -106,7 +106,7 @@ class ImportsTest(unittest.TestCase):
             "import importlib, sys\n"
             f"for stem in {stems}: importlib.import_module('tf1to2.parity.' + stem)\n"
             f"loaded = [m for m in sys.modules if m.partition('.')[0] in {EDITION}]\n"
-            "loaded += [m for m in sys.modules if m == 'tf1to2.topics']\n"
+            "loaded += [m for m in sys.modules if m == 'tf1to2.pages.topics']\n"
             "print(loaded)"
         )
         run = subprocess.run([sys.executable, "-c", program], capture_output=True)
@@ -165,7 +165,7 @@ class ProviderTest(unittest.TestCase):
         [
             ("no_file", "nowhere/test_port.py", "no such file"),
             ("no_module", "no_such_module", "cannot be imported"),
-            ("no_proof", "tf1to2.errors", "has no proof"),
+            ("no_proof", "tf1to2.common.errors", "has no proof"),
         ]
     )
     def test_what_provides_nothing(self, _, where, message):
@@ -197,10 +197,10 @@ class PageTest(unittest.TestCase):
         path.write_text(text)
 
     def code(self):
-        return pages.Page("net.py", self.folder).code
+        return page.Page("net.py", self.folder).code
 
     def test_what_it_imports_belongs_to_it(self):
-        sources = pages.Page("net.py", self.folder).sources
+        sources = page.Page("net.py", self.folder).sources
         self.assertEqual(list(sources), ["net", "parts", "parts.layer", "parts.names"])
 
     def test_what_is_installed_beside_a_page_is_no_part_of_it(self):
@@ -210,7 +210,7 @@ class PageTest(unittest.TestCase):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("")
         (folder / "legacy" / "net.py").write_text("import numpy, legacy.parts\n")
-        sources = pages.Page("legacy.net", folder).sources
+        sources = page.Page("legacy.net", folder).sources
         self.assertEqual(list(sources), ["legacy", "legacy.net", "legacy.parts"])
 
     @parameterized.expand(

@@ -5,9 +5,8 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2 import topics
+from tf1to2.pages import library, topics
 from tf1to2.tests.test_structure import ROOT
-from tf1to2.view import library
 
 MIGRATION = (ROOT / "MIGRATION.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")

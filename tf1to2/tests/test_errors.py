@@ -14,9 +14,9 @@ from parameterized import parameterized
 from tensorflow.python.eager import context
 
 from parity_tests import conftest
-from tf1to2 import topics
+from tf1to2.explain import errors_page
+from tf1to2.pages import topics
 from tf1to2.parity.releases import here
-from tf1to2.scan import chapter
 from tf1to2.tests.raisers import (
     functions,
     graphs,
@@ -39,7 +39,7 @@ RAISERS = {
     for module in (names, graphs, functions, values, saved, layers, running, training)
     for part, code in module.ERRORS.items()
 }
-SECTIONS = chapter.sections()
+SECTIONS = errors_page.sections()
 WORDINGS = [(w,) for section in SECTIONS for w in section.raised]
 
 
@@ -50,7 +50,7 @@ def raiser(wording):
 
 def fits(wording, message):
     """Whether the pieces of a wording stand in a message, in their order."""
-    return re.search(chapter.pattern(wording), message) is not None
+    return re.search(errors_page.pattern(wording), message) is not None
 
 
 class NothingIsLeft(unittest.TestCase):

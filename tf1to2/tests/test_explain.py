@@ -9,8 +9,11 @@ from unittest import mock
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli, probes, topics
-from tf1to2.scan import calls, catalog, explain, facts, links, pasted
+from tf1to2 import cli, probes
+from tf1to2.catalog import entries, facts, links
+from tf1to2.explain import messages, screen
+from tf1to2.pages import topics
+from upkeep import calls
 
 
 def run_it(text, columns="80", stdin=""):
@@ -117,15 +120,15 @@ class ClaimTest(unittest.TestCase):
     )
     def test_what_a_pair_does_not_call_it_does_not_prove(self, _, name):
         told = head(name)
-        self.assertIn(f"see {catalog.lookup(name).pair}: ", told)
-        self.assertNotIn(f"{catalog.lookup(name).pair}: identical", told)
+        self.assertIn(f"see {entries.lookup(name).pair}: ", told)
+        self.assertNotIn(f"{entries.lookup(name).pair}: identical", told)
 
     @pytest.mark.slow
     def test_identical_is_said_of_what_the_left_page_calls(self):
         called = calls.calls(calls.words())
-        for symbol in catalog.symbols():
-            with mock.patch.object(explain, "_sides", return_value=""):
-                told = " ".join(explain.render(symbol).split())
+        for symbol in entries.symbols():
+            with mock.patch.object(screen, "_sides", return_value=""):
+                told = " ".join(screen.render(symbol).split())
             claim = r"(\w+\.\w+): (?:[a-z, ]+ )?(?:identical|within \d+ ULP) on 1"
             claims = re.findall(claim, told)
             claims += re.findall(r"(\w+\.\w+)", told.partition("it is called: ")[2])
@@ -160,8 +163,8 @@ class ClaimTest(unittest.TestCase):
     def test_a_probe_is_shown_wherever_no_page_calls_a_name(self):
         fits = {name: rows for name, rows in probes.probed().items() if len(name) < 60}
         for symbol, rows in sorted(fits.items()):
-            with mock.patch.object(explain, "_sides", return_value=""):
-                told = explain.render(symbol, 72)
+            with mock.patch.object(screen, "_sides", return_value=""):
+                told = screen.render(symbol, 72)
             shown = "proven by a probe" in told
             self.assertNotEqual(shown, bool(links.proofs(symbol)), symbol)
             self.assertLessEqual(max(map(len, told.split("\n"))), 72, symbol)
@@ -366,17 +369,17 @@ class ErrorTest(unittest.TestCase):
     @parameterized.expand(ERRORS)
     def test_it_leads_to_the_name(self, message, name):
         for prefix in ("", "AttributeError: ", "tensorflow.errors.SomeError: "):
-            self.assertEqual(pasted.names(prefix + message)[0], name)
+            self.assertEqual(messages.names(prefix + message)[0], name)
         self.assertIn(f"{name}: ", head(message))
 
     def test_all_that_took_the_keyword(self):
-        found = pasted.names(
+        found = messages.names(
             "TypeError: Got an unexpected keyword argument 'keep_dims'"
         )
         self.assertIn("tf.reduce_sum", found)
         self.assertIn("tf.norm", found)
         for name in found:
-            self.assertIn("keepdims=", catalog.lookup(name).message)
+            self.assertIn("keepdims=", entries.lookup(name).message)
 
     @parameterized.expand(
         [("as an argument", TRACEBACK, ""), ("as the input", "-", TRACEBACK)]
@@ -449,7 +452,7 @@ class ErrorTest(unittest.TestCase):
         ]
     )
     def test_it_takes_the_name_among_the_words(self, _, text, name):
-        self.assertIn(f"{explain.NAMED.strip()} {name}: ", head(text))
+        self.assertIn(f"{screen.NAMED.strip()} {name}: ", head(text))
 
     def test_the_op_that_raised_it_is_no_word_of_it(self):
         told = "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3]"
@@ -461,10 +464,10 @@ class ErrorTest(unittest.TestCase):
         self.assertEqual(answer[0], 2)
 
     def test_a_word_of_english_is_no_name(self):
-        self.assertEqual(pasted.mentioned("the loss is nan after a square"), [])
+        self.assertEqual(messages.mentioned("the loss is nan after a square"), [])
 
     def test_a_name_of_before_1_0_is_no_module(self):
-        self.assertEqual(pasted.mentioned("tf.sub or tf.abs"), ["tf.sub", "tf.abs"])
+        self.assertEqual(messages.mentioned("tf.sub or tf.abs"), ["tf.sub", "tf.abs"])
 
     @parameterized.expand(
         [

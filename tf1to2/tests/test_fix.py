@@ -16,8 +16,9 @@ from unittest import mock
 from parameterized import parameterized
 
 from tf1to2 import cli
+from tf1to2.catalog import signatures as arguments
 from tf1to2.fix import planning
-from tf1to2.scan import arguments, findings
+from tf1to2.scan import findings
 
 TF = "import tensorflow as tf\n"
 MAIN = "\ndef main(_):\n    pass\n\n\nif __name__ == '__main__':\n    app.run(main)\n"

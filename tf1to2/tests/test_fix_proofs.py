@@ -11,9 +11,10 @@ import unittest
 
 from parameterized import parameterized
 
+from tf1to2.catalog import facts
 from tf1to2.fix import planning, templates
-from tf1to2.probes import probes, proving
-from tf1to2.scan import facts
+from tf1to2.probes import probes
+from upkeep.probes import proving
 
 TF = "import tensorflow as tf\n"
 END = "\n\ndef main(_):\n    pass\n\nif __name__ == '__main__':\n    tf.app.run(main)\n"

@@ -11,9 +11,11 @@ import re
 
 from parameterized import parameterized
 
+from tf1to2.catalog import entries, facts
 from tf1to2.fix import statements, unsafe
 from tf1to2.probes import probes
-from tf1to2.scan import catalog, facts, findings, names
+from tf1to2.scan import findings
+from tf1to2.source import names
 from tf1to2.tests.test_fix import TF, FixCase
 from tf1to2.tests.test_structure import ROOT
 from v2_eager.numerics import metrics, optimizers
@@ -311,6 +313,6 @@ class ProofsTest(FixCase):
 
     def test_a_call_with_an_argument_of_today_is_no_finding(self):
         call = names.Call(2, ("step",), False)
-        self.assertEqual(catalog.judge("tf.summary.scalar", call).verdict, "same")
+        self.assertEqual(entries.judge("tf.summary.scalar", call).verdict, "same")
         call = names.Call(2, ("collections",), False)
-        self.assertEqual(catalog.judge("tf.summary.scalar", call).verdict, "rewrite")
+        self.assertEqual(entries.judge("tf.summary.scalar", call).verdict, "rewrite")

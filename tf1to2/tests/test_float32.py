@@ -8,12 +8,12 @@ import unittest
 import numpy as np
 from parameterized import parameterized
 
-from tf1to2.parity import kernels
 from tf1to2.parity.compare import Mismatch
 from tf1to2.parity.distance import distance
 from tf1to2.parity.float32 import Row, Table
-from tf1to2.parity.kernels.page import KERNELS
-from tf1to2.parity.kernels.proof import INPUTS, PROOF
+from upkeep.kernels import causes
+from upkeep.kernels.page import KERNELS
+from upkeep.kernels.proof import INPUTS, PROOF
 
 ONE = np.float32(1)
 NEXT = np.nextafter(ONE, np.float32(2))
@@ -29,13 +29,13 @@ class KernelsTest(unittest.TestCase):
         self.assertEqual(set(INPUTS) - set(KERNELS), set())
 
     def test_some_have_changed_and_some_have_not(self):
-        changed = {name for names in kernels.changed().values() for name in names}
+        changed = {name for names in causes.changed().values() for name in names}
         self.assertLessEqual({"exp", "log", "tanh", "sum"}, changed)
         self.assertEqual({"add", "multiply", "relu", "matmul"} & changed, set())
 
     def test_causes_are_the_changed_kernels_that_ran(self):
-        self.assertEqual(kernels.causes({"Tanh", "Exp", "Mul"}), "exp, tanh")
-        self.assertEqual(kernels.causes({"Mul"}), "?")
+        self.assertEqual(causes.causes({"Tanh", "Exp", "Mul"}), "exp, tanh")
+        self.assertEqual(causes.causes({"Mul"}), "?")
 
 
 class DistanceTest(unittest.TestCase):

@@ -4,9 +4,9 @@ import json
 import re
 import unittest
 
-from tf1to2 import friends
-from tf1to2.scan import catalog
+from tf1to2.catalog import entries
 from tf1to2.tests.test_structure import ROOT
+from upkeep import friends
 
 PROOFS = json.loads((ROOT / "parity_tests" / "proofs.json").read_text("utf-8"))
 PROVEN = {
@@ -22,7 +22,7 @@ class FriendsTest(unittest.TestCase):
         self.assertEqual(sorted(friends.named()), sorted(PROVEN))
 
     def test_names_are_those_of_1_15(self):
-        known = set(catalog.symbols())
+        known = set(entries.symbols())
         for name, _ in friends.named().values():
             for symbol in re.findall(r"tf\.[\w.]+", name):
                 with self.subTest(name=name):

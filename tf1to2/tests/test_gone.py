@@ -5,7 +5,7 @@ import unittest
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2 import topics
+from tf1to2.pages import topics
 
 V1 = tf.compat.v1
 X = tf.constant([1.0, 2.0])

@@ -19,13 +19,15 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import test_candidate_sampling as sampling
-from tf1to2 import chapters, cli, topics
+from tf1to2 import cli
 from tf1to2.checkpoint import maps
+from tf1to2.explain import errors_page
+from tf1to2.pages import topics
 from tf1to2.parity.cases import Layer as LayerCase
 from tf1to2.parity.cases import Op, Program
 from tf1to2.parity.v1 import legacy
-from tf1to2.scan import chapter
 from tf1to2.tests.test_structure import ROOT
+from upkeep import chapters
 from v2_eager import rnn
 from v2_eager.numerics import optimizers, restore
 from v2_eager.numerics import rnn as numerics_rnn
@@ -45,7 +47,7 @@ def blocks(name, *languages):
 
 
 # The sessions of port are played below; test_errors.py and test_stages.py have theirs.
-OTHERS = "port", "plan", *chapter.PAGES
+OTHERS = "port", "plan", *errors_page.PAGES
 CHAPTERS = [p for p in sorted((ROOT / "guide").glob("*.md")) if p.stem not in OTHERS]
 
 

@@ -22,7 +22,7 @@ import zipfile
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import topics
+from tf1to2.pages import topics
 from tf1to2.tests import test_guides
 from tf1to2.tests.test_structure import ROOT
 from tf1to2.view.website import programs

@@ -15,13 +15,14 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PROVIDER
-from tf1to2 import cli, topics
+from tf1to2 import cli
+from tf1to2.pages import sides, topics
+from tf1to2.pages.definitions import needed
 from tf1to2.parity import Layer, Naive, Op
 from tf1to2.parity.compare import Mismatch
 from tf1to2.parity.distances import Distances
 from tf1to2.parity.float32 import Row
-from tf1to2.view import sides
-from tf1to2.view.definitions import needed
+from upkeep.measuring import keras_rows
 
 PAGES = [(name, t) for name, t in topics.topics().items() if t.keras]
 
@@ -159,7 +160,7 @@ class DistancesTest(unittest.TestCase):
         self.path = pathlib.Path(folder.name, "keras.tsv")
         self.case = Op("grow", "by little", [ONE])
         self.naive = Naive("grow, by little", "by much", self.grown(64), because="")
-        measured = self.distances(4).measured()
+        measured = keras_rows(self.distances(4))
         self.distances(4).table.replace("p", measured)
         self.rows = measured
 
@@ -222,7 +223,7 @@ class DistancesTest(unittest.TestCase):
     def test_a_naive_form_that_is_none(self):
         naive = Naive("grow, by little", "by much", self.grown(4), because="")
         distances = self.distances(4, naive=naive)
-        distances.table.replace("p", distances.measured())
+        distances.table.replace("p", keras_rows(distances))
         with self.assertRaisesRegex(Mismatch, "no farther away than the page"):
             distances.prove(naive)
 

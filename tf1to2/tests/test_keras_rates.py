@@ -9,7 +9,7 @@ import unittest
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2 import topics
+from tf1to2.pages import topics
 
 CELL = r"\| `([^`]*)` "
 NUMBER = r"\| ([\d.]+) "

@@ -1,4 +1,4 @@
-"""tf1to2/keras_stages.tsv: whole, in the guide, and as measured."""
+"""upkeep/keras_stages.tsv: whole, in the guide, and as measured."""
 
 import importlib.util
 import unittest
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import keras_stages
 from tf1to2.parity import v1
 from tf1to2.tests.test_structure import ROOT
+from upkeep import keras_stages
 
 
 class TableTest(unittest.TestCase):

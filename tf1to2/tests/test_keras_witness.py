@@ -1,4 +1,4 @@
-"""tf1to2/keras_witness.tsv: whole, in the guide, its causes known, and as measured."""
+"""upkeep/keras_witness.tsv: whole, in the guide, its causes known, and as measured."""
 
 import contextlib
 import importlib.util
@@ -11,10 +11,10 @@ import pytest
 from parameterized import parameterized
 
 from parity_tests import PROVIDER
-from tf1to2 import keras_witness
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 from tf1to2.parity import v1
 from tf1to2.tests.test_structure import ROOT
+from upkeep import keras_witness
 
 TOPICS = [name for name in PROVIDER.names() if name.startswith("keras_")]
 
@@ -53,7 +53,7 @@ class TableTest(unittest.TestCase):
         self.assertGreater(far, 1)  # the stateful Bidirectional
         self.assertFalse([told for told in wide if "values" in told or "shap" in told])
 
-    # All of them take minutes: python -m tf1to2.keras_witness --check
+    # All of them take minutes: python -m upkeep.keras_witness --check
     @parameterized.expand(["keras_functions", "keras_optimizers", "keras_training"])
     @pytest.mark.slow
     @unittest.skipUnless(importlib.util.find_spec("tf_keras"), "it needs tf_keras")

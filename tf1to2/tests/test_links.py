@@ -6,10 +6,12 @@ from unittest import mock
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import topics
-from tf1to2.probes import coverage
-from tf1to2.scan import calls, catalog, facts, findings, links, share
+from tf1to2.catalog import entries, facts, links
+from tf1to2.pages import topics
+from tf1to2.scan import findings
 from tf1to2.tests.test_scan import TF, ScanCase
+from upkeep import calls, share
+from upkeep.probes import coverage
 
 
 class CallsTest(unittest.TestCase):
@@ -65,11 +67,11 @@ class LinksTest(unittest.TestCase):
         ]
     )
     def test_it_leads(self, _, name, pair):
-        self.assertEqual(catalog.lookup(name).pair.partition(".")[2], pair)
+        self.assertEqual(entries.lookup(name).pair.partition(".")[2], pair)
 
     def test_names_of_one_object_lead_to_one_pair(self):
-        for name in catalog.symbols():
-            pairs = {catalog.lookup(n).pair for n in facts.aliases(name)}
+        for name in entries.symbols():
+            pairs = {entries.lookup(n).pair for n in facts.aliases(name)}
             self.assertEqual(len(pairs), 1, f"{name}: {pairs}")
 
     def test_rows_lead_somewhere(self):
@@ -82,7 +84,7 @@ class LinksTest(unittest.TestCase):
     def test_rows_are_of_names_and_not_of_modules(self):
         for name in links.rows():
             if not name.endswith(".*"):
-                entry = catalog.lookup(name)
+                entry = entries.lookup(name)
                 self.assertTrue(entry and entry.kind != "module", name)
 
     def test_no_row_says_what_is_known_without_it(self):

@@ -5,9 +5,9 @@ import unittest
 
 import pytest
 
-from tf1to2 import names_index
-from tf1to2.scan import catalog
+from tf1to2.catalog import entries
 from tf1to2.tests.test_structure import ROOT
+from upkeep import names_index
 
 FOLDER = ROOT / "guide" / "names"
 
@@ -27,7 +27,7 @@ class NamesTest(unittest.TestCase):
                 elif line.startswith(("`", "The same")):
                     text = line.partition("`: ")[0] + "`"
                     listed += re.findall(r"`([^`]*)`", text)
-        self.assertEqual(sorted(listed), catalog.symbols())
+        self.assertEqual(sorted(listed), entries.symbols())
 
     def test_the_entry_leads_to_headings(self):
         entry = (FOLDER / "README.md").read_text("utf-8")

@@ -15,9 +15,11 @@ from unittest import mock
 
 from parameterized import parameterized
 
-from tf1to2 import cli, docs, output
-from tf1to2.errors import CommandError
+from tf1to2 import cli
+from tf1to2.common import output
+from tf1to2.common.errors import CommandError
 from tf1to2.scan import settings
+from upkeep import docs
 
 LEGACY = "import tensorflow as tf\nx = tf.placeholder(tf.float32)  # ─ é\n"
 
@@ -205,7 +207,7 @@ class StatusTest(Folder):
         ]
     )
     def test_what_nobody_expected_is_one_line(self, _, error, shown):
-        with mock.patch("tf1to2.topics.topics", side_effect=error):
+        with mock.patch("tf1to2.pages.topics.topics", side_effect=error):
             status, err = self.run_it("topics")
             told = f"tf1to2: {shown} (TF1TO2_DEBUG=1 shows where)\n"
             self.assertEqual((status, err), (2, told))
@@ -216,7 +218,7 @@ class StatusTest(Folder):
 
     def test_a_package_that_an_extra_installs(self):
         missing = ModuleNotFoundError("no", name="parameterized.more")
-        with mock.patch("tf1to2.topics.topics", side_effect=missing):
+        with mock.patch("tf1to2.pages.topics.topics", side_effect=missing):
             status, err = self.run_it("topics")
         self.assertEqual(status, 2)
         self.assertIn('install tf1to2 with its extra "tensorflow"', err)

@@ -15,10 +15,11 @@ from urllib.parse import unquote
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli, topics
+from tf1to2 import cli
+from tf1to2.pages import library, topics
+from tf1to2.pages.definitions import needed
 from tf1to2.tests.site import built
-from tf1to2.view import library, page
-from tf1to2.view.definitions import needed
+from tf1to2.view import page
 from tf1to2.view.website import pairs, programs, texts
 
 pytestmark = pytest.mark.slow  # Sphinx makes the site: 45 s

@@ -8,10 +8,11 @@ import unittest.mock
 import numpy as np
 from parameterized import parameterized
 
-from tf1to2.parity import Pair, leaves, matching, record, settings
-from tf1to2.parity.pages import NoPage
+from tf1to2.pages.page import NoPage
+from tf1to2.parity import Pair, leaves, matching, settings
 from tf1to2.parity.recordings import StaleRecording
 from tf1to2.parity.within import Within
+from tf1to2.prove import record
 from tf1to2.tests import ported
 from tf1to2.tests.ported import Folder
 

@@ -13,16 +13,8 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2.parity import (
-    cases,
-    compare,
-    distance,
-    pages,
-    releases,
-    structure,
-    v1,
-    v2,
-)
+from tf1to2.pages import page as pages
+from tf1to2.parity import cases, compare, distance, releases, structure, v1, v2
 from tf1to2.parity.arrays import LONG, SIZES, drawn, integers, normal
 from tf1to2.parity.compare import Bound, Mismatch
 from tf1to2.parity.expected import compare_expected

@@ -15,7 +15,7 @@ import pytest
 from parameterized import parameterized
 
 from parity_tests import conftest
-from tf1to2.scan import explain
+from tf1to2.explain import screen
 
 pytestmark = pytest.mark.filterwarnings(conftest.GAST)
 
@@ -355,7 +355,7 @@ class PastedTest(unittest.TestCase):
             ("traceback", "type", "message"), printed(PROGRAMS[first]), strict=True
         ):
             with self.subTest(form=form):
-                answer = explain.render(text)
+                answer = screen.render(text)
                 self.assertTrue(answer.startswith(first), f"{text}\n→\n{answer[:300]}")
 
 

@@ -15,7 +15,7 @@ from tf1to2.tests.ported import Folder
 from tf1to2.tests.test_structure import ROOT
 
 settings.apply()
-PLUGIN = "tf1to2.parity.plugin"
+PLUGIN = "tf1to2.prove.plugin"
 EARLY = "import tensorflow as tf\n\ndef test_early():\n    assert tf.add(1, 2) == 3\n"
 
 

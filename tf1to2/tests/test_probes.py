@@ -6,9 +6,10 @@ import unittest
 import pytest
 from parameterized import parameterized
 
+from tf1to2.catalog import entries
 from tf1to2.parity.compare import Mismatch
-from tf1to2.probes import Probe, coverage, probed, probes, proving
-from tf1to2.scan import catalog
+from tf1to2.probes import Probe, probed, probes
+from upkeep.probes import coverage, proving
 
 ROWS = [(str(number), row) for number, row in enumerate(probes())]
 
@@ -30,7 +31,7 @@ class ProbesTest(unittest.TestCase):
 
     @parameterized.expand(sorted({row.name for row in probes()}))
     def test_the_old_spelling_is_another_unless_it_is_said_to_be_the_same(self, name):
-        if catalog.lookup(name).verdict != "same":
+        if entries.lookup(name).verdict != "same":
             rows = [row for row in probes() if row.name == name]
             self.assertTrue(any(map(_breaks, rows)), "no probe shows what changed")
 
@@ -101,7 +102,7 @@ class NegativeControlsTest(unittest.TestCase):
 class CoverageTest(unittest.TestCase):
     def test_names_that_1_15_has(self):
         named = {*probed(), *coverage.unprobed()}
-        self.assertEqual([n for n in named if catalog.lookup(n) is None], [])
+        self.assertEqual([n for n in named if entries.lookup(n) is None], [])
 
     def test_every_name_is_proven_or_says_why_not(self):
         known = coverage.unprobed()

@@ -13,7 +13,8 @@ import pytest
 from parameterized import parameterized
 
 from tf1to2 import cli
-from tf1to2.parity import providers, record, recordings, settings
+from tf1to2.parity import providers, recordings, settings
+from tf1to2.prove import record
 from tf1to2.tests import ported
 from tf1to2.tests.ported import Folder
 from tf1to2.tests.test_structure import ROOT

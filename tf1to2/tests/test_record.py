@@ -11,10 +11,11 @@ from unittest import mock
 import numpy as np
 from parameterized import parameterized
 
-from tf1to2 import topics
-from tf1to2.parity import float32, record, recordings, v1
+from tf1to2.pages import topics
+from tf1to2.pages.page import Page
+from tf1to2.parity import float32, recordings, v1
 from tf1to2.parity.compare import Mismatch
-from tf1to2.parity.pages import Page
+from tf1to2.prove import record
 
 
 class Python37Test(unittest.TestCase):

@@ -16,7 +16,8 @@ import jsonschema
 from parameterized import parameterized
 
 from tf1to2 import cli
-from tf1to2.scan import findings, reading
+from tf1to2.scan import findings
+from tf1to2.source import reading
 
 TF = "import tensorflow as tf\n"
 

@@ -9,9 +9,10 @@ import textwrap
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2.scan import catalog, findings, walk
-from tf1to2.scan.names import standalone
+from tf1to2.catalog import entries, standalone
+from tf1to2.scan import findings
 from tf1to2.tests.test_scan import ScanCase
+from upkeep import api_walk
 
 HEAD = """
 import tensorflow as tf
@@ -343,7 +344,7 @@ class StandaloneTest(KerasCase):
     @parameterized.expand(PATHS)
     def test_paths_are_gone(self, olds, new):
         if new != "tf":
-            self.assertIsNotNone(walk.get(tf, new), new)
+            self.assertIsNotNone(api_walk.get(tf, new), new)
         for path in olds:
             if path.rpartition(".")[0] in standalone.paths():
                 continue  # a name in a module that is gone
@@ -356,7 +357,7 @@ class StandaloneTest(KerasCase):
         self.assertIn(new, inspect.signature(class_).parameters)
         with self.assertRaises((ValueError, TypeError)):
             class_(**NEEDED.get(layer, {}), **{old: None})
-        entry = catalog.lookup(f"tf.keras.layers.{layer}")
+        entry = entries.lookup(f"tf.keras.layers.{layer}")
         self.assertIn(f"write {new}= in place of {old}=", entry.message)
 
     def test_a_convolution_of_keras_1(self):
@@ -411,7 +412,7 @@ class BackendTest(KerasCase):
     @parameterized.expand(BACKEND_CHANGED)
     def test_what_differs_in_an_old_file(self, line, name):
         symbol = f"tf.keras.backend.{name}"
-        self.assertEqual(catalog.lookup(symbol).verdict, "changed")
+        self.assertEqual(entries.lookup(symbol).verdict, "changed")
         self.assertTrue(hasattr(tf.keras.backend, name))
         for spelling, head in BACKENDS.items():
             old = f"{head}\nK.learning_phase()\n{line}"
@@ -424,7 +425,7 @@ class BackendTest(KerasCase):
             self.assertEqual(found, [f"tf.keras.backend.{name}"], spelling)
         self.assertFalse(hasattr(tf.keras.backend, name))
         new = standalone.paths()[f"keras.backend.{name}"]
-        entry = catalog.lookup(f"tf.keras.backend.{name}")
+        entry = entries.lookup(f"tf.keras.backend.{name}")
         told = f"there is no keras.backend.{name} any more: write {new}"
         self.assertEqual(entry.message, f"tf.keras.backend.{name}: {told}")
 

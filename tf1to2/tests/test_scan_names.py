@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from parameterized import parameterized
 
-from tf1to2.scan import names
+from tf1to2.source import names
 
 
 def uses(text, **options):

@@ -10,8 +10,9 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2 import cli, starting
-from tf1to2.errors import CommandError
+from tf1to2 import cli
+from tf1to2.common.errors import CommandError
+from tf1to2.prove import init
 
 LEGACY = '''
 """A legacy program."""
@@ -139,11 +140,11 @@ class InitTest(unittest.TestCase):
         if text:
             (self.folder / name).write_text(text)
         with self.assertRaisesRegex(CommandError, message):
-            starting.write(name)
+            init.write(name)
 
     def test_no_such_folder(self):
         with self.assertRaisesRegex(CommandError, "No such file or directory"):
-            starting.write("legacy/net.py", "nowhere")
+            init.write("legacy/net.py", "nowhere")
 
 
 if __name__ == "__main__":

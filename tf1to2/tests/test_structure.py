@@ -13,8 +13,9 @@ from parameterized import parameterized
 
 import parity_tests
 from parity_tests.exceptions import BOUNDS
-from tf1to2 import docs, topics
+from tf1to2.pages import topics
 from tf1to2.parity.cases import RUNGS, Raises
+from upkeep import docs
 
 ROOT = pathlib.Path(__file__).parents[2]
 TOPICS = topics.topics()

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 from parameterized import parameterized
 
-from tf1to2 import pictures
+from tf1to2.pages import proven
 from tf1to2.tests.test_entry import PAIR, bodies
-from tf1to2.view import proven, svg
+from upkeep import pictures, svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 FILES = [

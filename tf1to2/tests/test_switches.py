@@ -10,9 +10,9 @@ from unittest import mock
 import pytest
 import tensorflow as tf
 
-from tf1to2 import switches
 from tf1to2.parity.recordings import NoGenuineTensorFlow
-from tf1to2.switches.__main__ import main
+from upkeep import switches
+from upkeep.switches.__main__ import main
 
 MADE_UP = {
     "": {"in a graph": {"a | b": "1", "c": "2"}, "outside": {"a | b": "3"}},
@@ -38,7 +38,7 @@ class SwitchesTest(unittest.TestCase):
         ast.parse(source, feature_version=(3, 7))
 
     def test_no_answer_stands_for_two_lines(self):
-        from tf1to2.switches import program
+        from upkeep.switches import program
 
         for lines in (program.IN_A_GRAPH, program.OUTSIDE):
             expressions = [expression for _, expression in lines]
@@ -59,7 +59,7 @@ class SwitchesTest(unittest.TestCase):
     def test_without_python_37_it_says_so(self):
         error = NoGenuineTensorFlow("no Python 3.7 found")
         err = io.StringIO()
-        with mock.patch("tf1to2.switches.__main__.genuine_python", side_effect=error):
+        with mock.patch("upkeep.switches.__main__.genuine_python", side_effect=error):
             with contextlib.redirect_stderr(err):
                 self.assertEqual(main(["--check"]), 2)
         self.assertEqual(err.getvalue(), "error: no Python 3.7 found\n")

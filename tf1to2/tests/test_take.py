@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli, topics
-from tf1to2.view import library, sides, take
-from tf1to2.view.definitions import Edition, Import, needed
+from tf1to2 import cli
+from tf1to2.pages import library, sides, topics
+from tf1to2.pages.definitions import Edition, Import, needed
+from tf1to2.view import take
 
 FILES = {
     "edition/__init__.py": "",

@@ -12,8 +12,9 @@ from unittest import mock
 
 from parameterized import parameterized
 
-from tf1to2 import cli, topics
-from tf1to2.view import align, library, sides, tables, terminal
+from tf1to2 import cli
+from tf1to2.common import tables
+from tf1to2.pages import align, library, sides, terminal, topics
 
 LEFT = textwrap.dedent(
     '''\

@@ -12,7 +12,8 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2.parity import pages, recordings, settings, widening
+from tf1to2.pages import page as pages
+from tf1to2.parity import recordings, settings, widening
 from tf1to2.tests.test_structure import ROOT
 
 settings.apply()

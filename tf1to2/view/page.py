@@ -9,9 +9,10 @@ import shutil
 import tempfile
 import warnings
 
-from tf1to2 import __version__, topics
-from tf1to2.errors import CommandError, needs
-from tf1to2.processes import may_fork
+from tf1to2 import __version__
+from tf1to2.common.errors import CommandError, needs
+from tf1to2.common.processes import may_fork
+from tf1to2.pages import topics
 from tf1to2.view.website import box, texts
 
 HERE = pathlib.Path(__file__).parent

@@ -8,9 +8,9 @@ import sys
 import textwrap
 
 from tf1to2 import __version__
-from tf1to2.errors import CommandError
-from tf1to2.view import library
-from tf1to2.view.definitions import Definition, needed
+from tf1to2.common.errors import CommandError
+from tf1to2.pages import library
+from tf1to2.pages.definitions import Definition, needed
 
 HEAD = '''"""TensorFlow 1's numbers in native TensorFlow 2.
 
@@ -45,8 +45,8 @@ def run(options):
     Returns:
         0.
     """
-    from tf1to2 import output
-    from tf1to2.view.tables import table
+    from tf1to2.common import output
+    from tf1to2.common.tables import table
 
     if options.list == bool(options.name):
         raise CommandError("take needs names; tf1to2 take --list shows what there is")

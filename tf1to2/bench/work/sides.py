@@ -8,7 +8,7 @@ import contextlib
 import json
 
 from tf1to2.bench import clock, remote
-from tf1to2.errors import CommandError
+from tf1to2.common.errors import CommandError
 
 GENUINE, TODAY = "1.15.5", "compat.v1"
 NAMES = (

@@ -2,12 +2,11 @@
 
 import html
 
-from tf1to2 import topics
-from tf1to2.output import shown
+from tf1to2.common.output import shown
+from tf1to2.pages import proven, topics
+from tf1to2.pages.align import blocks
 from tf1to2.scan import causes
 from tf1to2.scan.reports import text
-from tf1to2.view import proven
-from tf1to2.view.align import blocks
 
 
 def render(report):

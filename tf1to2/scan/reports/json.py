@@ -2,7 +2,7 @@
 
 import json
 
-from tf1to2.output import shown
+from tf1to2.common.output import shown
 from tf1to2.scan import causes
 
 

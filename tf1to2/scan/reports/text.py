@@ -2,8 +2,9 @@
 
 import collections
 
-from tf1to2.scan import causes, comments
-from tf1to2.view.tables import table
+from tf1to2.common.tables import table
+from tf1to2.scan import causes
+from tf1to2.source import comments
 
 
 def render(report, grouped=False, statistics=False):

@@ -7,19 +7,9 @@ and for errors does what `scan/pasted.py` does.
 import json
 import re
 
-from tf1to2 import topics
-from tf1to2.scan import (
-    arguments,
-    catalog,
-    chapter,
-    explain,
-    facts,
-    links,
-    pasted,
-    suggest,
-)
-from tf1to2.scan.names import standalone
-from tf1to2.view import proven
+from tf1to2.catalog import entries, facts, links, signatures, standalone
+from tf1to2.explain import errors_page, messages, screen, suggest
+from tf1to2.pages import proven, topics
 
 FEW = 3  # pairs beside the best one
 
@@ -41,11 +31,11 @@ def script():
             for name in facts.names()
             if facts.place(name) not in ("", name)
         },
-        "facades": catalog.FACADES,
+        "facades": entries.FACADES,
         "arguments": _arguments(),
         "errors": _sections(),
         "raised": _raised(),
-        "system": sorted(m for m in pasted.SYSTEM if len(m) >= pasted.ENOUGH),
+        "system": sorted(m for m in messages.SYSTEM if len(m) >= messages.ENOUGH),
         "told": list(told.texts),
         "pairs": _pairs(),
     }
@@ -67,9 +57,9 @@ class _Told:
 
     def of(self, symbol):
         """The number of what is said of a name; -1 for a module without an entry."""
-        entry = catalog.lookup(symbol)
+        entry = entries.lookup(symbol)
         if entry is None:
-            entry = catalog.Entry(symbol, "module", "same", pair=links.pair(symbol))
+            entry = entries.Entry(symbol, "module", "same", pair=links.pair(symbol))
         message = entry.message.removeprefix(f"{entry.symbol}: ")
         if entry.replacement not in entry.message:
             message += f"; write: {entry.replacement}"
@@ -92,7 +82,7 @@ class _Told:
 def _names():
     """Every name and module, those of several names each, and old paths of Keras."""
     paths = {f"tf.{path}" for path in standalone.paths()}
-    known = {*facts.names(), *catalog.symbols(), *paths, pasted.EXAMPLES}
+    known = {*facts.names(), *entries.symbols(), *paths, messages.EXAMPLES}
     return sorted(known - {"tf"})
 
 
@@ -101,7 +91,7 @@ def _pairs():
     return {
         f"{stem}.{name}": [
             topic.summaries[name],
-            explain._proof(topic, name).partition(": ")[2],
+            screen._proof(topic, name).partition(": ")[2],
         ]
         for stem, topic in topics.topics().items()
         for name in topic.pairs
@@ -113,7 +103,7 @@ def _arguments():
     found = {}
     for symbol in facts.names():
         fact = facts.fact(symbol)
-        for one in arguments.differences(fact.signature, fact.signature_today):
+        for one in signatures.differences(fact.signature, fact.signature_today):
             if one.how in ("gone", "renamed"):
                 found.setdefault(one.argument, set()).add(symbol)
     return {name: sorted(s, key=suggest.plain_first) for name, s in found.items()}
@@ -126,12 +116,12 @@ def _sections():
 
     return [
         [
-            [w for w in one.raised + one.others if not pasted._generic(w)],
+            [w for w in one.raised + one.others if not messages._generic(w)],
             *(one.message, one.because, one.places, one.code),
             f"{one.page}.html#{make_id(one.message)}",
-            [w for w in one.raised + one.others if pasted._generic(w)],
+            [w for w in one.raised + one.others if messages._generic(w)],
         ]
-        for one in chapter.sections()
+        for one in errors_page.sections()
     ]
 
 
@@ -147,7 +137,7 @@ def _raised():
         if error[side]
     }
     for kind in sorted(kinds):
-        for one in pasted._raised(kind):
+        for one in messages._raised(kind):
             told = one.message, one.because, *one.places
             found.setdefault(told, []).append(kind)
     return [[m, b, places, kinds] for (m, b, *places), kinds in found.items()]

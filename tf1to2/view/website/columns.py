@@ -3,8 +3,8 @@
 import functools
 import re
 
-from tf1to2.view import sides
-from tf1to2.view.align import STEP, align
+from tf1to2.pages import sides
+from tf1to2.pages.align import STEP, align
 from tf1to2.view.coloured import Coloured, changed
 
 

@@ -17,9 +17,9 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from tf1to2 import __version__, topics
-from tf1to2.view import library, proven, sides
-from tf1to2.view.definitions import Definition
+from tf1to2 import __version__
+from tf1to2.pages import library, proven, sides, topics
+from tf1to2.pages.definitions import Definition
 from tf1to2.view.website import highlighting
 from tf1to2.view.website.columns import columns, single
 

@@ -4,7 +4,7 @@ import functools
 import pathlib
 import re
 
-from tf1to2 import topics
+from tf1to2.pages import topics
 
 FOLDER = "examples"
 PARENTS = {  # of the others, port

@@ -8,9 +8,8 @@ import functools
 import posixpath
 import re
 
-from tf1to2 import topics
-from tf1to2.scan import chapter
-from tf1to2.view import library
+from tf1to2.explain import errors_page
+from tf1to2.pages import library, topics
 from tf1to2.view.website import programs
 
 ENTRY = "MIGRATION.md"
@@ -53,7 +52,7 @@ def _text(path, page):
     text = PICTURE.sub(_forms, text)
     text = text.replace("](guide/pictures/", "](pictures/")  # all pages lie together
     text = _outside_code(re.sub(r"<!-- [^\n]* -->\n?", "", text), path, page)
-    text = SHORT * (page in chapter.PAGES) + text
+    text = SHORT * (page in errors_page.PAGES) + text
     if page == "index":
         return text + _contents()
     children = [child for child in pages().values() if child.startswith(f"{page}/")]

@@ -1,0 +1,472 @@
+"""An error message as TensorFlow prints it: the names it is about, or who raises it.
+
+Messages that name what is missing lead to the name. For the others there are the
+sections of the guide's errors and the errors that the parity tests raise.
+"""
+
+import errno
+import functools
+import json
+import os
+import re
+from typing import NamedTuple
+
+from tf1to2.catalog import entries, facts
+from tf1to2.explain import called, errors_page, spelled, suggest
+from tf1to2.pages import topics
+
+TYPE = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): ")
+# Where today's Python finds a module, and where programs do.
+MODULES = (
+    (re.compile(r"^tensorflow(_core)?\._api\.v\d(\.compat\.v[12])*"), "tf"),
+    (re.compile(r"^(tensorflow(_core)?|tf)(\.compat\.v[12])+"), "tf"),
+    (
+        re.compile(r"^(keras|tf_keras)(\._tf_keras|\.api|\._v2|\.src)*(\.keras)?"),
+        "tf.keras",
+    ),
+    (re.compile(r"^(tensorflow(_core)?|tf)\b"), "tf"),
+)
+# What today's TensorFlow puts around a message: the op and the node that it is of.
+NODE = re.compile(
+    r"\{\{(?:function_)?node [^{}]*\}\} ?|\s*\[Op:[^\]\s]*\](?: name: ?\S*)?"
+)
+TENSOR = re.compile(r"\b[\w/]+:\d+\b")  # of somebody's graph
+ENOUGH = 20  # characters of a message that tell which it is
+# What the system says of any file: "No such file or directory" ends many messages.
+SYSTEM = {os.strerror(number) for number in errno.errorcode}
+CONFIG = re.compile(r"(?:Full object config|Full config|Config): ?\{.*", re.S)
+GIVEN = r"\b(?:Received|Got|Found)\b"
+QUOTED = r"['‘`\"]([\w.]+)['’`\"]"
+
+
+class Advice(NamedTuple):
+    """What a section of the chapter or a proof knows of a message.
+
+    Attributes:
+        message: the message that it knows.
+        because: what it says of it.
+        places: the pairs that show it.
+        code: what to write; "" where it does not say.
+    """
+
+    message: str
+    because: str
+    places: list
+    code: str = ""
+
+
+def without_nodes(text):
+    """A message without the op that raised it: "[Op:MatMul]" is no part of it."""
+    return NODE.sub("", text).strip()
+
+
+def is_message(text):
+    """Whether somebody pasted an error, or what led to it, and not a name."""
+    return bool(re.search(r"\s", text.strip()))
+
+
+def is_error(text):
+    """Whether it says that something was raised, or is missing, and is no question."""
+    missing = re.compile(r"has no attribute|No module named|cannot import name")
+    return any(TYPE.match(line) or missing.search(line) for line in _lines(text))
+
+
+def names(text):
+    """The names of TensorFlow 1 that an error is about, the likeliest first.
+
+    A name that TensorFlow 2 has as it was is not what is missing: the error is of
+    another module or object, `keras.backend` or a tuple for instance.
+
+    Args:
+        text: one line or a whole traceback, whose last line counts.
+    """
+    return [symbol for symbol in _missing(text) if not _is_same(symbol)]
+
+
+def _missing(text):
+    for line in reversed(_lines(text)):
+        for pattern, find in _PATTERNS:
+            match = re.search(pattern, line)
+            if not match:
+                continue
+            name = match[match.lastindex]
+            if find is _imported and match.lastindex == 1:  # the module is not said
+                for written in (_written, _from_written):
+                    if (found := written(name, line)) is not None:
+                        return found
+            if found := list(dict.fromkeys(find(*match.groups()))):
+                return found
+    return []
+
+
+def _written(name, line):
+    """What `tf.NAME` is that a line has beside its error; None where it has none."""
+    if re.search(rf"\btf\.{name}\b", line):
+        return _attribute("tensorflow", name)
+    return None
+
+
+def _from_written(name, line):
+    """What `from MODULE import NAME` asks for; None where a line has no such import."""
+    found = re.search(rf"\bfrom ([\w.]+) import [\w, ]*\b{name}\b", line)
+    return _imported(name, found[1]) if found else None
+
+
+def words(advice):
+    """All that is said of a message, in all its wordings."""
+    said = [s for s in errors_page.sections() if s.message == advice.message]
+    told = [wording for section in said for wording in section.raised + section.others]
+    return " ".join([advice.message, advice.because, *told])
+
+
+def without_what_is_missing(text):
+    """(a line that has of an error just the name that is missing, that name or "")."""
+    text = TENSOR.sub("", TYPE.sub("", text))
+    found = (re.search(pattern, text) for pattern, _ in _PATTERNS)
+    for match in filter(None, found):
+        name = match[match.lastindex]
+        return f"{text[: match.start()]} {name} {text[match.end() :]}", name
+    return text, ""
+
+
+def _is_same(symbol):
+    entry = entries.lookup(symbol)
+    return entry is not None and entry.verdict == "same"
+
+
+def advice(text):
+    """What the guide has in these very words: a list of `Advice`, or [].
+
+    Any line of a traceback counts, since the last one may be about a node. Somebody may
+    paste a part of a message, and a shell or a page has dropped its backticks.
+    """
+
+    def letters(wording, line):
+        wording, line = bare(wording), bare(line)
+        said = [TYPE.sub("", line), *re.split(r"[;:?] ", line)]
+        said = [m for m in said if len(m) >= ENOUGH and m not in SYSTEM]
+        found = [m for m in said if m in wording]
+        for part in (wording, wording.partition(". ")[0]):
+            part = part.removesuffix(".")
+            # Not of a longer name: tensorflow.contrib.slim has an answer of its own.
+            if re.search(errors_page.pattern(part) + r"(?!\.\w)", line):
+                found.append(part)
+        return max((len(re.findall(r"\w", one)) for one in found), default=0)
+
+    # What is said of any name is for those of which nothing else is.
+    return _told(text, letters, general=bool(_missing(text)) and not names(text))
+
+
+def bare(text):
+    """A text without its quotes and backticks."""
+    return re.sub(r"[`'\"‘’]", "", text)
+
+
+def by_type(name):
+    """What the guide has of an exception's type: "UnparsedFlagAccessError", or its
+    dotted name. A list of `Advice`, or []."""
+    start = name.rpartition(".")[2] + "."
+    return [_advice(s) for s in errors_page.sections() if s.because.startswith(start)]
+
+
+def by_word(word):
+    """What the guide has of an attribute that a message lacks: "metrics_tensors".
+
+    Returns:
+        A list of `Advice`, or [].
+    """
+    lacking = re.compile(rf"attribute ['`]{re.escape(word)}['`]")
+    return [
+        _advice(section)
+        for section in errors_page.sections()
+        if any(map(lacking.search, section.raised + section.others))
+    ]
+
+
+def by_name(name):
+    """What the guide tells a name of another library in: "hub.Module".
+
+    Returns:
+        A list of `Advice`, or [].
+    """
+    word = re.compile(rf"(?<![\w.]){re.escape(name)}(?!\w)")
+    return [_advice(s) for s in errors_page.sections() if word.search(s.because)]
+
+
+def _advice(section):
+    return Advice(section.message, section.because, section.places, section.code)
+
+
+def likely(text):
+    """What the guide or a proof has in words like these: a list of `Advice`, or []."""
+    if found := _told(text, _likeness):
+        return found
+    for line in reversed(_lines(text)):
+        known = _raised(_type(line))
+        if found := _highest([(_likeness(one.message, line), one) for one in known]):
+            return found
+    return []
+
+
+def _told(text, score, general=False):
+    """The `Advice` of the sections that score highest in the last line that has any."""
+    known = [(w, s) for s in errors_page.sections() for w in s.raised + s.others]
+    known = [(w, section) for w, section in known if general or not _generic(w)]
+    for line in reversed(_lines(text)):
+        if found := _highest([(score(wording, line), s) for wording, s in known]):
+            return list(map(_advice, found))
+    return []
+
+
+def last(text):
+    """The line of a traceback that tells the error."""
+    return _lines(text)[-1]
+
+
+def _lines(text):
+    lines = [line.strip() for line in text.strip().splitlines()]
+    return [line for line in lines if line and not re.fullmatch(r"[~^ ]+", line)]
+
+
+def _type(line):
+    match = TYPE.match(line)
+    return match and match[1]
+
+
+# --- Messages that name what is missing.
+
+EXAMPLES = "tf.examples.tutorials"
+"""No public name of 1.15.5, and yet what people import."""
+
+
+def _attribute(module, name):
+    """`module 'tensorflow._api.v2.train' has no attribute 'Saver'`"""
+    for pattern, root in MODULES:
+        if pattern.match(module):
+            module = pattern.sub(root, module)
+            break
+    else:
+        return []
+    found = [f"{module}.{name}"]
+    if module.startswith("tf.keras."):  # tf.losses is Keras' today
+        found.insert(0, f"tf.{module.removeprefix('tf.keras.')}.{name}")
+    return [symbol for symbol in found if suggest.exists(symbol)]
+
+
+def _module(name):
+    """`No module named 'tensorflow.contrib.slim'`"""
+    symbol = re.sub(r"^tensorflow(_core)?(\.compat\.v[12])*", "tf", name)
+    while symbol.startswith("tf."):
+        if suggest.exists(symbol):
+            return [symbol]
+        symbol = symbol.rpartition(".")[0]
+    return [EXAMPLES] if name == "tensorflow.examples" else []
+
+
+def _imported(name, module=None):
+    """`cannot import name 'slim' from 'tensorflow.contrib'`"""
+    if module and re.match(r"(tf_)?keras\b", module):
+        return _attribute(module, name)
+    if module:
+        return _module(f"{module}.{name}")
+    return suggest.named(name)
+
+
+def _member(owner, name):
+    """`'Sequential' object has no attribute 'fit_generator'`"""
+    owner = owner.rpartition(".")[2]
+    if suggest.exists(symbol := f"tf.keras.layers.{owner}.{name}"):  # not of tf.layers
+        return [symbol]
+    found = suggest.members(f".{owner}.{name}")
+    if found or name == "numpy":  # which TensorFlow 1 never had
+        return found
+    if owner == "_local":  # of Python's threads
+        return []
+    if owner.endswith("Tensor") and name == "value":  # which dimensions had
+        return []
+    found = suggest.members(f".{name}")
+    ours = [s for s in found if s.split(".")[-2].lower() in owner.lower()]
+    return ours or ([f".{name}"] if entries.lookup(f".{name}") else [])
+
+
+OF_MODELS = {"compile", "evaluate", "fit", "predict"}
+
+
+def _keyword(function, name):
+    """`reduce_sum() got an unexpected keyword argument 'keep_dims'`"""
+    if method := re.fullmatch(r"(?:TensorFlow)?Trainer\.(\w+)", function or ""):
+        return [f"tf.keras.Model.{method[1]}"]
+    if (function or "").startswith("__"):  # of whichever object it is
+        return []
+    plain = re.sub(r"(_v\d+)?(\.__init__)?$", "", function or "")
+    found = suggest.taking(name, plain)
+    if suggest.exists(f"tf.{plain}") and f"tf.{plain}" not in found:
+        return [f"tf.{plain}"]  # it took it before 1.15; others of that name are not it
+    method = f"tf.keras.Model.{function}"
+    return found or ([method] if function in OF_MODELS else [])
+
+
+def _undefined(name):
+    """`name 'contrib_slim' is not defined`: a module of contrib, as imported"""
+    symbol = name.replace("contrib_", "tf.contrib.", 1)
+    return [symbol] if symbol != name and suggest.exists(symbol) else []
+
+
+def _keras(name):
+    """`` `dense` is not available with Keras 3 ``"""
+    places = "tf.layers.", "tf.nn.rnn_cell."
+    return [p + name for p in places if suggest.exists(p + name)]
+
+
+_PATTERNS = (
+    (rf"(?i:module) {QUOTED} has no attribute {QUOTED}", _attribute),
+    (rf"'module' object has no attribute {QUOTED}", _imported),
+    (r"No module named ['\"]?([\w.]+)", _module),
+    (rf"cannot import name {QUOTED}(?: from {QUOTED})?", _imported),
+    (rf"{QUOTED} object has no attribute {QUOTED}", _member),
+    (rf"type object {QUOTED} has no attribute {QUOTED}", _member),
+    (rf"(?:([\w.]+)\(\) )?[gG]ot an unexpected keyword argument {QUOTED}", _keyword),
+    (rf"{QUOTED} is not available with Keras 3", _keras),
+    (rf"name {QUOTED} is not defined", _undefined),
+)
+
+
+# --- Names that stand in what was written.
+
+
+COMPOUND = re.compile(r"[A-Za-z]*(?:_|[a-z][A-Z]|[A-Z]{2,}[a-z])\w*")
+
+
+def compounds(text):
+    """The words of an error that are no words of English: `SyncReplicasOptimizer`."""
+    words = re.findall(r"[\w.]*\w", CONFIG.sub("", TYPE.sub("", text)))
+    found = [word for word in words if COMPOUND.fullmatch(word) or "." in word]
+    return [w for w in found if w != "NoneType" and not TYPE.match(f"{w}: ")]
+
+
+def mentioned(text):
+    """The names of TensorFlow 1 in a message or a question, each once, in their order.
+
+    Names count that are whole (`tf.map_fn`), have a known module before them
+    (`slim.conv2d`), are called on an object of that class (`optimizer.minimize`), or
+    are no words of English (`ModelCheckpoint`); modules where there is nothing else.
+    A class of tf.keras counts by its plain name where it is called, or where the text
+    speaks of Keras.
+    """
+    return mentioned_and_called(text)[0]
+
+
+def mentioned_and_called(text):
+    """(what `mentioned` tells, {name: `names.Call`} of those that are called).
+
+    A call that stays as it is, arguments and all, has less to say: it comes last.
+    """
+    text = CONFIG.sub("", TYPE.sub("", text))
+    found, calls, written = {}, {}, called.calls(text)
+    keras = "keras" in text.lower()
+    for word in re.findall(r"[\w.]*\w", text):
+        plain = word.istitle() and word.isalpha()  # Input, Model: words of English
+        by_keras = _of_keras(word) if word in written or keras and not plain else []
+        for symbol in (by_keras or _meant(word))[:1]:
+            found.setdefault(facts.aliases(symbol)[0], symbol)
+            if word in written:
+                calls.setdefault(symbol, written[word])
+    modules = [one for one, symbol in found.items() if is_module(symbol)]
+    if len(modules) < len(found):
+        for one in modules:
+            del found[one]
+
+    def stays(symbol):
+        entry = entries.judge(symbol, calls[symbol]) if symbol in calls else None
+        return entry is not None and entry.verdict == "same"
+
+    return sorted(found.values(), key=stays), calls
+
+
+def _of_keras(word):
+    """The classes of tf.keras that a word names, letter by letter: `LSTM`."""
+    names = suggest.named(word) if word[:1].isupper() else []
+    return [s for s in names if s.startswith("tf.keras.") and s.endswith(f".{word}")]
+
+
+def _meant(word):
+    owner, dot, name = word.rpartition(".")
+    if not dot:
+        named = COMPOUND.fullmatch(word) and not word.startswith("__")
+        return suggest.named(word) or spelled.by_itself(word) if named else []
+    symbol = spelled.symbol(word)
+    if suggest.exists(symbol) or suggest.left_early(symbol):
+        return [symbol]
+    if owner == "self":
+        return spelled.by_itself(name) if "_" in name else []
+    if owner.partition(".")[0] in ("tf", "tensorflow"):
+        return []  # a name that there is not, and no method of an object
+    return suggest.of_class(owner.rpartition(".")[2], name)
+
+
+def is_module(symbol):
+    """Whether a name is that of a module, as `tf.contrib` is."""
+    if fact := facts.fact(symbol):
+        return fact.kind == "module"
+    if "." in symbol.removeprefix("tf."):
+        return False
+    entry = entries.lookup(symbol)  # tf.pack, of before 1.0, has one, and no fact
+    return entry is None or entry.kind == "module"
+
+
+# --- Messages that somebody knows.
+
+
+def _generic(wording):
+    """Whether a wording is of any name; `names` finds which, and says more."""
+    filled = wording.replace(errors_page.GAP, "x_x")
+    found = filter(None, (re.search(pattern, filled) for pattern, _ in _PATTERNS))
+    return any((match[match.lastindex] or "").endswith("x_x") for match in found)
+
+
+def _highest(scored):
+    """What has the highest score, without repetition; [] if that is 0."""
+    highest = max((score for score, _ in scored), default=0)
+    found = [one for score, one in scored if score == highest] if highest else []
+    return [one for i, one in enumerate(found) if one not in found[:i]]
+
+
+def _likeness(message, line):
+    """How many letters of a line a message accounts for; 0 for too few.
+
+    Not word by word, one word in four may be another, but none that is quoted; and of
+    what the line says, before what it was given, it has three letters in five.
+    """
+    quoted, words = set(re.findall(QUOTED, message)), re.findall(r"\w{2,}", message)
+    there = [word for word in words if re.search(rf"\b{word}\b", line, re.I)]
+    letters, missing = sum(map(len, there)), len(words) - len(there)
+    if message.lower() not in line.lower():
+        others = quoted - set(re.findall(QUOTED, line))
+        if others or len(words) < 4 or missing * 4 > len(words):
+            return 0
+    said = re.sub(QUOTED, " ", re.split(GIVEN, TYPE.sub("", line))[0])
+    whole = sum(map(len, re.findall(r"\b[A-Za-z_]{2,}\b", said)))
+    return letters if letters >= 10 and letters * 5 >= whole * 3 else 0
+
+
+@functools.cache
+def _raised(kind):
+    """What the parity tests raise, of one type of exception or of any."""
+    proofs = json.loads((topics.folder("parity_tests") / "proofs.json").read_text())
+    return [
+        Advice(message, error["slug"], [f"{topic}.{name}"])
+        for topic, pairs in proofs.items()
+        for name, pair in pairs.items()
+        for error in pair["errors"]
+        if not kind or kind in (error[s] for s in ("1.15.5", "eager", "function"))
+        for message in _plain(error["match"])
+    ]
+
+
+def _plain(match):
+    """The messages that a regular expression stands for, as far as they are words."""
+    flat = re.sub(r"\[(\w)\w\]", r"\1", re.sub(r"\(([^()|]*)\)\?", r"\1", match))
+    for part in flat.split("|"):
+        words = re.sub(r"\\|\.[*+?]|[\[\]^$?]", " ", part).split()
+        # A variable of the page's has another name in the reader's program.
+        yield " ".join(word for word in words if not re.search(r"\w[/:]\w", word))

@@ -1,0 +1,262 @@
+"""What the guide has on a question: the rows, rules and paragraphs that have its words.
+
+They are ranked by BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework,
+2009): a word counts for more the fewer passages have it. A passage is worth more where
+all that leads to the same pair has the words: a question is seldom in those of one row.
+Compound names count as a whole and by their parts, words without their endings.
+"""
+
+import collections
+import functools
+import math
+import pathlib
+import re
+from typing import NamedTuple
+
+from tf1to2.catalog import links
+from tf1to2.explain import errors_page
+from tf1to2.pages import topics
+
+SUBJECTS = pathlib.Path(__file__).with_name("subjects.tsv")
+SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25
+ENOUGH = 0.25  # of the question's weight, that a passage must have
+UNKNOWN = 0.3  # of its rarity, that a word weighs which the guide has not
+TOGETHER = 0.8  # of the score of all that leads to its pair, that a passage is given
+ALONE = 0.4  # of its own score, that it is given where it leads to no pair
+# Read otherwise.
+LISTS = {*errors_page.PAGES, *"official releases subjects switches timings".split()}
+FENCE = re.compile(r"(?ms)^ *```.*?^ *```$|<!--.*?-->")
+FOLD = re.compile(r"(?s)</?details>|<summary>.*?</summary>")
+# Rules of tables, their heads, rows of measured numbers, and captions.
+SKIPPED = re.compile(
+    r"\|[ :-]+\||\| TensorFlow 1 \||\|[^|]*(\|[\d.,% ]*)+\|$|\*\*TensorFlow \d\*\*$"
+    r"|The pair: "
+)
+ENDINGS = re.compile(
+    r"(?<=\w{3})(?:at(?:ions?|ing|ed?|es|ors?)|ions?|ings?|ers?|ors?|ed|es|s|e)$"
+)
+ALSO = {"slow": "fast", "slowly": "fast", "speed": "fast", "performanc": "fast"}
+ALSO |= {"freez": "frozen", "deconv": "deconvolut"}
+"""Stems of a question that the guide has under another word, too."""
+COMMON = set(
+    """a about after all an and any anything are as at be before by can code convert do
+    does doing equivalent error for from get gets give gives has have how i in instead
+    into is it its like make me my new no not now of old on one or port replace
+    replacement same should so some still tensorflow tf tf1 tf2 than that the then
+    there this to up use used using v1 v2 want was what when where which while why
+    will with without works write wrong you your""".split()
+)
+
+
+class Passage(NamedTuple):
+    """A piece of the guide.
+
+    Attributes:
+        page: "guide/rnn.md".
+        heading: the heading that it stands under.
+        text: what it says, in one line, without marks.
+        places: the pairs that it leads to, as `topic.name`.
+    """
+
+    page: str
+    heading: str
+    text: str
+    places: list
+
+
+def passages(question, count=3, besides=""):
+    """What the guide has on a question, the best first: a list of `Passage`, or [].
+
+    Args:
+        question: its words.
+        count: how many at most.
+        besides: what was told already: there must be another word in a passage.
+    """
+    asked = _asked(question)
+    fresh = asked.keys() - _stems(besides)
+    if not fresh:
+        return []  # before all of the guide is read
+    known, index, of_pairs = _index()
+    of_pair = of_pairs.scores(asked)
+    scores, weight = index.scores(asked), 0.0
+    shares, hits = collections.Counter(), collections.Counter()
+    for stem in asked:
+        rows, rarity = index.having.get(stem, {}), index.rarity(stem)
+        weight += rarity if rows else UNKNOWN * rarity
+        shares.update(dict.fromkeys(rows, rarity))
+        hits.update(rows.keys())
+    for row in scores:
+        pairs = _led(known[row])
+        more = [TOGETHER * of_pair[p] for p in pairs] or [ALONE * scores[row]]
+        scores[row] += max(more)
+    other = {row for stem in fresh for row in index.having.get(stem, ())}
+    found = []
+    for row, _ in scores.most_common():
+        passage, seen = known[row], [p for one in found for p in one.places]
+        if hits[row] < 2 or shares[row] < ENOUGH * weight or row not in other:
+            continue
+        if not (passage.places and passage.places[0] in seen):
+            found.append(passage)
+        if len(found) == count:
+            break
+    return found
+
+
+def fits(question):
+    """{pair: how well all that leads to it has the words}, a Counter."""
+    return _index()[2].scores(_asked(question))
+
+
+def _asked(question):
+    """The stems of a question, and what the guide calls them."""
+    stems = dict.fromkeys(_stems(question))
+    return stems | dict.fromkeys(ALSO[stem] for stem in stems if stem in ALSO)
+
+
+class Index:
+    """What has which stems, and how often.
+
+    Attributes:
+        having: {stem: {document: how often}}.
+    """
+
+    def __init__(self, counted):
+        """Takes {document: {stem: how often}}."""
+        self.having = collections.defaultdict(dict)
+        for document, stems in counted.items():
+            for stem, times in stems.items():
+                self.having[stem][document] = times
+        self._lengths = {d: sum(stems.values()) for d, stems in counted.items()}
+        self._mean = sum(self._lengths.values()) / len(counted)
+
+    def rarity(self, stem):
+        """The more, the fewer documents have it."""
+        number, having = len(self._lengths), len(self.having.get(stem, ()))
+        return math.log(1 + (number - having + 0.5) / (having + 0.5))
+
+    def scores(self, stems):
+        """{document: its score}, a Counter."""
+        found = collections.Counter()
+        for stem in stems:
+            for document, times in self.having.get(stem, {}).items():
+                length = self._lengths[document] / self._mean
+                damped = SATURATION * (1 - LENGTH + LENGTH * length)
+                gain = times * (SATURATION + 1) / (times + damped)
+                found[document] += self.rarity(stem) * gain
+        return found
+
+
+@functools.cache
+def _index():
+    """(passages, their index by number, that of the pairs they lead to)."""
+    known, counted, of_pairs = [], {}, collections.defaultdict(collections.Counter)
+    for passage, words in [*_of_guide(), *_of_errors(), *_of_pairs()]:
+        stems = collections.Counter(_stems(words))
+        counted[len(known)] = stems
+        known.append(passage)
+        for pair in _led(passage):
+            of_pairs[pair].update(stems)
+    return known, Index(counted), Index(of_pairs)
+
+
+def _led(passage):
+    """The pairs that a passage is about: what else it names, it mentions."""
+    return passage.places[:2]
+
+
+def _of_guide():
+    """Every row, rule and paragraph, folded or not; its heading's words count, too."""
+    for path in sorted(topics.document("guide").glob("*.md")):
+        if path.stem in LISTS:
+            continue
+        heading, rule, folded = path.stem, "", False
+        for block in re.split(r"\n\n+", FENCE.sub("", path.read_text("utf-8"))):
+            if block.startswith("#"):
+                heading, rule = block.strip("# \n"), ""
+                continue
+            inside = folded or "<details>" in block
+            folded = inside and "</details>" not in block
+            for line in re.split(r"\n(?=[|*-])", FOLD.sub("", block)):
+                if SKIPPED.match(line) or not re.search(r"\w{3}", line):
+                    continue
+                if inside:  # what was measured of a rule says itself not of what
+                    line = f"{rule} {line}"
+                elif match := re.match(r"\*\*.*?\*\*", line):
+                    rule = match[0]
+                page = f"guide/{path.name}"
+                passage = Passage(
+                    page, heading, _plain(line), _places(path.stem, heading, line)
+                )
+                yield passage, f"{path.stem} {heading} {passage.text}"
+
+
+def _of_errors():
+    """Every section of the errors' chapters."""
+    for section in errors_page.sections():
+        page = f"guide/{section.page}.md"
+        where = page, section.message, section.because, section.places
+        wordings = " ".join(section.raised + section.others)
+        yield Passage(*where), f"{wordings} {section.because}"
+
+
+def _of_pairs():
+    """Every pair, by summary, name, subjects, and what its left page calls."""
+    called = collections.defaultdict(list)
+    for name, pairs in links.calls().items():
+        for pair in pairs:
+            called[pair].append(name)
+    for subject, pairs in subjects().items():
+        for pair in pairs:
+            called[pair].append(subject)
+    for place, summary in _pairs().items():
+        page = f"guide/{place.partition('.')[0]}.md"
+        passage = Passage(page, place, summary, [place])
+        yield passage, f"{place} {summary} {' '.join(called[place])}"
+
+
+@functools.cache
+def subjects():
+    """{what people call it: the pairs that do it}, in the order of the alphabet."""
+    rows = SUBJECTS.read_text("utf-8").splitlines()[1:]
+    return {words: pairs.split() for words, pairs in (row.split("\t") for row in rows)}
+
+
+def _places(topic, heading, line):
+    """The pairs that a line links to or names as code, or that it stands below."""
+    words = [heading, *(word.strip("`") for word in errors_page.LINK.findall(line))]
+    words += re.findall(r"`([a-z]\w*_\w+)`", line)  # `fit` is a method, too
+    words = [word if "." in word else f"{topic}.{word}" for word in words]
+    return list(dict.fromkeys(word for word in words if word in _pairs()))
+
+
+@functools.cache
+def _pairs():
+    """{pair: what it does}."""
+    return {
+        f"{topic.name}.{name}": topic.summaries[name]
+        for topic in topics.topics().values()
+        for name in topic.pairs
+    }
+
+
+def subjects_with(word):
+    """The subjects that have a word, whatever its ending: as `subjects`."""
+    stems = _stems(word) if word.isalpha() else []
+    found = subjects().items() if len(stems) == 1 else ()
+    return {subject: pairs for subject, pairs in found if stems[0] in _stems(subject)}
+
+
+def _plain(line):
+    text = errors_page.LINK.sub(r"\1", re.sub(r"<[^>]*>|\*\*|`", "", line))
+    return " ".join(text.strip("|-* \n").replace(" | ", " → ").split())
+
+
+def _stems(text):
+    """Words without endings, and of compound names the parts, too."""
+    found = []
+    for word in re.findall(r"[A-Za-z]\w*", text):
+        parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", word)
+        for one in [word, *(parts if len(parts) > 1 else ())]:
+            if one.lower() not in COMMON and len(one) > 1:
+                found.append(ENDINGS.sub("", one.lower()))
+    return found

@@ -1,0 +1,90 @@
+"""Which name of TensorFlow 1 is meant by what stands in a program or a question."""
+
+import re
+
+from tf1to2.catalog import facts
+from tf1to2.explain import suggest
+from tf1to2.pages import library
+from tf1to2.source import names
+
+NETS = "tf.contrib.slim.nets"
+ALIASES = {
+    "K": "tf.keras.backend",
+    "rnn_cell": "tf.nn.rnn_cell",
+    "tfe": "tf.contrib.eager",
+    **{
+        "nets": NETS,
+        "resnet_v1": f"{NETS}.resnet_v1",
+        "resnet_v2": f"{NETS}.resnet_v2",
+    },
+    **{name: f"{NETS}.{name}" for name in ("alexnet", "inception", "overfeat", "vgg")},
+    "resnet_utils": f"{NETS}.resnet_utils",
+}
+"""What programs import modules as; those of contrib keep their names, or put `contrib_`
+before them: `import tensorflow.contrib.slim as slim`."""
+
+
+EARLY = {"tf.nn.seq2seq": "tf.contrib.legacy_seq2seq"}
+"""Modules of TensorFlow before 1.0, and where 1.x had what was in them."""
+
+
+def symbol(text):
+    """The name of TensorFlow 1 that a person means, whether there is one or not.
+
+    Args:
+        text: `tf.log`, `tensorflow.compat.v1.log`, `.eval`, `log`, `slim.conv2d`.
+    """
+    if text.startswith("."):
+        return text.removesuffix("()")
+    text = text.removesuffix("()")
+    if text.startswith("tf."):
+        text = "tensorflow" + text[2:]
+    origin = names.public(text)
+    for root in ("tensorflow", "tf"):
+        if origin == root or origin.startswith(root + "."):
+            module, dot, name = ("tf" + origin.removeprefix(root)).rpartition(".")
+            return EARLY.get(module, module) + dot + name
+    if library.find(text):
+        return f"tf.{origin}"
+    if net := re.fullmatch(r"(resnet_v[12]|vgg)_(\d+|a)|(alexnet)_v2", origin):
+        return f"{NETS}.{net[1] or net[3]}.{origin}"
+    alias, _, rest = origin.partition(".")
+    module = ALIASES.get(alias, f"tf.contrib.{alias.removeprefix('contrib_')}")
+    return next(filter(_is_name, [f"tf.{origin}", f"{module}.{rest}"]), f"tf.{origin}")
+
+
+def by_itself(word):
+    """The methods that a word stands for, if it stands for no name."""
+    if not word.isidentifier():
+        return []
+    found = suggest.named(word)
+    if found:
+        return found if len(found) == 1 and _method(found[0]) else []
+    return [*filter(_method, suggest.members(f".{word}"))]
+
+
+def likely(text):
+    """What a name without its module means: its object, or methods of that name.
+
+    Args:
+        text: `replica_device_setter`, `sess.partial_run`.
+    """
+    owner, _, name = text.rpartition(".")
+    if owner:
+        return suggest.of_class(owner.rpartition(".")[2], name)
+    found = suggest.named(name)
+    exact = [one for one in found if one.endswith(f".{name}")]
+    ours = [one for one in exact if one.startswith("tf.keras.")]
+    found = (ours if name[:1].isupper() else exact) or exact or found
+    return found[:1] if len({facts.aliases(one)[0] for one in found}) == 1 else []
+
+
+def _method(symbol):
+    fact = facts.member(*symbol.rpartition(".")[::2])
+    return fact and fact.kind == "method"
+
+
+def _is_name(symbol):
+    return symbol.count(".") > 1 and (
+        suggest.exists(symbol) or suggest.left_early(symbol)
+    )

@@ -1,0 +1,176 @@
+"""The edition as text: the modules of both sides, and what `numerics` has."""
+
+import ast
+import difflib
+import functools
+import re
+
+from tf1to2.common.errors import CommandError
+from tf1to2.pages import topics
+from tf1to2.pages.definitions import Edition, needed
+
+PACKAGES = "v1_graph", "v2_eager"
+KERAS = "v2_keras"
+NUMERICS = "v2_eager.numerics"
+
+
+@functools.cache
+def edition():
+    """The Edition of both sides' pages and the Keras pages, read once."""
+    return Edition({name: topics.folder(name) for name in (*PACKAGES, KERAS)})
+
+
+@functools.cache
+def numerics():
+    """{"optimizers.Adam": Definition} of the public names of `v2_eager.numerics`."""
+    paths = (topics.folder("v2_eager") / "numerics").glob("[a-z]*")
+    modules = {stem: edition().module(f"{NUMERICS}.{stem}") for stem in _stems(paths)}
+    return {  # a package hands on what its modules define
+        f"{stem}.{name}": module.resolve(ast.Name(name))[1]
+        for stem, module in modules.items()
+        for name in module.public
+    }
+
+
+def kinds():
+    """The modules of `numerics`: ["losses", "optimizers", …]."""
+    return sorted({name.partition(".")[0] for name in numerics()})
+
+
+def _stems(paths):
+    return sorted({path.stem for path in paths})
+
+
+def find(text):
+    """(name, Definition) of a name of `numerics`, or None: "optimizers.Adam".
+
+    "numerics.optimizers.Adam" and "v2_eager.numerics.optimizers.Adam" are the same.
+    """
+    name = text.removeprefix("v2_eager.").removeprefix("numerics.")
+    found = numerics().get(name)
+    return found and (name, found)
+
+
+def of_numerics(text):
+    """The Definition that `text` names, or None where it names a topic or a pair.
+
+    Raises:
+        CommandError: it names none of these, but nearly one of `numerics`.
+    """
+    stem, _, name = text.removeprefix("v2_eager.").partition(".")
+    topic = topics.topics().get(stem)
+    if not name or (topic and name in topic.pairs):
+        return None
+    if found := find(text):
+        return found[1]
+    if text in pairs() or not near(text):
+        return None
+    raise CommandError(f"numerics has no {text}; did you mean {near(text)[0]}?")
+
+
+def near(text):
+    """The names of `numerics` that may have been meant, the nearest first."""
+    name = text.removeprefix("v2_eager.").removeprefix("numerics.")
+    return difflib.get_close_matches(name, numerics(), 1, 0.75)
+
+
+def stands_for(symbols):
+    """The names of `numerics` that say which name of TensorFlow 1 they are.
+
+    Args:
+        symbols: names such as "tf.train.AdamOptimizer", of which one is meant.
+    """
+    said = {
+        name: re.match(r"(?:What )?`(tf\.[\w.]+)", definition.first_line)
+        for name, definition in numerics().items()
+    }
+    return [name for name, found in said.items() if found and found[1] in symbols]
+
+
+def users(definition):
+    """The pairs whose right page needs a definition: ["basics.fit_polynomial", …]."""
+    return [n for n, (_, right) in pairs().items() if definition in needed([right])[0]]
+
+
+@functools.cache
+def pairs():
+    """{"scopes.make_siamese": (left Definition, right Definition)} of all pairs."""
+    return {
+        f"{stem}.{name}": tuple(
+            edition().module(f"{package}.{stem}").definitions[name]
+            for package in PACKAGES
+        )
+        for stem, topic in topics.topics().items()
+        for name in topic.pairs
+    }
+
+
+@functools.cache
+def by_keras():
+    """{"layers.train": Definition} of all Keras forms of pairs."""
+    return {
+        f"{stem}.{name}": edition().module(f"{KERAS}.{stem}").definitions[name]
+        for stem, topic in topics.topics().items()
+        for name in topic.distances
+    }
+
+
+@functools.cache
+def documented():
+    """{"rnn.lstm_to_keras": Definition} of the public functions and classes with a
+    docstring on the right pages, and in the modules of a page that is a package; of the
+    Keras pages, "keras.layers.train"."""
+    found = {}
+    for stem, topic in topics.topics().items():
+        named = [(stem, name) for name in _modules(topic)]
+        named += [(f"keras.{stem}", f"{KERAS}.{stem}")] if topic.distances else []
+        for prefix, module in named:
+            for name, definition in edition().module(module).definitions.items():
+                if not name.startswith("_") and definition.first_line:
+                    found.setdefault(f"{prefix}.{name}", definition)
+    return found
+
+
+def _modules(topic):
+    """The names of the modules of a right page, the page itself first."""
+    top = topics.folder("v2_eager").parent
+    for path in topic.sources:
+        parts = path.relative_to(top).with_suffix("").parts
+        yield ".".join(parts).removesuffix(".__init__")
+
+
+@functools.cache
+def place(definition):
+    """Where a definition stands: "rnn.make_gru", "rnn/advance", "numerics.rnn/Cell".
+
+    A dot leads to a pair, a slash to code that pairs need: "rnn/keras/joined" is of the
+    Keras page.
+    """
+    package, *path = definition.module.name.split(".")
+    stem = ".".join(path if path[0] == "numerics" else path[:1])  # of all its modules
+    if f"{stem}.{definition.name}" in pairs():
+        return f"{stem}.{definition.name}"
+    return f"{stem}/{'keras/' * (package == KERAS)}{definition.name}"
+
+
+@functools.cache
+def helpers():
+    """All code that pairs need beside themselves, by the topic that it stands in.
+
+    Returns:
+        {"rnn": [(place, Definitions)]}, in the order of the pages: two where a name has
+        one place on both sides, else one. Each module of `numerics` is by itself:
+        "numerics.rnn".
+    """
+    left, right = zip(*pairs().values(), strict=True)
+    keras, rows = by_keras().values(), {}
+    for definitions in (left, [*right, *numerics().values()], keras):
+        for part in needed(definitions)[0]:
+            if part not in {*left, *right, *keras}:
+                row = rows.setdefault(place(part), [])
+                row += [part] * (part not in row)
+    found = {}
+    for where, row in rows.items():
+        stem = ".".join(where.partition("/")[0].split(".")[:2])
+        found.setdefault(stem, []).append((where, row))
+    return found

@@ -1,0 +1,62 @@
+"""What is proven of a pair, in words."""
+
+import functools
+import json
+
+from tf1to2.pages import topics
+
+WAYS = {
+    "graph": "compat.v1",
+    "eager": "eager",
+    "function": "tf.function",
+    "dynamic": "unknown shapes",
+    "xla": "XLA",
+    "generated": "any size",
+}
+SIDES = (("1.15.5", "1.15.5"), ("eager", "eager"), ("function", "tf.function"))
+
+
+@functools.cache
+def proofs():
+    """{topic: {pair: what is proven of it}}, as `make tables` has written it."""
+    path = topics.folder("parity_tests") / "proofs.json"
+    return json.loads(path.read_text("utf-8"))
+
+
+def verdict(proof):
+    """ "identical", or how far in the strict settings, and whether outputs are."""
+    bounds = [b for b in proof["bounds"] if b["settings"] != "default"]
+    if bounds:
+        far = f"within {max(b['ulps'] for b in bounds)} ULP"
+        of_gradients = all(b["leaf"].startswith("gradients/") for b in bounds)
+        return f"outputs identical, gradients {far}" if of_gradients else far
+    return "identical" + " in the strict settings" * bool(proof["bounds"])
+
+
+def ways(proof):
+    """The ways that a pair was run in: "compat.v1, eager, tf.function"."""
+    return ", ".join(WAYS[way] for way in WAYS if way in proof["ways"])
+
+
+def cases(proof):
+    """ "1 case", "2 cases"."""
+    return f"{proof['cases']} case{'s' * (proof['cases'] != 1)}"
+
+
+def notes(proof):
+    """What there is beyond the verdict, a list of Markdown: bounds, ways left out, …"""
+    found = [f"{bound['case']}: {bound['reason']}" for bound in proof["bounds"]]
+    found += [f"Not {WAYS.get(w, w)}: {reason}." for w, reason in proof["skips"]]
+    found += [
+        f"False friend ({f['slug']}): `{f['left']}`, not `{f['naive']}`: "
+        f"{f['because']}."
+        for f in proof["false friends"]
+    ]
+    for error in proof["errors"]:
+        told = ", ".join(
+            f"{side} " + (f"`{error[key]}`" if error[key] else "works")
+            for key, side in SIDES
+        )
+        match = f" (`{error['match']}`)" if error["match"] else ""
+        found.append(f"{error['slug']}: {told}{match}")
+    return found

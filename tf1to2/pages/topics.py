@@ -1,0 +1,202 @@
+"""Which topics and pairs there are, read off the trees, without TensorFlow."""
+
+import ast
+import csv
+import dataclasses
+import difflib
+import functools
+import importlib.util
+import json
+import math
+import pathlib
+import re
+import zipfile
+
+from tf1to2.common.errors import CommandError
+from tf1to2.pages.page import Page
+
+COMMANDS = "scan", "explain", "fix", "take", "proof", "port", "install"
+"""The chapters of the guide about commands: guide/scan.md."""
+
+
+class UnknownTopic(CommandError):
+    """No such topic or pair; the message suggests the nearest."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Topic:
+    """One stem: two pages, a proof, a recording, a section.
+
+    Attributes:
+        name: the stem.
+        v1: path of the left page.
+        v2: path of the right page, which may be a package's `__init__.py`.
+    """
+
+    name: str
+    v1: pathlib.Path
+    v2: pathlib.Path
+
+    @property
+    def golden(self):
+        """Path of the recording."""
+        return folder("parity_tests") / "golden" / f"{self.name}.npz"
+
+    @property
+    def names(self):
+        """(left page, right page) as paths below the repository, for people."""
+        return tuple(
+            (path.relative_to(folder(package).parent)).as_posix()
+            for path, package in ((self.v1, "v1_graph"), (self.v2, "v2_eager"))
+        )
+
+    @property
+    def sources(self):
+        """Paths of all modules of the right page."""
+        package = self.v2.name == "__init__.py"
+        return sorted(self.v2.parent.rglob("*.py")) if package else [self.v2]
+
+    @property
+    def recording(self):
+        """How the genuine TensorFlow 1.15.5 stands to the left page, in words."""
+        if not self.golden.exists():
+            return "missing: make record"
+        with zipfile.ZipFile(self.golden) as store:
+            about = json.loads(store.read("about.json"))
+        if about["code"] != Page("v1_graph." + self.name).code:
+            return "stale: make record"
+        return f"{len(about['entries'])} answers"
+
+    @functools.cached_property
+    def _tree(self):
+        return ast.parse(self.v2.read_text("utf-8"))
+
+    @property
+    def lesson(self):
+        """The first line of the pages' docstrings: names to grep for, and their way."""
+        return (ast.get_docstring(self._tree) or "").partition("\n")[0]
+
+    @property
+    def pairs(self):
+        """The public names, in the order of the page."""
+        return _public(self._tree)
+
+    @functools.cached_property
+    def keras(self):
+        """Path of the Keras page, or None."""
+        path = folder("v2_keras") / f"{self.name}.py"
+        return path if path.exists() else None
+
+    @functools.cached_property
+    def distances(self):
+        """{name: how far it is from 1.15.5} of the pairs of the Keras page, in order.
+
+        Relative to the largest value of an array: None is identical, 0 is so but for
+        the sign of a zero.
+        """
+        if self.keras is None:
+            return {}
+        found = dict.fromkeys(_public(ast.parse(self.keras.read_text("utf-8"))))
+        for row in _keras_rows():
+            topic, _, name = row["pair"].partition(".")
+            far = float(row["relative"])
+            kept = row["leaf"] != "*" and far < math.inf  # by no naive form, by Keras
+            if topic == self.name and kept:
+                found[name] = max(found[name] or 0.0, far)
+        return found
+
+    @functools.cached_property
+    def summaries(self):
+        """{name: the first line of its docstring} of all that the page defines."""
+        return {
+            node.name: (ast.get_docstring(node) or "").partition("\n")[0]
+            for node in self._tree.body
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        }
+
+
+def _public(tree):
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
+            return tuple(ast.literal_eval(node.value))
+    return ()
+
+
+def distance_told(far):
+    """A distance of a Keras page in words, short: see `Topic.distances`."""
+    if far is None:
+        return "identical"
+    return f"within {far:.1e}" if far else "identical but for the sign of a zero"
+
+
+@functools.cache
+def _keras_rows():
+    path = folder("parity_tests") / "keras.tsv"
+    lines = path.read_text("utf-8").splitlines()
+    lines = [line for line in lines if not line.startswith("#")]
+    rows = csv.DictReader(lines, delimiter="\t")
+    return [row for row in rows if not row.get("where")]  # what is said of all releases
+
+
+def folder(package):
+    """The directory of an installed package, which is not imported."""
+    spec = importlib.util.find_spec(package)
+    return pathlib.Path(spec.submodule_search_locations[0])
+
+
+def document(name):
+    """Path of MIGRATION.md or the like: at the top, or where setup.py has packed it."""
+    packed = folder("tf1to2") / "documents"
+    return (packed if packed.is_dir() else folder("tf1to2").parent) / name
+
+
+def groups():
+    """{title: names of its topics}, as MIGRATION.md has them in its markers."""
+    text = document("MIGRATION.md").read_text("utf-8")
+    found = re.findall(r"(?m)^<!-- table topics of (.+): (.+) -->$", text)
+    return {title: names.split() for title, names in found}
+
+
+def stems(package, prefix=""):
+    """The stems of the modules and packages in `package`, sorted."""
+    found = {path.stem for path in folder(package).glob(prefix + "[a-z]*.py")}
+    packages = folder(package).glob(prefix + "[a-z]*/__init__.py")
+    found.update(path.parent.name for path in packages)
+    return sorted(stem[len(prefix) :] for stem in found)
+
+
+def topics():
+    """{name: Topic} of every right page, by name."""
+    left, right = folder("v1_graph"), folder("v2_eager")
+    found = {}
+    for stem in stems("v2_eager"):
+        page = right / stem / "__init__.py"
+        page = page if page.exists() else right / (stem + ".py")
+        found[stem] = Topic(stem, left / (stem + ".py"), page)
+    return found
+
+
+def find(text):
+    """Resolves "topic" or "topic.name".
+
+    Returns:
+        (Topic, name or None).
+
+    Raises:
+        UnknownTopic: with the nearest known name.
+    """
+    known = topics()
+    stem, _, name = text.partition(".")
+    if stem not in known:
+        raise UnknownTopic(_no_such("topic", stem, known))
+    if name and name not in known[stem].pairs:
+        raise UnknownTopic(_no_such(f"pair in {stem}", name, known[stem].pairs))
+    return known[stem], name or None
+
+
+def _no_such(what, text, known):
+    near = difflib.get_close_matches(text, known, 1, 0.5)
+    hint = (
+        f"did you mean {near[0]}?" if near else "there are: {}".format(", ".join(known))
+    )
+    return f"no {what} called {text!r}; {hint}"

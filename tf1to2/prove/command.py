@@ -1,0 +1,300 @@
+"""`tf1to2 prove`, `record` and `mutate`: a user's own port, leaf by leaf.
+
+`add_arguments` and its like import nothing heavy: the command line has them always.
+"""
+
+import importlib.util
+import json
+import os
+import pathlib
+import traceback
+
+from tf1to2.common import output
+from tf1to2.common.errors import CommandError, needs
+from tf1to2.common.tables import table
+
+FORMS = ("float32", "float64", "left today")
+
+
+def add_arguments(parser):
+    parser.add_argument("file", metavar="FILE", nargs="?", help="test_port.py")
+    parser.add_argument(
+        "names", metavar="NAME", nargs="*", help="PAIR or PAIR.FUNCTION; default: all"
+    )
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument(
+        "--init", metavar="LEGACY", help="write a left page, a port, a test for a file"
+    )
+    parser.add_argument(
+        "--output", metavar="DIR", default=".", help="where --init writes (%(default)s)"
+    )
+    parser.set_defaults(run=run)
+
+
+def record(options):
+    """See `parity.record.run`."""
+    try:
+        from tf1to2.prove import record as recording
+    except ImportError as error:
+        raise needs("record", error) from error
+    return recording.run(options)
+
+
+def mutate(options):
+    """See `parity.mutate.run`."""
+    if importlib.util.find_spec("tensorflow") is None:
+        raise needs("mutate", ImportError(name="tensorflow"))
+    from tf1to2.prove import mutate as mutating
+
+    return mutating.run(options)
+
+
+def run(options):
+    """Proves the pairs of a file, and prints every leaf.
+
+    Returns:
+        0 if every leaf is as it shall be, 1 if one is not, 2 if a case could not be
+        proven: its recording is missing or stale, or its port. The others are.
+
+    Raises:
+        CommandError: there is no such file or pair, or no case that can be proven.
+    """
+    if options.init:
+        from tf1to2.prove import init
+
+        print(init.write(options.init, options.output))
+        return 0
+    if not options.file:
+        raise CommandError("prove needs a file with pairs, say test_port.py")
+    os.environ["TF1TO2_SETTINGS"] = "strict"
+    output.progress("starting TensorFlow")
+    try:
+        from tf1to2.parity import providers
+        from tf1to2.parity.settings import apply
+
+        apply()
+    except ImportError as error:
+        raise needs("prove", error) from error
+    pairs = providers.select(providers.provider(options.file), options.names)
+    cases = [
+        _Case(pair, case)
+        for pair, name in pairs
+        for case in _cases(pair)
+        if name in (None, case.name)
+    ]
+    for number, case in enumerate(cases, 1):
+        output.progress(f"{number} of {len(cases)}: {case.name}")
+        case.prove()
+    output.progress("")
+    proven = [case for case in cases if not case.unproven]
+    missing = dict.fromkeys(case.unproven for case in cases if case.unproven)
+    if not proven:
+        raise CommandError("; ".join(missing))
+    report = {
+        "environment": _environment(proven[0].pair),
+        "cases": [case.report for case in cases],
+    }
+    text = json.dumps(report, indent=2) if options.format == "json" else _text(report)
+    output.write(text + "\n")
+    return 2 if missing else int(any(case.failures for case in cases))
+
+
+def _cases(proof):
+    from tf1to2.parity.pair import Pair
+
+    if not isinstance(proof, Pair):
+        raise CommandError(f"{proof.name} is no Pair: prove takes pairs of your own")
+    if not proof.cases:
+        raise CommandError(f"{proof.name} has no case: add one, pair.op(…)")
+    return proof.cases
+
+
+class _Case:
+    """One case in all its ways."""
+
+    def __init__(self, pair, case):
+        self.pair, self.case = pair, case
+        self.name = f"{pair.name}.{case}"
+        self.leaves, self.failures, self.unproven = [], [], ""
+
+    def prove(self):
+        from tf1to2.pages.page import NoPage
+        from tf1to2.parity.recordings import StaleRecording
+
+        for check in (c for _, c in self.pair.checks() if c.case is self.case):
+            try:
+                check()
+            except (StaleRecording, NoPage) as error:
+                self.unproven = str(error)
+                return
+            except Exception as error:  # told below, and by the exit status
+                text = str(error).removeprefix(f"{self.name}, {check.way}: ")
+                if not isinstance(error, AssertionError):
+                    text = f"{type(error).__name__}: {text}{self._where(error)}"
+                self.failures.append({"way": check.way, "message": text})
+        self.leaves = self._measured()
+
+    def _where(self, error):
+        """The last line of the port that an exception passed."""
+        root = self.pair.right.root
+        frames = traceback.extract_tb(error.__traceback__)
+        inside = [f for f in frames if root in pathlib.Path(f.filename).parents]
+        if not inside:
+            return ""
+        path = pathlib.Path(inside[-1].filename).relative_to(root)
+        return f" ({path}, line {inside[-1].lineno})"
+
+    def _measured(self):
+        rows = []
+        for way in self.case.ways:
+            try:
+                rows += self.pair.measured(self.case, way)
+            except Exception:  # bad input, a false friend, or told as a failure
+                continue
+        return rows
+
+    @property
+    def report(self):
+        from tf1to2.parity.pair import first
+
+        wrong = self.pair.wrong(self.case, self.leaves)
+        verdict = "FAILS" if self.failures else "proven"
+        return {
+            "pair": f"{self.pair.name}.{self.case.name}",
+            "case": self.case.slug,
+            "ways": self.case.ways,
+            "verdict": "not proven" if self.unproven else verdict,
+            "unproven": self.unproven or None,
+            "first": first(wrong) if wrong else None,
+            "races": self._races(),
+            "loose": self._loose(),
+            "matched": self.pair.matched.get(self.case, {}),
+            "leaves": self._rows(),
+            "failures": self.failures,
+        }
+
+    def _races(self):
+        """What the recording says of what the left page does in no order."""
+        if self.unproven:
+            return []
+        races = self.pair.recording.about.get("races", {})
+        keys = [key for key in races if key.partition("/")[0] == str(self.case)]
+        return sorted({text for key in keys for text in races[key]})
+
+    def _loose(self):
+        """What bounds of a proven case are wider than needed: see `Pair.loose`."""
+        return [] if self.unproven or self.failures else self.pair.loose(self.case)
+
+    def _rows(self):
+        """A dict for each leaf, the farthest first."""
+        from tf1to2.parity.leaves import worst
+
+        paths = {}
+        for form, leaf in self.leaves:
+            paths.setdefault(leaf.path, {}).setdefault(form, []).append(leaf)
+        rows = []
+        for path, forms in paths.items():
+            cells = {form: worst(leaves) for form, leaves in forms.items()}
+            farthest = worst(cells.values())
+            bounds = [
+                self.pair.verdict(self.case, f, leaf)
+                for f, leaf in cells.items()
+                if leaf.told
+            ]
+            bounds.sort(key=lambda bound: bound[0])
+            rows.append(
+                {
+                    "leaf": path,
+                    "rung": farthest.rung,
+                    "verdict": bounds[0][1] if bounds else "identical",
+                    "holds": bounds[0][0] if bounds else True,
+                    "relative": _finite(farthest.relative),
+                    "ulps": farthest.ulps,
+                    "told": farthest.told,
+                    "way": farthest.way,
+                    **{form: cells[form].far for form in FORMS if form in cells},
+                }
+            )
+        rows.sort(key=lambda row: (row["holds"], -_number(row["relative"])))
+        return rows
+
+
+def _finite(number):
+    """What JSON can hold: None where there is no distance."""
+    return number if number < float("inf") else None
+
+
+def _number(relative):
+    return float("inf") if relative is None else relative
+
+
+def _environment(pair):
+    import numpy
+    import tensorflow
+
+    about = pair.recording.about
+    return {
+        "tensorflow": tensorflow.__version__,
+        "numpy": numpy.__version__,
+        "recorded": f"TensorFlow {about['tensorflow']}, {about['date']}, "
+        f"{about['cpu']}",
+    }
+
+
+def _text(report):
+    environment, cases = report["environment"], report["cases"]
+    blocks = [
+        f"TensorFlow {environment['tensorflow']}, NumPy {environment['numpy']}, "
+        f"against {environment['recorded']}",
+        _table(cases),
+    ]
+    notes = []
+    for case in cases:
+        name = f"{case['pair']}, {case['case']}"
+        if case["unproven"]:
+            blocks.append(f"NOT PROVEN {name}: {case['unproven']}")
+        if case["first"]:
+            notes.append(f"{name} differs first in {case['first']}")
+        if case["matched"]:
+            pairs = ", ".join(f"{old} → {new}" for old, new in case["matched"].items())
+            notes.append(f"{name} has variables matched by their names: {pairs}")
+        notes += [f"{name} races with itself on the left: {r}" for r in case["races"]]
+        notes += [f"{name} has a bound to lower or remove: {x}" for x in case["loose"]]
+        messages = {}
+        for failure in case["failures"]:
+            messages.setdefault(failure["message"], []).append(failure["way"])
+        for message, ways in messages.items():
+            blocks.append(f"FAILS {name} ({', '.join(ways)}): {message}")
+    blocks.insert(2, "\n".join(notes))
+    failing = sum(bool(case["failures"]) for case in cases)
+    missing = sum(bool(case["unproven"]) for case in cases)
+    told = [f"{failing} of {len(cases)} cases fail"] if failing else []
+    told += [f"{missing} of {len(cases)} cases not proven"] if missing else []
+    verdict = ", ".join(told) or "proven"
+    blocks.append(f"{len(cases)} cases: {_counted(cases)}: {verdict}")
+    return "\n\n".join(filter(None, blocks))
+
+
+def _counted(cases):
+    """How many leaves are identical, in each form."""
+    leaves = [leaf for case in cases for leaf in case["leaves"]]
+    texts = []
+    for form in ("float64", "float32"):
+        cells = [leaf[form] for leaf in leaves if form in leaf]
+        if cells:
+            same = cells.count("identical")
+            what = "" if texts else "leaves identical "
+            texts.append(f"{same} of {len(cells)} {what}in {form}")
+    return ", ".join(texts) or "no leaves"
+
+
+def _table(cases):
+    forms = [f for f in FORMS if any(f in leaf for c in cases for leaf in c["leaves"])]
+    rows = []
+    for case in cases:
+        name = f"{case['pair']}, {case['case']}"
+        for leaf in case["leaves"] or [{"leaf": "–", "verdict": case["verdict"]}]:
+            cells = [leaf.get(form, "–") for form in forms]
+            rows.append([name, leaf["leaf"], *cells, leaf["verdict"]])
+            name = ""
+    return table(["case", "leaf", *forms, "verdict"], rows)

@@ -1,0 +1,382 @@
+"""Breaks a right page on purpose, in every small way, and sees whether a proof notices.
+
+    python -m tf1to2.prove.mutate PROVIDER NAME [NAME ...] [--results FILE]
+
+Prints the changes that no check and no test noticed. Some of those change no number (a
+name in a message, a bound that is never met); the others are gaps in the cases.
+
+Where the page is a package, all its modules are changed, one at a time. Every change
+has a process of its own, which sees a copy of the page's package with the change in it;
+processes that it starts see the same. The page as it is comes first and
+last, and must pass: otherwise what was noticed says nothing. With `--results` what was
+tried is kept in a file, and what stands there for the same page and tests is not tried
+again.
+"""
+
+import argparse
+import ast
+import datetime
+import importlib
+import io
+import json
+import multiprocessing
+import multiprocessing.connection
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from tf1to2.common import output
+from tf1to2.common.errors import CommandError
+from tf1to2.pages.page import Page
+from tf1to2.parity import settings
+from tf1to2.prove import options as arguments
+from tf1to2.prove.mutations import mutants
+
+SECONDS, PATIENCE = 300, 10
+"""What a change may take, or as many times what the page as it is took; more is a hang.
+
+On a busy machine all take longer, and none of them hangs.
+"""
+
+EVERY = 20
+"""How many changes a line of progress in a file stands for."""
+
+NOTICED, UNNOTICED, BROKEN = 1, 0, 2
+"""Exit statuses of a process; any other one is a crash, which is a notice."""
+
+
+def owner(source, line):
+    """The name of the last function at top level that starts at or before `line`."""
+    names = [
+        node.name
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line
+    ]
+    return names[-1] if names else None
+
+
+def noticed(where, name, first=None):
+    """Whether a check or a test of a proof fails, in this process.
+
+    Args:
+        where: the provider, as `providers.provider` takes it.
+        name: the name of the proof.
+        first: the pair whose checks are run first.
+    """
+    from tf1to2.parity import providers
+
+    try:
+        provider = providers.provider(where)
+        proof = provider.load(name)
+        test = importlib.import_module(provider.module(name))
+        checks = [check for _, check in proof.checks()]
+        for check in sorted(checks, key=lambda check: check.case.name != first):
+            if check.way in ("eager", "function", "dynamic"):
+                check()
+    except Exception:  # any failure is a notice, also one while the page loads
+        return True
+    suite = unittest.TestSuite(
+        case
+        for group in unittest.defaultTestLoader.loadTestsFromModule(test)
+        for case in group
+        if not case._testMethodName.startswith("test_parity")
+    )
+    return not unittest.TextTestRunner(io.StringIO()).run(suite).wasSuccessful()
+
+
+def _begin(folder, path, root, entries, text):
+    """Lets this process, and those it starts, see `text` in the place of a module."""
+    top = root / path.relative_to(root).parts[0]
+    if top.is_dir():
+        skipped = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(top, pathlib.Path(folder, top.name), ignore=skipped)
+    pathlib.Path(folder, path.relative_to(root)).write_text(text, "utf-8")
+    # What the test and the page would put before it is there already.
+    Page.copies.append(os.path.realpath(folder))
+    sys.path[:0] = [folder, *(e for e in entries if e not in sys.path)]
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
+    )
+    sys.dont_write_bytecode = True
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
+def _try(folder, path, root, entries, text, where, name, first):
+    _begin(folder, path, root, entries, text)
+    settings.apply()
+    status = NOTICED if noticed(where, name, first) else UNNOTICED
+    os._exit(status)  # no thread of TensorFlow's, and no other process, is waited for
+
+
+def modules_of(page, whole=False):
+    """Paths of a page: of a package, all its modules, `__init__.py` first; the `whole`
+    of it is with what it imports from its root, but for what `tf1to2 take` wrote, which
+    is proven where it comes from."""
+    if whole:
+        own = [
+            path
+            for path in page.sources.values()
+            if page.root in path.parents
+            and "Taken by `tf1to2 take`" not in path.read_text("utf-8")[:2000]
+        ]
+        return sorted(own, key=lambda path: path != page.path)
+    package = page.path.name == "__init__.py"
+    others = sorted(page.path.parent.rglob("*.py")) if package else []
+    return [page.path, *(path for path in others if path != page.path)]
+
+
+def cases_beside(test, name):
+    """Paths of a test, and of the modules in a folder beside it with a proof's name."""
+    path = pathlib.Path(test.__file__)
+    return [path, *sorted((path.parent / name).rglob("*.py"))]
+
+
+def _describe(where, name, pipe):
+    """Tells of a proof: its name, the modules of its page, the folder that they lie
+    under, and a hash of what a result depends on."""
+    settings.apply()
+    from tf1to2.pages import page as pages
+    from tf1to2.parity import providers
+
+    try:
+        provider = providers.provider(where)
+        ((proof, _),) = providers.select(provider, [name])
+        if not proof.right.exists:
+            raise CommandError(f"there is no page {proof.right.path}: write the port")
+        test = importlib.import_module(provider.module(proof.name))
+        modules = modules_of(proof.right, proof.whole)
+        cases = cases_beside(test, proof.name)
+        code = proof.right.code[:16] + "".join(pages.code_hash(c)[:16] for c in cases)
+        beside = str(pathlib.Path(test.__file__).resolve().parent)
+        entries = [*proof.right.path_entries, beside]
+        pipe.send((proof.name, modules, proof.right.root, entries, code))
+    except CommandError as error:
+        pipe.send(error)
+
+
+class Pool:
+    """Tries changes of a page's modules, some at a time, each in a fresh process.
+
+    The processes are forked from this one, which has imported TensorFlow and run
+    nothing: an import of it takes seconds.
+    """
+
+    def __init__(self, where, name, jobs):
+        os.environ.update(settings.ENVIRONMENTS[settings.current()])
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+        with settings.silence():
+            import tensorflow  # noqa: F401
+
+        self.context = multiprocessing.get_context("fork")
+        self.where, self.jobs, self.running = where, jobs, {}
+        self.limit = PATIENCE * SECONDS  # until it is known how long the page takes
+        receiver, sender = self.context.Pipe(False)
+        process = self.context.Process(target=_describe, args=(where, name, sender))
+        process.start()
+        sender.close()
+        try:
+            found = receiver.recv()
+        except EOFError:
+            raise CommandError(f"{name} of {where} does not load") from None
+        process.join()
+        if isinstance(found, Exception):
+            raise found
+        self.name, self.modules, self.root, self.entries, self.code = found
+
+    def results(self, texts):
+        """Yields (key, "noticed", "unnoticed" or "hangs") as processes end.
+
+        Args:
+            texts: iterable of (key, path of a module, its text, pair whose checks come
+                first).
+        """
+        waiting = iter(texts)
+        while True:
+            while len(self.running) < self.jobs:
+                item = next(waiting, None)
+                if item is None:
+                    break
+                self._start(*item)
+            if not self.running:
+                return
+            multiprocessing.connection.wait(
+                [process.sentinel for process, *_ in self.running.values()], 5
+            )
+            for key, (process, folder, start) in list(self.running.items()):
+                hangs = process.is_alive() and time.monotonic() - start > self.limit
+                if process.is_alive() and not hangs:
+                    continue
+                if hangs:
+                    process.kill()
+                process.join()
+                folder.cleanup()
+                del self.running[key]
+                unnoticed = process.exitcode == UNNOTICED
+                verdict = "unnoticed" if unnoticed else "noticed"
+                yield key, "hangs" if hangs else verdict
+
+    def _start(self, key, path, text, first):
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        page = path, self.root, self.entries, text
+        args = folder.name, *page, self.where, self.name, first
+        process = self.context.Process(target=_try, args=args)
+        process.start()
+        self.running[key] = process, folder, time.monotonic()
+
+    def as_it_is(self):
+        """Whether the unchanged page passes in a process like the others."""
+        path, start = self.modules[0], time.monotonic()
+        ((_, verdict),) = self.results([("", path, path.read_text("utf-8"), None)])
+        self.limit = max(SECONDS, PATIENCE * (time.monotonic() - start))
+        return verdict == "unnoticed"
+
+    def changes(self):
+        """{description: (path of a module, its changed text, pair to try first)}."""
+        found = {}
+        for path in self.modules:
+            source = path.read_text("utf-8")
+            page = path == self.modules[0]
+            where = "" if page else f"{os.path.relpath(path, self.modules[0].parent)}, "
+            for line, what, tree in mutants(source):
+                text, count = f"{where}line {line}: {what}", 2
+                while text in found:
+                    text, count = f"{where}line {line}: {what} ({count})", count + 1
+                first = owner(source, line) if page else None
+                found[text] = path, ast.unparse(tree), first
+        return found
+
+
+def _names(where):
+    """The names of all proofs, asked of another process: this one must run nothing."""
+    program = (
+        "from tf1to2.parity import providers;"
+        f"print(*providers.provider({where!r}).names())"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    if run.returncode:
+        raise CommandError(run.stderr.strip().rpartition("\n")[2].partition(": ")[2])
+    return run.stdout.split()
+
+
+def mutate(
+    where, name, known=None, *, jobs=2, sample=None, only="", tell=print, keep=None
+):
+    """Tries the changes of one page.
+
+    Args:
+        where: the provider, as `providers.provider` takes it.
+        name: the name of the proof.
+        known: what an earlier run returned for the same proof.
+        jobs: how many processes at a time.
+        sample: how many changes to try, chosen at random; all unless given.
+        only: a text that the description of a change must contain.
+        tell: called with a line for each change that goes unnoticed.
+        keep: called with what is to be returned after each change that was tried.
+
+    Returns:
+        dict with `code` (a hash of page and tests), `changes` (how many there are),
+        `results` ({change: verdict}), `control` (whether the page as it is passed
+        before and after), `date`.
+    """
+    pool = Pool(where, name, jobs)
+    everything = pool.changes()
+    chosen = [text for text in everything if only in text]
+    if sample and sample < len(chosen):
+        chosen = random.Random(0).sample(chosen, sample)
+    same = known and known["code"] == pool.code
+    report = {
+        "code": pool.code,
+        "changes": len(everything),
+        "control": False,
+        "date": datetime.date.today().isoformat(),
+        "results": dict(known["results"]) if same else {},
+    }
+    if not pool.as_it_is():
+        return report
+    rest = [text for text in chosen if text not in report["results"]]
+    tried = pool.results((t, *everything[t]) for t in rest)
+    for done, (change, verdict) in enumerate(tried, 1):
+        report["results"][change] = verdict
+        if keep:
+            keep(report)
+        if verdict != "noticed":
+            tell(f"{pool.name}, {change}: {verdict}")
+        _progress(done, len(rest))
+    report["control"] = pool.as_it_is()
+    return report
+
+
+def _progress(done, of):
+    """Tells how far it is: a terminal each time, a file now and then."""
+    if sys.stderr.isatty():
+        print(f"\r{done} of {of}", end="\r", file=sys.stderr)
+    elif done % EVERY == 0 or done == of:
+        print(f"{done} of {of} changes tried", file=sys.stderr, flush=True)
+
+
+def score(report):
+    """(how many changes were noticed, how many were tried); a hang is noticed."""
+    verdicts = list(report["results"].values())
+    return sum(verdict != "unnoticed" for verdict in verdicts), len(verdicts)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    arguments.mutate(parser)
+    try:
+        return run(parser.parse_intermixed_args(argv))
+    except CommandError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BROKEN
+
+
+def run(options):
+    """Tries the changes of what the options name.
+
+    Returns:
+        0, or 1 where a change was not noticed.
+
+    Raises:
+        CommandError: no such proof, or one that fails as it is.
+    """
+    path = pathlib.Path(options.results) if options.results else None
+    kept = json.loads(path.read_text("utf-8")) if path and path.exists() else {}
+    status = 0
+
+    def keep(report):
+        if path:  # a run that is stopped goes on where it was
+            kept[name] = report
+            output.save(path, json.dumps(kept, indent=1, sort_keys=True) + "\n")
+
+    for name in options.names or _names(options.provider):
+        report = mutate(
+            options.provider,
+            name,
+            kept.get(name),
+            jobs=options.jobs,
+            sample=options.sample,
+            only=options.only,
+            tell=lambda text: print(text, flush=True),
+            keep=keep,
+        )
+        if not report["control"]:
+            raise CommandError(f"{name} fails as it is: no result counts")
+        keep(report)
+        seen, tried = score(report)
+        print(f"{name}: {seen} of {tried} changes noticed", flush=True)
+        status = max(status, int(seen < tried))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

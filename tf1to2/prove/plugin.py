@@ -1,0 +1,86 @@
+"""The plugin of pytest: for files with a `Pair`, and idle for all others.
+
+It puts the settings in force before any file of the folder imports TensorFlow, shows
+failures without the frames of this package, and records: `pytest --tf1to2-record`.
+"""
+
+import contextlib
+import pathlib
+import re
+import sys
+
+import pytest
+
+HERE = str(pathlib.Path(__file__).parent)
+PAIR = re.compile(rb"tf1to2\.parity\b.*\bPair\b", re.S)
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("tf1to2", "your own port (tf1to2)")
+    group.addoption(
+        "--tf1to2-record",
+        action="store_true",
+        help="have TensorFlow 1 answer anew for the pairs that are collected",
+    )
+    group.addoption(
+        "--tf1to2-python", metavar="PATH", help="of a TensorFlow 1; 1.15.5 otherwise"
+    )
+
+
+def pytest_configure(config):
+    spread = config.getoption("numprocesses", None) or hasattr(config, "workerinput")
+    if config.getoption("tf1to2_record") and spread:
+        raise pytest.UsageError("--tf1to2-record works in one process: leave -n out")
+
+
+def pytest_pycollect_makemodule(module_path):
+    """All modules of a folder are made before the first of them is imported."""
+    if PAIR.search(module_path.read_bytes()):
+        # Where it cannot be done, the tests themselves say so.
+        with contextlib.suppress(ImportError, RuntimeError):
+            from tf1to2.parity import settings
+
+            settings.apply()
+
+
+def pytest_collection_finish(session):
+    pairs = dict.fromkeys(filter(None, map(_pair, session.items)))
+    if not session.config.getoption("tf1to2_record") or not pairs:
+        return
+    from tf1to2.parity.recordings import NoGenuineTensorFlow, genuine_python
+    from tf1to2.prove import record
+
+    try:
+        python = genuine_python(".venv-tf1", session.config.getoption("tf1to2_python"))
+        for pair in pairs:
+            print(f"\n{pair.name}: {record.record(pair, python)}")
+    except (AssertionError, NoGenuineTensorFlow) as error:
+        pytest.exit(str(error), 2)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed and call.excinfo and _pair(item):
+        report.longrepr = _shown(call.excinfo)
+
+
+def _pair(item):
+    """The `Pair` of a test, or None."""
+    loaded = sys.modules.get("tf1to2.parity.pair")
+    group = getattr(item, "cls", None)
+    mine = loaded and isinstance(group, type) and issubclass(group, loaded.Parity)
+    return group.pair if mine else None
+
+
+def _shown(excinfo):
+    """A difference as its message; an error in a page with the frames of the page."""
+
+    def theirs(excinfo):
+        ours = [str(entry.path).startswith(HERE) for entry in excinfo.traceback]
+        return excinfo.traceback[len(ours) - ours[::-1].index(True) :]
+
+    if excinfo.errisinstance(AssertionError) or not theirs(excinfo):
+        return excinfo.getrepr(style="value")
+    return excinfo.getrepr(style="short", tbfilter=theirs)

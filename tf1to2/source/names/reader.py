@@ -1,0 +1,146 @@
+"""From the mentions of a file to its uses of TensorFlow."""
+
+from tf1to2.source import names
+from tf1to2.source.names import methods, scopes
+from tf1to2.source.names.syntax import Source
+from tf1to2.source.names.walk import DIMENSION, Walk
+from tf1to2.source.names.words import Words
+
+
+def module(source, is_local):
+    """What one file says; see `names.read`."""
+    source = Source(source)
+    words = Words(source.source)
+    walk = Walk(source, words, is_local)
+    if not (walk.stars or words.add_bound(walk.top.bound)):
+        # No TensorFlow, not even by another module; but some calls are its alone.
+        if not any(word in source.source for word in (b"feed_dict", b"make_one_shot")):
+            return names.Module([], {}, [], [], _comments(source), source.broken())
+    words.everything = bool(walk.stars)  # a wildcard may have brought any word
+    words.add_objects()
+    while True:
+        walk = Walk(source, words, is_local)
+        if words.everything or not words.add_bound(walk.top.bound):
+            break
+    reader = _Reader(source, walk)
+    uses = [use for mention in walk.mentions for use in reader.uses(mention)]
+    if not (walk.stars or b"tensorflow" in source.source):
+        if not any(use.origin[:1] not in ("", ".") for use in uses):
+            uses = [use for use in uses if methods.is_fed(use.call)]
+    uses.sort(key=lambda use: (use.line, use.column, use.end_line, use.end_column))
+    return names.Module(
+        uses,
+        reader.exports(),
+        walk.stars,
+        walk.guards,
+        _comments(source),
+        source.broken(),
+    )
+
+
+def _comments(source):
+    return source.comments(b"tf1to2") if b"tf1to2" in source.source else []
+
+
+class _Reader:
+    def __init__(self, source, walk):
+        self.source, self.top = source, walk.top
+        self.names = scopes.Names(bool(walk.stars))
+
+    def exports(self):
+        found = {}
+        for name in self.top.bindings:
+            origin = self.names.origin(self.top, (name,))
+            if origin and origin[0] not in "#!*":
+                found[name] = origin
+        return found
+
+    def uses(self, mention):
+        """Yields the `Use` that a mention is, if it is one."""
+        chain = mention.chain
+        if mention.scope is None:
+            yield self._use(mention, chain[0])
+            return
+        name = chain[-1] if chain else self._attribute(mention.node)
+        if not chain:
+            chain = self.source.expression(mention.node)
+        full = self.names.origin(mention.scope, chain) if chain else None
+        if full and "()" not in full and scopes.ELEMENT not in full:
+            if full[0] not in "#!~" and names.public(full) != "tensorflow":
+                yield self._use(mention, full, len(chain) == 1)
+                return
+        if name not in methods.MEMBERS or chain and len(chain) < 2:
+            return
+        if name == "trainable" and not self._freezes(mention.node):
+            return
+        call = self.source.call(mention.arguments)
+        if name == "value":
+            if call is None and self._is_dimension(mention, full):
+                yield self._use(mention, ".value")
+        elif full and full[0] not in "#!~":
+            sure = methods.unmistakable(name, call)
+            likely = "." + name if sure else self._likely(mention, name)
+            yield self._use(mention, full, likely=likely)
+        elif full == scopes.OWN or full and full[0] == "!" and "()" not in full:
+            return  # a function of the file's own, or of a module of others
+        elif methods.unmistakable(name, call):
+            yield self._use(mention, "." + name)
+        elif not full or full.startswith(scopes.OWN):
+            likely = self._likely(mention, name)
+            if likely:
+                yield self._use(mention, "", likely=likely)
+
+    def _attribute(self, node):
+        return self.source.text(node.child_by_field_name("attribute"))
+
+    def _freezes(self, node):
+        """Whether an attribute is assigned what may be False."""
+        above = node.parent
+        if above is None or above.type != "assignment":
+            return False
+        right = above.child_by_field_name("right")
+        left = above.child_by_field_name("left")
+        return left.id == node.id and right is not None and right.type != "true"
+
+    def _likely(self, mention, name):
+        if name == "op":
+            above = mention.node.parent
+            known = above.type == "attribute" and self._attribute(above)
+            return "tensorflow.Tensor.op" if known in methods.OF_OPERATIONS else ""
+        receiver = mention.node.child_by_field_name("object")
+        if receiver is None or mention.arguments is None and name in ("run", "save"):
+            return ""
+        return methods.likely(name, self.source.text(receiver))
+
+    def _is_dimension(self, mention, full):
+        """Whether `.value` is one of a dimension's: x.shape[0].value."""
+        if full in (
+            f"{scopes.DIMENSION}.value",
+            f"{scopes.SHAPE}.{scopes.ELEMENT}.value",
+        ):
+            return True
+        receiver = mention.node.child_by_field_name("object")
+        if receiver is None or receiver.type != "subscript":
+            return False
+        text = self.source.source[receiver.start_byte : receiver.end_byte]
+        if DIMENSION.search(text):
+            return True
+        chain = self.source.expression(receiver.child_by_field_name("value"))
+        return bool(chain) and self.names.origin(mention.scope, chain) == scopes.SHAPE
+
+    def _use(self, mention, origin, bare=False, likely=""):
+        node, last = mention.node, mention.arguments or mention.node
+        (line, column), (end_line, end_column) = node.start_point, node.end_point
+        return names.Use(
+            origin,
+            line + 1,
+            self.source.characters(node.start_byte, column) + 1,
+            end_line + 1,
+            self.source.characters(node.end_byte, end_column) + 1,
+            self.source.call(mention.arguments),
+            bare,
+            last.end_point[0] + 1,
+            mention.guards,
+            likely,
+            mention.scope is None,
+        )

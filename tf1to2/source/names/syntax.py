@@ -1,0 +1,227 @@
+"""The tree of a file, and what its nodes say."""
+
+import functools
+import re
+
+import tree_sitter
+import tree_sitter_python
+
+from tf1to2.source import names
+
+LANGUAGE = tree_sitter.Language(tree_sitter_python.language())
+PLAIN = re.compile(rb"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
+# A function that hands out what another has computed.
+HANDING = re.compile(
+    rb"\bdef\s+(\w+)\(\)[^:\n]*:\s*return\s+"
+    rb"(?!True\b|False\b|None\b)[A-Za-z_][\w.]*[ \t]*[;#\n]"
+)
+# What ends with a string: "x.h5", folder + "/x.h5", os.path.join(folder, "x.h5").
+ENDING = re.compile(rb"""["']([^"'\n]*)["'],?[\s)]*$""")
+FEED = re.compile(r"(\w*_)?feed(_?dict|s)?")  # what a feed is called
+LONG = 100  # bytes of a string that is worth reading
+# What stands among arguments and is none.
+NO_ARGUMENTS = ("comment", "line_continuation")
+# How many calls and dots deep an expression is followed.
+DEEP = 40
+
+
+class Source:
+    """A file: its bytes, and the tree of them.
+
+    Attributes:
+        source: bytes, in UTF-8.
+        root: the node of the whole.
+    """
+
+    def __init__(self, source):
+        self.source, self.root = source, _parsed(source)
+        if self.root.has_error and b"async" in source:  # a mere name before Python 3.7
+            self.source = re.sub(rb"\basync(?=\s*[=,)])", b"_sync", source)
+            self.root = _parsed(self.source)
+        self.has_cond = b"cond(" in self.source  # the only one asked for its branches
+
+    def text(self, node):
+        return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def imported(self, node):
+        """(dotted name, alias or None) of a name in an import."""
+        if node.type != "aliased_import":
+            return re.sub(r"\s", "", self.text(node)), None
+        name = node.child_by_field_name("name")
+        alias = node.child_by_field_name("alias")
+        return re.sub(r"\s", "", self.text(name)), self.text(alias)
+
+    def call(self, arguments):
+        """The `Call` of a node of arguments."""
+        if arguments is None:
+            return None
+        if arguments.type != "argument_list":
+            return names.Call(1, (), False)
+        positional, keywords, starred, lists, texts = 0, [], False, [], []
+        for argument in arguments.named_children:
+            if argument.type == "keyword_argument":
+                keywords.append(self.text(argument.child_by_field_name("name")))
+                value = argument.child_by_field_name("value")
+                if _several(value):
+                    lists.append(keywords[-1])
+                texts += [(keywords[-1], text) for text in self._ends(value)]
+                if value is not None and value.type == "none":
+                    texts.append((keywords[-1], "None"))
+            elif argument.type in ("list_splat", "dictionary_splat"):
+                starred = True
+            elif argument.type not in NO_ARGUMENTS:
+                if _several(argument):
+                    lists.append(positional)
+                texts += [(positional, text) for text in self._ends(argument)]
+                positional += 1
+        return names.Call(
+            *(positional, tuple(keywords), starred, tuple(lists)),
+            self.has_cond and any(map(self._hands, arguments.named_children)),
+            tuple(texts),
+            self._feeds(next(iter(arguments.named_children), None)),
+        )
+
+    def _feeds(self, node):
+        """Whether an argument is evidently a feed: by its keys, or by its name."""
+        if node is None or node.type != "dictionary":
+            return bool(node and node.type == "identifier") and bool(
+                FEED.fullmatch(self.text(node))
+            )
+        pairs = [one for one in node.named_children if one.type == "pair"]
+        keys = [pair.child_by_field_name("key").type for pair in pairs]
+        return bool(keys) and all(k in ("identifier", "attribute") for k in keys)
+
+    def _ends(self, node):
+        """Yields the string that an expression ends with, of a list those of each."""
+        if node.type in ("list", "tuple"):
+            for one in node.named_children:
+                if one.type == "string":
+                    yield from self._ends(one)
+        elif node.type == "dictionary":
+            for one in node.named_children:
+                if one.type == "pair":
+                    yield from self._ends(one.child_by_field_name("value"))
+        elif node.type in ("string", "binary_operator") or self._joins(node):
+            last = self.source[max(0, node.end_byte - LONG) : node.end_byte]
+            if text := ENDING.search(last):
+                yield text[1].decode("utf-8", "replace")
+
+    def _joins(self, node):
+        """Whether a node is a call of os.path.join."""
+        function = node.child_by_field_name("function")
+        return function is not None and self.source.endswith(
+            b"join", function.start_byte, function.end_byte
+        )
+
+    def _hands(self, argument):
+        """Whether an argument is a function that only hands out a name."""
+        if argument.type == "keyword_argument":
+            argument = argument.child_by_field_name("value")
+        if argument.type == "identifier":
+            return self.text(argument) in self._handing
+        if argument.type != "lambda" or argument.child_by_field_name("parameters"):
+            return False
+        return argument.child_by_field_name("body").type in ("identifier", "attribute")
+
+    @functools.cached_property
+    def _handing(self):
+        """The names of the functions that only hand out a name."""
+        return {name.decode() for name in HANDING.findall(self.source)}
+
+    def literal(self, arguments, position):
+        """The text of a string among the arguments, if it may be a name."""
+        found = arguments.named_children if arguments is not None else []
+        if len(found) <= position or found[position].type != "string":
+            return None
+        literal = re.fullmatch(
+            r"[a-zA-Z]*(['\"])([\w.]+)\1", self.text(found[position])
+        )
+        return literal and literal[2]
+
+    def asked(self, node):
+        """The chain that `getattr(tf.train, "Saver")` asks for, or None."""
+        arguments = node.child_by_field_name("arguments")
+        literal = self.literal(arguments, 1)
+        chain = literal and self.chain(arguments.named_children[0])
+        return (*chain, literal) if chain else None
+
+    def chain(self, node):
+        """("tf", "nn", "relu") of a dotted name; None for anything else."""
+        if node is None:
+            return None
+        text = self.source[node.start_byte : node.end_byte]
+        if PLAIN.fullmatch(text):
+            return tuple(text.decode().split("."))
+        root = node
+        while root is not None and root.type == "attribute":
+            root = root.child_by_field_name("object")
+        if root is None or root.type != "identifier":
+            return None
+        text = self.text(node)
+        if not text.replace(".", "").replace("_", "").isalnum():
+            text = re.sub(r"#.*|[\s\\]", "", text)  # the dots may be on other lines
+        return tuple(text.split("."))
+
+    def expression(self, node):
+        """As `chain`, with "()" behind what is called: ("tf", "Session()", "run")."""
+        links, called = [], ""
+        for _ in range(DEEP):
+            if node is None:
+                return None
+            if node.type in ("identifier", "attribute"):
+                chain = self.chain(node)
+                if chain:
+                    return (*chain[:-1], chain[-1] + called, *reversed(links))
+                name = node.child_by_field_name("attribute")
+                if name is None or node.type == "identifier":
+                    return None
+                links.append(self.text(name) + called)
+                node, called = node.child_by_field_name("object"), ""
+            elif node.type == "call" and not called:
+                node, call = node.child_by_field_name("function"), node
+                if node is not None and self.text(node) == "getattr":
+                    asked = self.asked(call)
+                    return asked and (*asked, *reversed(links))
+                called = "()"
+            elif node.type == "parenthesized_expression" and node.named_children:
+                node = node.named_children[0]
+            else:
+                return None
+        return None
+
+    def characters(self, byte, column):
+        """A column in bytes, in characters."""
+        return len(self.source[byte - column : byte].decode("utf-8", "replace"))
+
+    def comments(self, word):
+        """[(line, text)] of the comments that hold a word, which is rare."""
+        found, end = {}, 0
+        while (start := self.source.find(word, end)) >= 0:
+            end = start + len(word)
+            node = self.root.descendant_for_byte_range(start, end)
+            if node is not None and node.type == "comment":
+                found[node.start_point[0] + 1] = self.text(node)
+        return list(found.items())
+
+    def broken(self):
+        """The line of the first error, found without visiting what is sound."""
+        if not self.root.has_error:
+            return None
+        node = self.root
+        while True:
+            if node.type == "ERROR" or node.is_missing:
+                return node.start_point[0] + 1
+            node = next((c for c in node.children if c.has_error or c.is_missing), None)
+            if node is None:
+                return self.root.start_point[0] + 1
+
+
+def _parsed(source):
+    return tree_sitter.Parser(LANGUAGE).parse(source).root_node
+
+
+def _several(node):
+    """Whether an argument is written as a list or tuple of more than one."""
+    if node.type == "list_comprehension":
+        return True
+    return node.type in ("list", "tuple") and len(node.named_children) > 1

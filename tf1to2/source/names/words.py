@@ -1,0 +1,124 @@
+"""Where in a file it pays to look.
+
+Most of a file has nothing to do with TensorFlow, so the walk enters only what holds a
+word that may: first `import`, then the names that imports and aliases have bound, and
+the objects of what may be TensorFlow's methods. Words are searched in the bytes, which
+is much faster than the tree.
+"""
+
+import re
+
+from tf1to2.source.names import guards, methods, scopes
+
+# Around a word that matters: `x = tf.nn`, not `x = tf.ones(3)`.
+LEFT = re.compile(rb"^\s*(?:self\.|cls\.)?(\w+)\s*=[\s(\\]*(?:self\.|cls\.)?$")
+RIGHT = re.compile(rb"[\w.]+(?![\w.]|[ \t]*[(\[])")
+# The object of a method; where that got its value; what a loop over it goes through.
+OBJECT = re.compile(rb"(?<![\w.])(?:self\.|cls\.)?(\w+)[\w.]*(?:\[[^\[\]]*\]|\(\))?$")
+VALUE = re.compile(rb"\w+[ \t]*=[ \t]*(?:self\.|cls\.)?(\w+)[ \t]*(?=[\n;#])")
+# Methods whose objects may come from anywhere, by aliases and loops.
+ANY = {b"eval", b"initializer", b"value"}
+MANY = 60  # occurrences of a word from which on its values are not searched
+
+
+class Words:
+    """The words that matter, and where they stand.
+
+    Args:
+        source: bytes of the file.
+    """
+
+    def __init__(self, source):
+        self.source, self.words, self.places = source, set(), []
+        self.everything = False
+        self.add({"import", "import_module"})
+
+    def add(self, words):
+        """Adds words, and what the file evidently makes other names of them."""
+        new = words - self.words
+        while new:
+            word = new.pop()
+            self.words.add(word)
+            for start, _ in self._places(word.encode()):
+                self.places.append(start)
+                line = self.source.rfind(b"\n", 0, start) + 1
+                left = LEFT.match(self.source[line:start])
+                if left and RIGHT.match(self.source, start):
+                    new |= {left[1].decode("utf-8", "replace")} - self.words
+        self.places.sort()
+
+    def add_bound(self, bound):
+        """Adds what an import or an alias binds to what may be TensorFlow's.
+
+        Args:
+            bound: `Scope.bound`.
+
+        Returns:
+            Whether there was anything new.
+        """
+        new = {
+            name
+            for name, target in bound
+            if isinstance(target, scopes.Import)
+            and scopes.is_found(target.origin)
+            or isinstance(target, scopes.Alias)
+            and not self.words.isdisjoint(target.chain[:2])
+            and target.is_name
+            or isinstance(target, scopes.Made)
+            and self._makes(target)
+        } - self.words
+        self.add(new)
+        return bool(new)
+
+    def _makes(self, function):
+        """Whether a function may return what TensorFlow makes."""
+        for chain in function.chains:
+            bound = function.scope.bindings.get(chain[0], ())
+            heads = {chain[0], *(b.chain[0] for b in bound if hasattr(b, "chain"))}
+            if any(head.removesuffix("()") in self.words for head in heads):
+                return True
+        return False
+
+    def add_objects(self):
+        """Adds the objects of what may be methods, and what they are made of."""
+        new = guards.named(self.source)
+        for method in methods.WORDS:
+            for start, _ in self._places(method):
+                if self.source[start - 4 : start] == b"def ":
+                    self.places.append(start)  # then it is the file's own
+                elif self.source[start - 1 : start] == b".":
+                    self.places.append(start)
+                    before = self.source[max(0, start - 81) : start - 1]
+                    if name := OBJECT.search(before):
+                        name = name[1].decode("utf-8", "replace")
+                        # What tf.x() made is found by its `tf`.
+                        if method in ANY or methods.likely(method.decode(), name):
+                            new.add(name)
+        objects, seen = new - {"self", "cls"}, set()
+        while objects:
+            word = objects.pop()
+            seen.add(word)
+            places = list(self._places(word.encode()))
+            if len(places) <= MANY:
+                for start, _ in places:
+                    value = VALUE.match(self.source, start)
+                    if value and (name := value[1].decode("utf-8", "replace")):
+                        objects |= {name} - seen
+        self.add(seen)
+
+    def ahead(self):
+        """The sorted places of the words; all of the file if any word may matter."""
+        return [0] if self.everything else [*self.places, len(self.source) + 1]
+
+    def _places(self, word):
+        """Yields where a word starts and ends."""
+        source, end = self.source, 0
+        while (start := source.find(word, end)) >= 0:
+            end = start + len(word)
+            if not _in_word(source[end : end + 1]):
+                if not start or not _in_word(source[start - 1 : start]):
+                    yield start, end
+
+
+def _in_word(byte):
+    return byte.isalnum() or byte == b"_"

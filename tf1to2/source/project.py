@@ -1,0 +1,137 @@
+"""All files of a scan, for names that one module takes from another."""
+
+import functools
+import os
+
+from tf1to2.catalog import entries
+from tf1to2.source import names
+
+# Modules that hand a name on, one after the other.
+DEEP = 8
+
+
+class Project:
+    """The files that were read, and those that they import besides.
+
+    Args:
+        files: list of `reading.File`.
+        modules: `modules.Modules`.
+        read: a function that makes a `reading.File` of a path.
+
+    Attributes:
+        unread: [(path, reason)] of modules that could not be read.
+    """
+
+    def __init__(self, files, modules, read):
+        self.modules, self.read, self.unread = modules, read, []
+        self.files = {os.path.abspath(f.path): f for f in files if f.path != "-"}
+        self._folders, self._found = {}, {}
+        self._known, self._open, self._cut = {}, set(), False
+
+    def origins(self, file, origin):
+        """Yields the names in TensorFlow that an origin may stand for.
+
+        Args:
+            file: the `reading.File` that the origin was found in.
+            origin: see `names.Use`.
+        """
+        if origin.startswith("*"):
+            for star in file.module.stars:
+                if star.startswith("@"):
+                    yield from self.origins(file, f"{star}:{origin[1:]}")
+                elif _has(star, origin[1:]):
+                    yield f"{star}.{origin[1:]}"
+        elif origin.startswith("~"):  # made from a class that is made from it
+            if "()" in origin:
+                yield from self.origins(file, origin[1:])
+        elif origin.startswith("@"):
+            yield from self._followed(file, origin)
+        elif origin:
+            yield origin
+
+    def _followed(self, file, origin):
+        """What another module hands on, kept, since many files ask for the same.
+
+        Modules may import from one another in a circle, which is cut; what was found
+        on the way is then kept of the first asked alone, for it alone is whole.
+        """
+        key = self._folder(file), origin
+        if key in self._known:
+            return self._known[key]
+        if key in self._open or len(self._open) == DEEP:
+            self._cut = True
+            return ()
+        around, self._cut = self._cut, False
+        self._open.add(key)
+        found = tuple(self._handed_on(file, *_parts(origin)))
+        self._open.remove(key)
+        if not (self._cut and self._open):
+            self._known[key] = found
+        self._cut = bool(self._open) and (self._cut or around)
+        return found
+
+    def _handed_on(self, file, module, name, more):
+        owner, inner = self._find(file, module), _inner(module, name)
+        exported = owner and owner.module.exports.get(name)
+        if exported:
+            yield from self.origins(owner, _with(exported, more))
+        elif name and self._find(file, inner) not in (None, owner):
+            yield from self.origins(file, _with("@" + inner, more))
+        elif owner and owner.module.stars:
+            yield from self.origins(owner, "*" + name + more)
+
+    def _folder(self, file):
+        if file.path not in self._folders:
+            folder = os.getcwd() if file.path == "-" else os.path.dirname(file.path)
+            self._folders[file.path] = os.path.abspath(folder)
+        return self._folders[file.path]
+
+    def _find(self, file, module):
+        """The `reading.File` of a module that a file imports, or None."""
+        key = self._folder(file), module
+        if key not in self._found:
+            self._found[key] = self._read(*key, file)
+        return self._found[key]
+
+    def _read(self, folder, module, file):
+        path = self.modules.find(folder, module)
+        if path is None:
+            return None
+        if path not in self.files:
+            self.files[path] = found = self.read(path)
+            if found.module is None:
+                self.unread.append((path, f"{found.reason}; {file.path} imports it"))
+        found = self.files[path]
+        return found if found.module is not None else None
+
+
+@functools.cache
+def _parts(origin):
+    """(module, name, the rest) of "@pkg.common:tf.Session().run"."""
+    module, _, rest = origin[1:].partition(":")
+    name, _, more = rest.partition(".")
+    more = "." + more if more else ""
+    if name.endswith("()"):
+        return module, name[:-2], "()" + more
+    return module, name, more
+
+
+def _inner(module, name):
+    return module + name if module.endswith(".") else f"{module}.{name}"
+
+
+def _with(origin, more):
+    """An origin with the rest of a chain; what a module hands on follows a colon."""
+    if more.startswith(".") and origin.startswith("@") and ":" not in origin:
+        return f"{origin}:{more[1:]}"
+    return origin + more
+
+
+def _has(module, rest):
+    """Whether `from module import *` brings a name."""
+    name = rest.partition(".")[0].removesuffix("()")
+    symbol = "tf" + names.public(f"{module}.{name}").removeprefix("tensorflow")
+    if entries.is_listed(entries.DEEP.sub(r"\1", symbol)):
+        return True
+    entry = entries.lookup(symbol)
+    return bool(entry) and entry.verdict == "private" and entry.kind != "module"

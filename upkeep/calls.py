@@ -1,0 +1,203 @@
+"""Makes calls.tsv: which names of TensorFlow the left page of each pair calls.
+
+A pair proves a name only if its left page calls it. So the left pages are scanned as
+any legacy code is: of each pair its function, and whatever it uses of its module and of
+other left pages. `make tables` writes the table; links.py reads it.
+"""
+
+import ast
+import collections
+import functools
+import math
+import re
+
+from tf1to2.catalog import entries, facts
+from tf1to2.pages import topics
+from tf1to2.source import names
+from tf1to2.source.names import methods
+
+OWN, HELPER = "own", "helper"
+
+
+def calls(handed=None):
+    """{"topic.pair": {name: `OWN` or `HELPER`}}: what it calls, and where.
+
+    `HELPER` is what only the functions call that the pair's function uses.
+
+    Args:
+        handed: {pair: words that its cases hand in}, for pages that take a function of
+            a module by its name; see `words`.
+    """
+    found = {}
+    for topic in topics.topics().values():
+        for pair in topic.pairs:
+            full = f"{topic.name}.{pair}"
+            own, whole = _page(topic.name)[pair], _whole(topic.name, pair)
+            spelled = handed[full] if handed else ()
+            chosen = {f"{m}.{word}" for m in whole.modules for word in spelled}
+            called = whole.calls | {name for name in chosen if _known(name)}
+            found[full] = {
+                name: HELPER if name in whole.calls - own.calls else OWN
+                for name in sorted(called)
+            }
+    return found
+
+
+def words():
+    """{"topic.pair": the words that its cases hand in}. Starts TensorFlow."""
+    from tf1to2.parity import providers
+    from tf1to2.parity.cases import Raises
+    from tf1to2.parity.structure import flatten
+
+    found = collections.defaultdict(set)
+    for name in topics.topics():
+        proof = providers.provider("parity_tests").load(name)
+        for case in proof.cases:
+            if not isinstance(case, Raises):
+                leaves = flatten([case.args, case.kwargs, case.factory])
+                words = {leaf for _, leaf in leaves if isinstance(leaf, str)}
+                found[f"{name}.{case.name}"] |= words
+    return found
+
+
+# What a name of a page calls, which modules it takes functions of by their names, and
+# what it needs: (page, name).
+_Part = collections.namedtuple("_Part", "calls modules needs")
+
+
+@functools.cache
+def _page(stem):
+    """{name that a left page defines: _Part}."""
+    source = (topics.folder("v1_graph") / (stem + ".py")).read_text("utf-8")
+    body = ast.parse(source).body
+    uses = collections.defaultdict(set)
+    for use in names.read(source.encode()).uses:
+        uses[use.line].add(symbol(use.origin or use.likely))
+    defined, imported = {}, {}
+    for node in body:
+        for name in _bound(node):
+            defined.setdefault(name, []).append(node)
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("v1_graph."):
+            other = node.module.removeprefix("v1_graph.")
+            imported |= {a.asname or a.name: (other, a.name) for a in node.names}
+    known = {**{name: (stem, name) for name in defined}, **imported}
+    parts = {}
+    for name, nodes in defined.items():
+        called, modules, needs = set(), set(), set()
+        for node in nodes:
+            decorators = getattr(node, "decorator_list", ())
+            first = min([node.lineno, *(d.lineno for d in decorators)])
+            for line in range(first, node.end_lineno + 1):
+                called |= uses[line]
+            inner = list(ast.walk(node))
+            modules |= {_taken_by_name(n) for n in inner} - {None}
+            words = {n.id for n in inner if isinstance(n, ast.Name)}
+            needs |= {known[word] for word in words & set(known)}
+        parts[name] = _Part(called, modules, needs - {(stem, name)})
+    return parts
+
+
+def _taken_by_name(node):
+    """The module M of `getattr(tf.M, name)`, or None."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr":
+        module, name = map(ast.unparse, node.args[:2])
+        if re.fullmatch(r"tf(\.\w+)*", module) and name.isidentifier():
+            return module
+    return None
+
+
+def _bound(node):
+    """The names that a statement of a module defines."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, ast.If):  # what `python -m` with `__name__` runs
+        return [n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+
+
+def _whole(stem, name):
+    """The `_Part` of a function of a left page together with all that it needs."""
+    seen, ahead = {}, [(stem, name)]
+    while ahead:
+        place = ahead.pop()
+        if place not in seen:
+            seen[place] = _page(place[0])[place[1]]
+            ahead += seen[place].needs
+    called, modules, _ = zip(*seen.values(), strict=True)
+    return _Part(set().union(*called), set().union(*modules), set(seen))
+
+
+def _known(name):
+    """Whether TensorFlow 1.15 had exactly this name."""
+    entry = entries.lookup(name)
+    return entry is not None and entry.symbol == name
+
+
+def symbol(origin):
+    """A scanner's origin as the catalog has it: "tf.nn.relu"."""
+    name = names.public(origin)
+    if member := methods.member(name):
+        return "." + member[1]  # a method of what a call made
+    return "tf" + name.removeprefix("tensorflow") if name[:1] != "." else name
+
+
+def table():
+    """The text of calls.tsv: each name that is called, and its pairs, the best first.
+
+    Starts TensorFlow.
+    """
+    known = {pair: _with_owners(called) for pair, called in calls(words()).items()}
+    spread = collections.Counter(name for called in known.values() for name in called)
+    weight = {name: math.log(1 + len(known) / count) for name, count in spread.items()}
+    lines = ["name\tpairs, the one that shows it best first"]
+    for name in sorted(spread):
+        ranked = {}
+        for spelling in set(facts.aliases(name)) & set(spread):
+            for pair, called in known.items():
+                if spelling in called:
+                    rank = _centrality(spelling, pair, called, weight)
+                    ranked[pair] = max(rank, ranked.get(pair, 0))
+        best = sorted(ranked, key=lambda pair: (-ranked[pair], pair))
+        lines.append(f"{name}\t{' '.join(best)}")
+    return "\n".join(lines) + "\n"
+
+
+def _with_owners(called):
+    """With `tf.train.Server` of which `tf.train.Server.create_local_server` is used."""
+    found = dict(called)
+    for name, where in called.items():
+        entry = entries.lookup(name)
+        if entry and entry.kind == "module":  # that another name was taken from
+            del found[name]
+        if entry and entry.kind in ("const", "func"):  # FLAGS.steps, of FLAGS
+            found.setdefault(entry.symbol, found.pop(name))
+        while (name := name.rpartition(".")[0]) not in ("", "tf"):
+            if _known(name) and entries.lookup(name).kind == "class":
+                found.setdefault(name, where)
+    return found
+
+
+def _centrality(name, pair, called, weight):
+    """How much a pair is about a name, from 0 to 4.5.
+
+    It counts whether the pair is named after it (2), whether its own lines call it (1),
+    whether the topic is named after it (0.5), and how few other names there are (1).
+    """
+    topic, _, title = pair.partition(".")
+    words, wanted = _words(name.rpartition(".")[2]), _words(title)
+    named = len(words & wanted) / len(words | wanted)
+    # fsum: another Python sums otherwise, and two ranks that are equal would swap.
+    share = weight[name] / math.fsum(weight[other] for other in called)
+    return (
+        2 * named
+        + (called[name] == OWN)
+        + 0.5 * bool(_words(topic) & _words(name))
+        + share
+    )
+
+
+def _words(name):
+    """The words of a name in the singular, without those that say nothing."""
+    words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", name)
+    return {re.sub(r"(?<=[^s]{3})s$", "", w.lower()) for w in words} - {"make", "tf"}

@@ -1,0 +1,165 @@
+"""What is made in `guide/<topic>.md`: the pairs that matter as code, and links to all.
+
+Between `<!-- table pairs: NAME … -->` and `<!-- end -->` stands, for each name, a
+heading, what it does, and the code of both sides with all that it needs, each part once
+in a chapter. What is long is folded. The last column of the chapter's table, which
+names the pairs, leads to these headings, or to the lines of the right page.
+"""
+
+import ast
+import os
+import pathlib
+import re
+
+from tf1to2.pages import library, topics
+from tf1to2.pages.definitions import Import, needed
+from tf1to2.view import take
+
+SIDES = "TensorFlow 1", "TensorFlow 2"
+SHOWN = re.compile(r"(?s)(<!-- table pairs: ([^\n]+) -->\n).*?(?=<!-- end -->)")
+# A row of a table whose last cell names pairs, as code or as links.
+ROW = re.compile(r"(?m)^(\|.*\| )((?:,? ?(?:\[`\w+`\]\([^)]*\)|`\w+`))+)( \|)$")
+LONG = 60  # lines of one function that are folded
+SHORT = 12  # lines of helpers that are not
+
+
+def filled(path):
+    """The text of a chapter, with what is made in it; other texts as they are."""
+    path = pathlib.Path(path)
+    topic = topics.topics().get(path.stem)
+    text = path.read_text("utf-8")
+    if topic is None or path.parent.name != "guide":
+        return text
+    found = SHOWN.search(text)
+    shown = found[2].split() if found else []
+    text = SHOWN.sub(lambda match: match[1] + pairs(topic, shown), text)
+    return linked(text, topic, shown, path.parent)
+
+
+def by_hand(text):
+    """A text without the code that is made in it."""
+    return SHOWN.sub(r"\1", text)
+
+
+def linked(text, topic, shown, folder):
+    """A chapter whose table leads to the pairs that it names."""
+
+    def link(match):
+        name = match[1]
+        if name not in topic.pairs:
+            return match[0]
+        return f"[`{name}`]({_target(topic, name, shown, folder)})"
+
+    def row(match):
+        plain = re.sub(r"\[(`\w+`)\]\([^)]*\)", r"\1", match[2])
+        return match[1] + re.sub(r"`(\w+)`", link, plain) + match[3]
+
+    return ROW.sub(row, text)
+
+
+def _target(topic, name, shown, folder):
+    if name in shown:
+        return f"#{name}"
+    right = library.pairs()[f"{topic.name}.{name}"][1]
+    path = os.path.relpath(right.module.path, folder)
+    return f"{pathlib.Path(path).as_posix()}#L{right.node.lineno}"
+
+
+def pairs(topic, names):
+    """Pairs as code, one below the other.
+
+    Args:
+        topic: of `topics.topics()`.
+        names: list of its pairs. What several need stands below the first of them.
+
+    Returns:
+        Markdown: for each pair a heading, its docstring's first line, and its sides.
+    """
+    both = [library.pairs()[f"{topic.name}.{name}"] for name in names]
+    sides = [
+        _Side(title, definitions)
+        for title, definitions in zip(SIDES, zip(*both, strict=True), strict=True)
+    ]
+    parts = []
+    for name, (left, right) in zip(names, both, strict=True):
+        parts.append(f"### {name}\n\n{right.first_line}\n\n")
+        parts.append(_once(sides[0].shown(left), left, right))
+        parts.append(sides[1].shown(right))
+    return "".join(parts).rstrip() + "\n"
+
+
+def _once(text, left, right):
+    """The text of a left side, without what the right side's docstring says, too."""
+    docs = [ast.get_docstring(side.node, clean=False) for side in (left, right)]
+    return text.replace(docs[0], left.first_line) if docs[0] == docs[1] else text
+
+
+class _Side:
+    """One side of a chapter's pairs, which keeps in mind what it has shown."""
+
+    def __init__(self, title, definitions):
+        self.title, self.definitions = title, definitions
+        self.called = take.naming(*needed(definitions), first=definitions)
+        self.first = set(definitions)
+        self.known = {}  # {name in the chapter: the section that shows it}
+
+    def shown(self, definition):
+        """A definition, and what it needs and was not shown yet."""
+        helpers = [
+            part
+            for part in needed([definition])[0]
+            if part not in self.first and self.called[part] not in self.known
+        ]
+        text = f"**{self.title}**\n\n" + self._above([*helpers, definition])
+        for part in [*helpers, definition]:
+            self.known[self.called[part]] = definition.name
+        if sum(map(_lines, helpers)) <= SHORT:
+            return text + self._code([*helpers, definition], _lines(definition) > LONG)
+        names = ", ".join(f"`{self.called[part]}`" for part in helpers[-4:])
+        more = len(helpers) - 4
+        names += f" and {more} more" if more > 0 else ""
+        return (  # in an order that runs
+            text
+            + self._code(helpers, f"{self.title}: it needs {names}")
+            + self._code([definition], _lines(definition) > LONG)
+        )
+
+    def _above(self, parts):
+        """The names that parts take from earlier sections, or from later ones."""
+        own = {self.called[part] for part in parts}
+        sections = {}
+        for part in parts:
+            for _, what in part.references:
+                name = self.called.get(what)
+                if name is None or name in own:
+                    continue
+                section = self.known.get(name, what.name)
+                sections.setdefault(section, {})[f"`{name}`"] = None
+        if not sections:
+            return ""
+        told = [f"{', '.join(n)} of [{s}](#{s})" for s, n in sections.items()]
+        return f"It needs {' and '.join(told)}.\n\n"
+
+    def _code(self, parts, folded):
+        imports = {
+            what.statement: what
+            for part in parts
+            for _, what in part.references
+            if isinstance(what, Import)
+        }
+        imports = [imports[statement] for statement in sorted(imports)]
+        code = re.sub(r"(?m)^ +# --- .+\n", "", take.code(parts, imports, self.called))
+        block = f"```python\n{code}```\n\n"
+        if not folded:
+            return block
+        count = code.count("\n")
+        title = folded if isinstance(folded, str) else self.title
+        title = re.sub(r"`(\w+)`", r"<code>\1</code>", title)
+        return (
+            f"<details><summary>{title}, {count} lines</summary>\n\n"
+            f"{block}</details>\n\n"
+        )
+
+
+def _lines(part):
+    return part.stop - part.start

@@ -1,0 +1,376 @@
+"""Makes what is table and not prose: `make tables`; `make check-tables` fails if stale.
+
+python -m upkeep.docs            writes proofs.json and the tables of the guides
+python -m upkeep.docs --check    compares, writes nothing
+python -m upkeep.docs layers     asks the false friends of these topics alone
+
+proofs.json tells what is proven of every pair, for the tools that do not start
+TensorFlow; benchmarks/ is what `make bench` measured. A table stands between
+`<!-- table NAME -->` and `<!-- end -->`.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import os
+import pathlib
+import re
+import sys
+
+from tf1to2.catalog import links
+from tf1to2.common import output
+from tf1to2.explain.questions import subjects
+from tf1to2.pages import proven, topics
+from upkeep import calls, chapters, friends, names_index, switches
+
+# The topics of the guide when it was one file: old links to it lead to these anchors.
+ONE_FILE = frozenset(
+    """
+    basics graphs tensors variables shapes scopes broadcasting operators execution_order
+    control_flow data records queues python_ops gradients linear_algebra debugging
+    numerical_stability cookbook optimizers learning_rates losses regularization metrics
+    averages layers rnn randomness training_loops estimators checkpoints saved_models
+    summaries files feature_columns images parallel distributed numerics
+    """.split()
+)
+ROOT = pathlib.Path(__file__).parents[1]
+BOUND = "case", "side", "settings", "leaf", "ulps", "reason"  # in proofs.json
+
+
+def proofs(asked=()):
+    """{topic: {pair: what is proven of it}}, from the cases. Starts TensorFlow.
+
+    The false friends of topics that are not `asked` answer what they answered before;
+    without any, all are asked.
+    """
+    from tf1to2.parity import providers
+
+    provider = providers.provider("parity_tests")
+    return {
+        name: {
+            pair: _pair(provider.load(name), pair, _before(name, pair, asked))
+            for pair in topic.pairs
+        }
+        for name, topic in topics.topics().items()
+    }
+
+
+def _before(topic, pair, asked):
+    """{slug: numbers of the false friend} as written; {} if its topic is asked."""
+    if not asked or topic in asked:
+        return {}
+    found = proven.proofs().get(topic, {}).get(pair, {}).get("false friends", [])
+    return {n["slug"]: {side: n[side] for side in ("left", "naive")} for n in found}
+
+
+def _pair(proof, name, before):
+    from tf1to2.parity import structure
+    from tf1to2.parity.cases import FalseFriend, Raises
+
+    cases = [case for case in proof.cases if case.name == name]
+    proven = [case for case in cases if not isinstance(case, Raises)]
+    return {
+        "kind": proven[0].kind if proven else "",
+        "cases": len(proven),
+        "ways": sorted({way for case in proven for way in case.ways} - {"naive"}),
+        "skips": sorted({(w, r) for c in proven for w, r in c.skip.items()}),
+        "bounds": [
+            {key: getattr(b, key) for key in BOUND}
+            for b in proof.bounds
+            if b.pair == f"{proof.name}.{name}"
+            and not b.where  # the guide's table of releases has those
+        ],
+        "float32": _far(proof, name),
+        "keras": _by_keras(proof, name),
+        "false friends": [
+            {"slug": case.slug, "because": case.because}
+            | (before.get(case.slug) or friends.numbers(proof, case))
+            for case in proven
+            if isinstance(case, FalseFriend)
+        ],
+        "errors": [
+            {"slug": case.slug, "match": case.match}
+            | {
+                side: structure.error_name(kind) if kind else None
+                for side, kind in (
+                    ("1.15.5", case.genuine or case.graph),
+                    ("eager", case.eager),
+                    ("function", case.function),
+                )
+            }
+            for case in cases
+            if isinstance(case, Raises)
+        ],
+    }
+
+
+def _far(proof, name):
+    """How many float arrays of a pair meet 1.15.5 in float32, and how far they are."""
+    from tf1to2.parity.cases import Raises
+
+    leaves = set()
+    for case in proof.cases:
+        met = proof.float32_way(case) and not isinstance(case, Raises)
+        for answer in proof.recorded_float32(case) if met and case.name == name else ():
+            floats = (p for p, leaf in answer.items() if leaf.dtype.kind in "fc")
+            leaves |= {(case.slug, path) for path in floats}
+    pair = f"{proof.name}.{name}"
+    rows = [row for row in proof.float32.rows.values() if row.pair == pair]
+    return {
+        "leaves": len(leaves),
+        "differ": len(rows),
+        "within 1e-6": sum(row.relative <= 1e-6 for row in rows),
+        "relative": max([0.0, *(row.relative for row in rows)]),
+        "kernels": sorted({k for row in rows for k in row.kernels.split(", ")}),
+    }
+
+
+def _by_keras(proof, name):
+    """How far the Keras form of a pair is, and its naive forms; None if it has none."""
+    found = proof.distances
+    if not found or name not in found.page.module.__all__:
+        return None
+
+    def far(case):
+        rows = [
+            row
+            for row in found.table.rows.values()  # what is said of all releases
+            if (row.pair, row.case) == (f"{proof.name}.{name}", case)
+        ]
+        far = [row.relative for row in rows if math.isfinite(row.relative)]
+        return max(far, default=None)
+
+    return {
+        "relative": topics.topics()[proof.name].distances[name],
+        "naive": [
+            {
+                "slug": naive.slug,
+                "relative": far(str(naive).partition(", ")[2]),
+                "because": naive.because,
+            }
+            for naive in found.naive
+            if naive.name == name
+        ],
+    }
+
+
+def tables(found):
+    """{name: the text of the table}, from what `proofs` found."""
+    from upkeep import keras_stages, keras_witness
+
+    return {
+        **{
+            f"topics of {title}: {' '.join(names)}": _group(names)
+            for title, names in topics.groups().items()
+        },
+        **friends.tables(found),
+        "keras": _keras(found),
+        "keras stages": keras_stages.table(),
+        "keras witness": keras_witness.summary(),
+        "kernels": _kernels(),
+        "float32": _float32(found),
+        "mutations": _mutations(),
+        "subjects": _subjects(),
+        **{
+            f"switches of {side}": switches.table(found)
+            for side, found in switches.recorded().items()
+        },
+    }
+
+
+def _kernels():
+    """Every float32 kernel that was tried alone, the farthest first."""
+    from upkeep.kernels.proof import PROOF
+
+    far = {}
+    for row in PROOF.float32.rows.values():
+        name = row.pair.partition(".")[2]
+        units, relative = far.get(name, (0, 0.0))
+        far[name] = max(units, row.ulps), max(relative, row.relative)
+    rows = [
+        "| kernel | ULP | relative to the largest value |",
+        "|---|---|---|",
+    ]
+    for name in sorted(far, key=lambda name: (-far[name][1], name)):
+        units, relative = far[name]
+        rows.append(f"| `{name}` | {units:,} | {relative:.1e} |")
+    same = [f"`{name}`" for name in PROOF.pairs if name not in far]
+    return "\n".join([*rows, "", f"Identical: {', '.join(same)}."])
+
+
+def _float32(found):
+    """How many leaves are identical to 1.15.5 in float32, in a sentence."""
+    pairs = [pair["float32"] for topic in found.values() for pair in topic.values()]
+    leaves, differ = (sum(pair[key] for pair in pairs) for key in ("leaves", "differ"))
+    far = sorted(
+        (-pair["float32"]["relative"], f"{topic}.{name}")
+        for topic, of_topic in found.items()
+        for name, pair in of_topic.items()
+    )
+    farthest = ", ".join(f"`{name}` ({-distance:.2g})" for distance, name in far[:4])
+    near = sum(pair["within 1e-6"] for pair in pairs)
+    same = leaves - differ
+    return (
+        f"Of {leaves:,} float arrays {same:,} ({same / leaves:.0%}) are identical to "
+        f"the genuine 1.15.5 in raw float32; {near:,} of the other {differ:,} lie "
+        f"within 1e-6 of their largest value. The farthest are in {farthest}."
+    )
+
+
+def _subjects():
+    """What people call it, a table for each letter."""
+    lines = []
+    letters = itertools.groupby(subjects().items(), key=lambda row: row[0][0].upper())
+    for letter, rows in letters:
+        lines += ["", f"## {letter}", "", "| subject | pairs |", "|---|---|"]
+        for subject, pairs in rows:
+            links_to = (f"[{p}](guide/{p.partition('.')[0]}.md)" for p in pairs)
+            lines.append(f"| {subject} | {', '.join(links_to)} |")
+    return "\n".join(lines[1:])
+
+
+def _mutations():
+    """The score of every topic that was tried: `make mutate`."""
+    from tf1to2.prove import mutate
+
+    path = ROOT / "parity_tests" / "mutations.json"
+    rows = ["| topic | changes | tried | noticed | score |", "|---|---|---|---|---|"]
+    reports = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    for name, report in sorted(reports.items()):
+        if not report["control"]:  # stopped before its end
+            continue
+        seen, tried = mutate.score(report)
+        rows.append(
+            f"| {name} | {report['changes']} | {tried} | {seen} | {seen / tried:.0%} |"
+        )
+    return "\n".join(rows)
+
+
+def _benchmarks():
+    """{name: the text of the table}, from what was measured last."""
+    from tf1to2.bench import report as form
+    from tf1to2.bench.work import tables as work
+
+    names = "work", "elsewhere", "pairs"
+    reports = {
+        name: json.loads((ROOT / "benchmarks" / f"{name}.json").read_text("utf-8"))
+        for name in names
+    }
+    machines = [
+        "AVX-512" if "avx512f" in reports[name]["environment"]["features"] else "AVX2"
+        for name in names[:2]
+    ]
+    both = work.on_both(reports["work"], reports["elsewhere"], machines)
+    made = dict([form.in_markdown(*both)])
+    for name in ("work", "pairs"):
+        report = reports[name]
+        made |= form.markdown(report)
+        made[f"environment of {name}"] = (
+            "`{command}`, TensorFlow {tensorflow}, Python {python}, {cpu}, "
+            "{cores} cores, {date}.".format(**report["environment"])
+        )
+        lines = [f"- {line}" for line in form.summary(report).split("\n")]
+        made[f"summary of {name}"] = "\n".join(lines)
+    return made
+
+
+def _group(names):
+    known = topics.topics()
+    return "\n".join(
+        f'- <a id="{name}"></a>[{name}](guide/{name}.md): {known[name].lesson}'
+        if name in ONE_FILE
+        else f"- [{name}](guide/{name}.md): {known[name].lesson}"
+        for name in names
+    )
+
+
+def _keras(found):
+    """Every pair that Keras has a way for, its distance, and what is naive about it."""
+    rows = [
+        "| pair | by Keras | what is farther away | by | because |",
+        "|---|---|---|---|---|",
+    ]
+    for topic, pairs in found.items():
+        for name, pair in pairs.items():
+            if not pair["keras"]:
+                continue
+            told = topics.distance_told(pair["keras"]["relative"])
+            cells = f"[{topic}.{name}](v2_keras/{topic}.py) | {told}"
+            naive = pair["keras"]["naive"]
+            rows += [
+                f"| {cells} | {n['slug']} | {n['relative']:.1e} | {n['because']} |"
+                for n in naive
+            ] or [f"| {cells} | | | |"]
+    return "\n".join(rows)
+
+
+def written(found):
+    """Yields (path, text) of all that is made; each may be written before the next."""
+    yield links.FOLDER / "calls.tsv", calls.table()
+    links.calls.cache_clear()  # the index of names is made from that file
+    texts = {ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n"}
+    names = ROOT / "guide" / "names"
+    texts |= {names / file: text for file, text in names_index.files().items()}
+    made = {**tables(found), **_benchmarks()}
+    for path in guides():
+        if path not in texts:
+            texts[path] = _filled(path, made)
+    yield from texts.items()
+
+
+def _filled(path, made):
+    """The text of a file, with the tables in it as they are `made`."""
+
+    def table(match):
+        return f"{match[1]}{_seen_from(path, made[match[2]])}\n"
+
+    marked = r"(?s)(<!-- table (?!pairs: )([^\n]+) -->\n).*?(?=<!-- end -->)"
+    return re.sub(marked, table, chapters.filled(path))
+
+
+def guides():
+    """Paths of all texts for people, which may have tables."""
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "guide").rglob("*.md"))]
+
+
+def _seen_from(path, text):
+    """`text`, whose links go from the top, with links that go from a file."""
+
+    def link(match):
+        target = os.path.relpath(ROOT / match[1], path.parent)
+        return f"]({pathlib.Path(target).as_posix()})"
+
+    return re.sub(r"\]\((?!https?:|#)([^)\s]+)\)", link, text)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("asked", nargs="*", metavar="TOPIC", help="all unless given")
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    args = parser.parse_args(argv)
+    unknown = sorted(set(args.asked) - set(topics.topics()))
+    if unknown:
+        parser.error(f"no topic: {', '.join(unknown)}; tf1to2 topics lists them")
+    if not (ROOT / "setup.py").exists():
+        print(f"{ROOT} is no checkout: there are no guides to make", file=sys.stderr)
+        return 2
+    made = written(proofs(args.asked))
+    stale = [path for path, text in made if _is_stale(path, text, args.check)]
+    return int(args.check and bool(stale))
+
+
+def _is_stale(path, text, check):
+    """Whether a file has another text; says so, and writes this one if it may."""
+    if path.exists() and path.read_text("utf-8") == text:
+        return False
+    if check:
+        print(f"{path.name} is stale: make tables", file=sys.stderr)
+    else:
+        output.save(path, text)
+        print(f"wrote {path.name}")
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

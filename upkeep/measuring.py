@@ -1,0 +1,177 @@
+"""Measures how far pages are from the genuine TensorFlow 1.15.5: float32 and Keras.
+
+What is measured, the rows of float32.tsv and of keras.tsv, is written anew. A row that
+is farther than what is measured stays, since another processor needed it, unless
+`--tighten` is given. How tight the rows are, and which are not needed any more, is
+printed. A person reads it; no test asks. With `--where "tensorflow<2.17"`, what is
+farther away on some releases gets rows for these.
+"""
+
+import contextlib
+import dataclasses
+import threading
+from unittest import mock
+
+from tf1to2.parity import float32, providers
+from tf1to2.parity.cases import Raises
+from tf1to2.parity.distance import LAST_BITS, magnitude
+from upkeep.kernels import causes
+
+
+def write_float32(provider, names, where="", tighten=False):
+    """Writes the rows of float32.tsv anew; see `write`."""
+    return write(
+        provider,
+        names,
+        lambda proof: (proof.float32, lambda: float32_rows(proof)),
+        where,
+        tighten,
+    )
+
+
+def write_distances(provider, names, where="", tighten=False):
+    """Writes the rows of keras.tsv anew; see `write`."""
+
+    def table_of(proof):
+        found = proof.distances
+        return found and (found.table, lambda: keras_rows(found))
+
+    return write(provider, names, table_of, where, tighten)
+
+
+def write(provider, names, table_of, where="", tighten=False):
+    """Writes the rows of a provider's proofs anew, and prints what changed.
+
+    Args:
+        provider: a module, or the path of a file.
+        names: of proofs; all, if empty.
+        table_of: function from a proof to its table and the function that measures its
+            rows; to None if it has none.
+        where: the releases that the rows are of, such as "tensorflow<2.17".
+        tighten: whether to write what is measured, also where the row is farther.
+
+    Returns:
+        Exit status: 1 where something differs that may not.
+
+    Raises:
+        CommandError: there is no such provider or proof.
+    """
+    failed = False
+    chosen = providers.select(providers.provider(provider), names)
+    for proof in dict.fromkeys(proof for proof, _ in chosen):
+        found = table_of(proof)
+        if found is None:
+            continue
+        table, measure_now = found
+        try:
+            rows = measure_now()
+        except AssertionError as error:
+            print(f"{proof.name}: {error}", flush=True)
+            failed = True
+            continue
+        if where:
+            rows = table.not_allowed(rows)
+            rows = [dataclasses.replace(row, where=where) for row in rows]
+        else:
+            for line in table.changes(proof.name, rows):
+                print(line, flush=True)
+            rows = rows if tighten else table.farthest(rows)
+        table.replace(proof.name, rows, where)
+        print(f"{proof.name}: {len(rows)} leaves differ", flush=True)
+    return int(failed)
+
+
+def float32_rows(proof):
+    """The rows of a proof, measured now: what differs in float32, and by which kernels.
+
+    Args:
+        proof: a `Proof`, whose recording is up to date.
+
+    Returns:
+        list of `Row`.
+
+    Raises:
+        Mismatch: something differs that is no float.
+    """
+    rows = []
+    for case in proof.cases:
+        if isinstance(case, Raises) or proof.float32_way(case) is None:
+            continue
+        found, noise = {}, {}
+        with operations() as ran:  # the first run, which traces what is traced once
+            answers = proof.answers_float32(case)
+        recorded = proof.recorded_float32(case)
+        for expected, actual in zip(recorded, answers, strict=True):
+            sides = f"1.15.5, {proof.name}.{case}", "today"
+            float32.farthest(found, float32.measure(expected, actual, sides))
+        for sizes, expected, actual in zip(case.bindings(), recorded, answers):
+            for path, most in _noise(proof, case, sizes, expected, actual).items():
+                noise[path] = max(most, noise.get(path, 0.0))
+                found.setdefault(path, (0, 0.0))  # another processor's is other noise
+        if not found:
+            continue
+        pair, cause = f"{proof.name}.{case.name}", causes.causes(ran)
+        rows += [
+            float32.Row(pair, case.slug, path, *far, cause, noise=noise.get(path, 0.0))
+            for path, far in found.items()
+        ]
+    return rows
+
+
+def _noise(proof, case, sizes, expected, actual):
+    """{path: magnitude} of the leaves of one size that are 0 but for rounding.
+
+    These are the leaves of which 1.15.5 in float64 leaves next to nothing.
+    """
+    exact = proof.recorded_answer(case, sizes)
+    return {
+        path: magnitude(leaf, actual[path])
+        for path, leaf in expected.items()
+        if leaf.dtype.kind == "f" and leaf.dtype == exact[path].dtype
+        if 0 < magnitude(leaf) >= magnitude(exact[path]) / LAST_BITS
+    }
+
+
+@contextlib.contextmanager
+def operations():
+    """A set that gets the types of operations that run or are traced meanwhile.
+
+    Those whose outputs are no floats, such as products of sizes, are left out.
+    """
+    from tensorflow.python.framework import op_callbacks
+
+    ran = set()
+
+    def note(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        dtypes = [output.dtype for output in outputs]
+        if not dtypes or any(d.is_floating or d.is_complex for d in dtypes):
+            ran.add(op_type if isinstance(op_type, str) else op_type.decode())
+
+    def noted(thread):  # each thread has callbacks of its own
+        op_callbacks.add_op_callback(note)
+        run(thread)
+
+    run = threading.Thread.run
+    op_callbacks.add_op_callback(note)
+    try:
+        with mock.patch.object(threading.Thread, "run", noted):
+            yield ran
+    finally:
+        op_callbacks.remove_op_callback(note)
+
+
+def keras_rows(found):
+    """The rows of a Keras page, measured now: of all cases and naive forms.
+
+    Args:
+        found: a `parity.distances.Distances`.
+
+    Returns:
+        list of `Row`.
+    """
+    rows = []
+    for case in [*found.cases, *found.naive]:
+        slug, apart = str(case).partition(", ")[2], found.apart(case)
+        pair = f"{found.proof.name}.{case.name}"
+        rows += [float32.Row(pair, slug, path, *far) for path, far in apart.items()]
+    return rows

@@ -1,0 +1,45 @@
+"""Measures what each switch changes, on 1.15.5 and on today's TensorFlow.
+
+python -m upkeep.switches            writes measured.json
+python -m upkeep.switches --check    compares, writes nothing
+"""
+
+import argparse
+import json
+import sys
+
+from tf1to2.common import output
+from tf1to2.parity.recordings import NoGenuineTensorFlow, genuine_python
+from upkeep import switches
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser("python -m upkeep.switches", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument(
+        "--environment", default=".venv-tf1", help="virtual environment (%(default)s)"
+    )
+    options = parser.parse_args(argv)
+    try:
+        pythons = {
+            "1.15.5": genuine_python(options.environment),
+            "today": sys.executable,
+        }
+    except NoGenuineTensorFlow as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    found = {
+        side: switches.measure(pythons[side], names)
+        for side, names in switches.SIDES.items()
+    }
+    if not options.check:
+        output.save(switches.MEASURED, json.dumps(found, indent=1) + "\n")
+        print(f"wrote {switches.MEASURED.name}")
+        return 0
+    same = found == switches.recorded()
+    print("the switches change what they did" if same else "measured.json is stale")
+    return int(not same)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
