@@ -88,6 +88,45 @@ class _Command(argparse.ArgumentParser):
         return self
 
 
+COMMANDS = {
+    "scan": (
+        "tf1to2.scan.command",
+        "find what is TensorFlow 1 in a tree, and which pair shows more",
+    ),
+    "fix": (
+        "tf1to2.fix.command",
+        "write what is certain: names, arguments, flags, logging, files",
+    ),
+    "explain": ("tf1to2.explain.command", "tell what became of one name"),
+    "topics": ("tf1to2.view.overview", "list the topics and their proofs"),
+    "diff": (
+        "tf1to2.view.diff",
+        "show both sides of a topic, of a pair, or of any two files",
+    ),
+    "take": (
+        "tf1to2.view.take",
+        "write definitions, and all that they need, as one file",
+    ),
+    "convert-checkpoint": (
+        "tf1to2.checkpoint.command",
+        "rename and carry over the tensors of a checkpoint",
+    ),
+    "page": ("tf1to2.view.page", "build the site, which needs no server"),
+    "bench": ("tf1to2.bench.command", "time both sides against each other"),
+    "verify": ("tf1to2.prove.verify", "run the proofs, here and now"),
+    "prove": ("tf1to2.prove.prove", "prove your own port, leaf by leaf"),
+    "record": (
+        "tf1to2.prove.record",
+        "have TensorFlow 1 answer for your own port's left page",
+    ),
+    "mutate": (
+        "tf1to2.prove.mutate",
+        "break your own port in every small way: who notices?",
+    ),
+}
+"""{command: (module, help)}. A module has `add_arguments` and `run`."""
+
+
 def _parser():
     parser = _Command(
         prog="tf1to2",
@@ -97,159 +136,9 @@ def _parser():
     commands = parser.add_subparsers(
         metavar="COMMAND", required=True, parser_class=_Command
     )
-
-    scan = commands.add_parser(
-        "scan", help="find what is TensorFlow 1 in a tree, and which pair shows more"
-    )
-    scan.module = "tf1to2.scan.command"
-
-    fix = commands.add_parser(
-        "fix", help="write what is certain: names, arguments, flags, logging, files"
-    )
-    fix.module = "tf1to2.fix.command"
-
-    explain = commands.add_parser("explain", help="tell what became of one name")
-    explain.add_argument(
-        "symbol", metavar="SYMBOL", help="a name, an argument, a message, a question"
-    )
-    explain.set_defaults(run=_explain)
-
-    topics = commands.add_parser("topics", help="list the topics and their proofs")
-    topics.set_defaults(run=_topics)
-
-    diff = commands.add_parser(
-        "diff", help="show both sides of a topic, of a pair, or of any two files"
-    )
-    diff.add_argument(
-        "what",
-        nargs="+",
-        metavar="TOPIC[.NAME]",
-        help="or a name of numerics, or OLD.py NEW.py [NAME | OLD=NEW …]",
-    )
-    diff.add_argument("--unified", action="store_true", help="plain diff -u")
-    diff.add_argument(
-        "--keras", action="store_true", help="show what a user of Keras writes"
-    )
-    diff.set_defaults(run=_diff)
-
-    take = commands.add_parser(
-        "take", help="write definitions, and all that they need, as one file"
-    )
-    take.module = "tf1to2.view.take"
-
-    convert = commands.add_parser(
-        "convert-checkpoint", help="rename and carry over the tensors of a checkpoint"
-    )
-    convert.module = "tf1to2.checkpoint.command"
-
-    page = commands.add_parser("page", help="build the site, which needs no server")
-    page.add_argument(
-        "-o", "--output", metavar="DIR", default="site", help="%(default)s"
-    )
-    page.set_defaults(run=_page)
-
-    bench = commands.add_parser("bench", help="time both sides against each other")
-    bench.module = "tf1to2.bench.command"
-
-    verify = commands.add_parser("verify", help="run the proofs, here and now")
-    verify.add_argument("topic", metavar="TOPIC[.NAME]", nargs="*", help="default: all")
-    verify.add_argument("--format", choices=["text", "json"], default="text")
-    verify.add_argument(
-        "--settings",
-        choices=["strict", "default"],
-        default="strict",
-        help="strict compares float32 bits with compat.v1 as well (%(default)s)",
-    )
-    verify.set_defaults(run=_verify)
-
-    from tf1to2.prove import command
-    from tf1to2.prove import options as arguments
-
-    prove = commands.add_parser("prove", help="prove your own port, leaf by leaf")
-    command.add_arguments(prove)
-
-    record = commands.add_parser(
-        "record", help="have TensorFlow 1 answer for your own port's left page"
-    )
-    arguments.record(record)
-    record.set_defaults(run=command.record)
-
-    mutate = commands.add_parser(
-        "mutate", help="break your own port in every small way: who notices?"
-    )
-    arguments.mutate(mutate)
-    mutate.set_defaults(run=command.mutate)
+    for name, (module, told) in COMMANDS.items():
+        commands.add_parser(name, help=told).module = module
     return parser
-
-
-def _explain(options):
-    from tf1to2.explain import screen as explain
-    from tf1to2.pages import terminal
-
-    sys.stdout.write(
-        explain.render(options.symbol, terminal.width(), terminal.wants_colour())
-    )
-    return 0
-
-
-def _topics(_):
-    from tf1to2.common.tables import table
-    from tf1to2.pages.topics import topics
-
-    rows = [
-        (name, str(len(topic.pairs)), topic.recording, topic.lesson)
-        for name, topic in topics().items()
-    ]
-    print(table(("topic", "pairs", "1.15.5 recording", "teaches"), rows))
-    return 0
-
-
-def _diff(options):
-    from tf1to2.pages import library, sides, terminal
-    from tf1to2.pages.topics import find
-
-    first, *others = options.what
-    if first.endswith(".py"):
-        if options.keras:
-            raise CommandError("diff --keras takes one topic or pair, and no files")
-        if not others:
-            raise CommandError(f"diff {first} needs a second file, the port")
-        shown = sides.of_files(first, *others[:1], others[1:])
-        names = list(shown.names) if others[1:] else [None]
-    elif others:
-        raise CommandError("diff takes one topic or pair, or two files ending in .py")
-    elif numerics := library.of_numerics(first):
-        sys.stdout.write(terminal.alone(numerics, terminal.wants_colour()))
-        return 0
-    else:
-        topic, name = find(first)
-        shown, names = sides.of_topic(topic, options.keras), [name]
-        if name and name not in shown.names:
-            known = ", ".join(shown.names)
-            raise CommandError(f"{first} has no Keras form; there are: {known}")
-    for name in names:
-        if options.unified:
-            sys.stdout.write(terminal.unified(shown, name))
-        else:
-            colour, width = terminal.wants_colour(), terminal.width()
-            sys.stdout.write(terminal.side_by_side(shown, name, width, colour))
-    return 0
-
-
-def _page(options):
-    from tf1to2.view import page
-
-    print(page.write(options.output))
-    return 0
-
-
-def _verify(options):
-    from tf1to2.pages import topics
-    from tf1to2.prove import verify
-
-    for name in options.topic:  # TensorFlow takes seconds to start
-        topics.find(name)
-    return verify.run(options.topic, options.settings, options.format)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ import pathlib
 import pkgutil
 
 FOLDER = pathlib.Path(__file__).parent
-RECORDING = FOLDER / "probes.npz"
 SIGN_OF_ZERO = 5e-324
 """The distance of 0.0 from -0.0: the smallest there is."""
 

@@ -1,6 +1,4 @@
-"""Breaks a right page on purpose, in every small way, and sees whether a proof notices.
-
-    python -m tf1to2.prove.mutate PROVIDER NAME [NAME ...] [--results FILE]
+"""`tf1to2 mutate`: breaks a right page on purpose, and sees whether a proof notices.
 
 Prints the changes that no check and no test noticed. Some of those change no number (a
 name in a message, a bound that is never met); the others are gaps in the cases.
@@ -13,10 +11,10 @@ tried is kept in a file, and what stands there for the same page and tests is no
 again.
 """
 
-import argparse
 import ast
 import datetime
 import importlib
+import importlib.util
 import io
 import json
 import multiprocessing
@@ -32,10 +30,10 @@ import time
 import unittest
 
 from tf1to2.common import output
-from tf1to2.common.errors import CommandError
+from tf1to2.common.errors import CommandError, needs
 from tf1to2.pages.page import Page
 from tf1to2.parity import settings
-from tf1to2.prove import options as arguments
+from tf1to2.prove import options as shared
 from tf1to2.prove.mutations import mutants
 
 SECONDS, PATIENCE = 300, 10
@@ -330,14 +328,13 @@ def score(report):
     return sum(verdict != "unnoticed" for verdict in verdicts), len(verdicts)
 
 
-def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    arguments.mutate(parser)
-    try:
-        return run(parser.parse_intermixed_args(argv))
-    except CommandError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BROKEN
+def add_arguments(parser):
+    shared.add_proofs(parser)
+    shared.add_jobs(parser)
+    parser.add_argument("--sample", type=int, help="try that many, chosen at random")
+    parser.add_argument("--only", default="", help="those whose description has this")
+    parser.add_argument("--results", metavar="FILE", help="JSON, kept and added to")
+    parser.set_defaults(run=run)
 
 
 def run(options):
@@ -349,6 +346,8 @@ def run(options):
     Raises:
         CommandError: no such proof, or one that fails as it is.
     """
+    if importlib.util.find_spec("tensorflow") is None:
+        raise needs("mutate", ImportError(name="tensorflow"))
     path = pathlib.Path(options.results) if options.results else None
     kept = json.loads(path.read_text("utf-8")) if path and path.exists() else {}
     status = 0
@@ -376,7 +375,3 @@ def run(options):
         print(f"{name}: {seen} of {tried} changes noticed", flush=True)
         status = max(status, int(seen < tried))
     return status
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -48,12 +48,12 @@ def pytest_collection_finish(session):
     if not session.config.getoption("tf1to2_record") or not pairs:
         return
     from tf1to2.parity.recordings import NoGenuineTensorFlow, genuine_python
-    from tf1to2.prove import record
+    from tf1to2.prove import asking
 
     try:
         python = genuine_python(".venv-tf1", session.config.getoption("tf1to2_python"))
         for pair in pairs:
-            print(f"\n{pair.name}: {record.record(pair, python)}")
+            print(f"\n{pair.name}: {asking.record(pair, python)}")
     except (AssertionError, NoGenuineTensorFlow) as error:
         pytest.exit(str(error), 2)
 

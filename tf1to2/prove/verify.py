@@ -7,6 +7,7 @@ import platform
 from tf1to2.common import output
 from tf1to2.common.errors import needs
 from tf1to2.common.tables import table
+from tf1to2.pages import topics
 
 FLOAT32 = "1.15.5 float32"
 WAYS = {
@@ -21,7 +22,25 @@ WAYS = {
 }
 
 
-def run(names, settings, form, provider="parity_tests"):
+def add_arguments(parser):
+    parser.add_argument("topic", metavar="TOPIC[.NAME]", nargs="*", help="default: all")
+    parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument(
+        "--settings",
+        choices=["strict", "default"],
+        default="strict",
+        help="strict compares float32 bits with compat.v1 as well (%(default)s)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    for name in options.topic:  # TensorFlow takes seconds to start
+        topics.find(name)
+    return verify(options.topic, options.settings, options.format)
+
+
+def verify(names, settings, form, provider="parity_tests"):
     """Runs the proofs of a provider, or of some of its pairs, and prints the result.
 
     Args:

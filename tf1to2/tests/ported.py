@@ -11,7 +11,7 @@ import tempfile
 from unittest import mock
 
 from tf1to2.parity import providers, recordings, v1
-from tf1to2.prove import record
+from tf1to2.prove import asking
 
 LEGACY = '''
 """What people have."""
@@ -222,8 +222,8 @@ class Folder:
     def record(self, name="test_port"):
         """Today's TensorFlow answers in the place of TensorFlow 1."""
         pair = self.pair(name)
-        with mock.patch.object(record, "ask", asked_today):
-            return record.record(pair, "python3.7")
+        with mock.patch.object(asking, "ask", asked_today):
+            return asking.record(pair, "python3.7")
 
 
 def asked_today(python, page, requests, settings="default"):

@@ -269,7 +269,7 @@ class CatalogTest(unittest.TestCase):
 
     def test_importing_it_starts_nothing(self):
         code = (
-            "import sys; from tf1to2.scan import catalog; catalog.lookup('tf.log'); "
+            "import sys; from tf1to2.catalog import entries; entries.lookup('tf.log'); "
             "print('tensorflow' in sys.modules, 'numpy' in sys.modules)"
         )
         out = subprocess.run(

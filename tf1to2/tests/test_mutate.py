@@ -159,7 +159,7 @@ class ProcessesTest(unittest.TestCase):
         for name, text in texts.items():
             (here / f"{name}.py").write_text(text)
         subprocess.run([sys.executable, "record.py"], cwd=here, check=True)
-        command = [sys.executable, "-m", "tf1to2.prove.mutate", "test_port.py"]
+        command = [sys.executable, "-m", "tf1to2", "mutate", "test_port.py"]
         command += ["--results", "mutations.json", *options]
         run = subprocess.run(command, cwd=here, capture_output=True, text=True)
         kept = here / "mutations.json"

@@ -12,7 +12,7 @@ from tf1to2.pages.page import NoPage
 from tf1to2.parity import Pair, leaves, matching, settings
 from tf1to2.parity.recordings import StaleRecording
 from tf1to2.parity.within import Within
-from tf1to2.prove import record
+from tf1to2.prove import asking
 from tf1to2.tests import ported
 from tf1to2.tests.ported import Folder
 
@@ -133,8 +133,8 @@ class StepsTest(unittest.TestCase):
         data = np.random.RandomState(0).randn(8, 4).astype("f4")
         pair.layer("net", "in a scope", data[:, :3], scope="scope")
         pair.program("train", "three steps", data[:, :3], data[:, 3:], 3)
-        with unittest.mock.patch.object(record, "ask", ported.asked_today):
-            record.record(pair, "python3.7")
+        with unittest.mock.patch.object(asking, "ask", ported.asked_today):
+            asking.record(pair, "python3.7")
         self.pair = pair
         return failures(pair, ("eager", "function"))
 
@@ -179,9 +179,9 @@ class StepsTest(unittest.TestCase):
             file = folder.path / "test_port.py"
             pair = Pair("legacy/net.py", "port.py", file=file)
             pair.program("train", "none", np.zeros([1, 3]), np.zeros([1, 1]), 0)
-            with unittest.mock.patch.object(record, "ask", ported.asked_today):
+            with unittest.mock.patch.object(asking, "ask", ported.asked_today):
                 with self.assertRaisesRegex(AssertionError, "no step was yielded"):
-                    record.record(pair, "python3.7")
+                    asking.record(pair, "python3.7")
 
 
 class WithinTest(unittest.TestCase):
@@ -202,8 +202,8 @@ class WithinTest(unittest.TestCase):
         data = np.random.RandomState(0).randn(8, 4).astype("f4")
         inputs = data[:, :3], data[:, 3:]
         pair.program("train", "three steps", *inputs, **options)
-        with unittest.mock.patch.object(record, "ask", ported.asked_today):
-            record.record(pair, "python3.7")
+        with unittest.mock.patch.object(asking, "ask", ported.asked_today):
+            asking.record(pair, "python3.7")
         return pair
 
     def test_without_a_bound(self):
@@ -281,8 +281,8 @@ class KindsTest(unittest.TestCase):
         )
 
     def proven(self, pair):
-        with unittest.mock.patch.object(record, "ask", ported.asked_today):
-            record.record(pair, "python3.7")
+        with unittest.mock.patch.object(asking, "ask", ported.asked_today):
+            asking.record(pair, "python3.7")
         return failures(pair, {check.way for _, check in pair.checks()})
 
     def test_bad_input(self):

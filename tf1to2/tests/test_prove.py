@@ -14,7 +14,7 @@ from parameterized import parameterized
 
 from tf1to2 import cli
 from tf1to2.parity import providers, recordings, settings
-from tf1to2.prove import record
+from tf1to2.prove import asking
 from tf1to2.tests import ported
 from tf1to2.tests.ported import Folder
 from tf1to2.tests.test_structure import ROOT
@@ -179,9 +179,9 @@ class OthersTest(unittest.TestCase):
         folder = Folder.of(self, test_port=text)
         folder.forget()
         provider = providers.provider(folder.path / "test_port.py")
-        with mock.patch.object(record, "ask", ported.asked_today):
+        with mock.patch.object(asking, "ask", ported.asked_today):
             for name in provider.names()[: 2 if recorded else 1]:
-                record.record(provider.load(name), "python3.7")
+                asking.record(provider.load(name), "python3.7")
         folder.forget()
         return folder
 
@@ -243,8 +243,8 @@ class RecordTest(unittest.TestCase):
                 )
             )
 
-        with Folder() as folder, mock.patch.object(record, "ask", ask):
-            with mock.patch.object(record, "genuine_python", lambda *_: "python"):
+        with Folder() as folder, mock.patch.object(asking, "ask", ask):
+            with mock.patch.object(asking, "genuine_python", lambda *_: "python"):
                 return *run("record", folder.path / "test_port.py"), {
                     path.name for path in folder.path.glob("*.npz")
                 }
@@ -281,9 +281,9 @@ class RecordTest(unittest.TestCase):
         self.assertIn('guide/randomness.md, "Ask the old program"', out)
 
     def test_no_port_is_needed(self):
-        with Folder() as folder, mock.patch.object(record, "ask", ported.asked_today):
+        with Folder() as folder, mock.patch.object(asking, "ask", ported.asked_today):
             (folder.path / "port.py").unlink()
-            with mock.patch.object(record, "genuine_python", lambda *_: "python"):
+            with mock.patch.object(asking, "genuine_python", lambda *_: "python"):
                 status, out, err = run("record", folder.path / "test_port.py")
             self.assertTrue((folder.path / "test_port.npz").exists())
         self.assertEqual((status, err), (0, ""))
@@ -292,8 +292,8 @@ class RecordTest(unittest.TestCase):
     def test_a_page_that_breaks(self):
         with Folder() as folder:
             folder.write("legacy/rates", "RATE = None\n")
-            with mock.patch.object(record, "ask", ported.asked_today):
-                with mock.patch.object(record, "genuine_python", lambda *_: "python"):
+            with mock.patch.object(asking, "ask", ported.asked_today):
+                with mock.patch.object(asking, "genuine_python", lambda *_: "python"):
                     status, out, _ = run("record", folder.path / "test_port.py")
             self.assertEqual((status, list(folder.path.glob("*.npz"))), (1, []))
         self.assertIn("train, three steps raised ValueError", out)

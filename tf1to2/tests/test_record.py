@@ -11,11 +11,12 @@ from unittest import mock
 import numpy as np
 from parameterized import parameterized
 
+from tf1to2 import cli
 from tf1to2.pages import topics
 from tf1to2.pages.page import Page
 from tf1to2.parity import float32, recordings, v1
 from tf1to2.parity.compare import Mismatch
-from tf1to2.prove import record
+from tf1to2.prove import asking
 
 
 class Python37Test(unittest.TestCase):
@@ -26,7 +27,9 @@ class Python37Test(unittest.TestCase):
             mock.patch.dict("os.environ", environment, clear=True),
             contextlib.redirect_stderr(err),
         ):
-            status = record.main(["parity_tests", "--environment", "/nowhere/venv"])
+            status = cli.main(
+                ["record", "parity_tests", "--environment", "/nowhere/venv"]
+            )
         self.assertEqual(status, 2)
         self.assertIn("set TF1_PYTHON", err.getvalue())
         self.assertEqual(err.getvalue().count("\n"), 1)
@@ -44,7 +47,7 @@ class Python37Test(unittest.TestCase):
     def test_an_unknown_topic(self):
         err = io.StringIO()
         with contextlib.redirect_stderr(err):
-            self.assertEqual(record.main(["parity_tests", "scope"]), 2)
+            self.assertEqual(cli.main(["record", "parity_tests", "scope"]), 2)
         self.assertIn("did you mean scopes?", err.getvalue())
 
 
@@ -62,7 +65,7 @@ class AnotherProcessorTest(unittest.TestCase):
             table = float32.Table(pathlib.Path(folder, "float32.tsv"))
             table.replace("p", row)
             proof = types.SimpleNamespace(name="p", recording=recording, float32=table)
-            record._check(proof, [entry])
+            asking._check(proof, [entry])
 
     def test_it_is_the_last_bits(self):
         self.check()

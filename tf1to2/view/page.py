@@ -69,6 +69,18 @@ SETTINGS = {
 }
 
 
+def add_arguments(parser):
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", default="site", help="%(default)s"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options):
+    print(write(options.output))
+    return 0
+
+
 def write(directory):
     """Builds the site.
 

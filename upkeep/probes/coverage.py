@@ -4,11 +4,13 @@ What is neither is in unprobed.tsv, with the reason why it cannot be probed.
 """
 
 import functools
+import pathlib
 import re
 
 from tf1to2.catalog import entries, facts, links
-from tf1to2.probes import FOLDER, probed
+from tf1to2.probes import probed
 
+FOLDER = pathlib.Path(__file__).parent
 REASONS = {
     "abstract": "a base class or a type, of which nothing is called",
     "cluster": "it needs a TPU, a cluster or several devices",

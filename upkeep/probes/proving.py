@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import pathlib
 import re
 
 import numpy as np
@@ -10,8 +11,9 @@ from tf1to2.parity import arrays, releases, structure
 from tf1to2.parity.compare import Mismatch, compare
 from tf1to2.parity.distance import LAST_BITS, same_bits
 from tf1to2.parity.recordings import Recording
-from tf1to2.probes import RECORDING, SIGN_OF_ZERO
+from tf1to2.probes import SIGN_OF_ZERO
 
+RECORDING = pathlib.Path(__file__).with_name("probes.npz")
 OTHER = 1e-3
 """How far apart, relative to the largest, are numbers that are others altogether."""
 SLACK = 4

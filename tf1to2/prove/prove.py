@@ -1,9 +1,5 @@
-"""`tf1to2 prove`, `record` and `mutate`: a user's own port, leaf by leaf.
+"""`tf1to2 prove`: a user's own port, leaf by leaf."""
 
-`add_arguments` and its like import nothing heavy: the command line has them always.
-"""
-
-import importlib.util
 import json
 import os
 import pathlib
@@ -29,24 +25,6 @@ def add_arguments(parser):
         "--output", metavar="DIR", default=".", help="where --init writes (%(default)s)"
     )
     parser.set_defaults(run=run)
-
-
-def record(options):
-    """See `parity.record.run`."""
-    try:
-        from tf1to2.prove import record as recording
-    except ImportError as error:
-        raise needs("record", error) from error
-    return recording.run(options)
-
-
-def mutate(options):
-    """See `parity.mutate.run`."""
-    if importlib.util.find_spec("tensorflow") is None:
-        raise needs("mutate", ImportError(name="tensorflow"))
-    from tf1to2.prove import mutate as mutating
-
-    return mutating.run(options)
 
 
 def run(options):

@@ -1,0 +1,17 @@
+"""`tf1to2 topics`: the topics and their proofs."""
+
+from tf1to2.common.tables import table
+from tf1to2.pages.topics import topics
+
+
+def add_arguments(parser):
+    parser.set_defaults(run=run)
+
+
+def run(_):
+    rows = [
+        (name, str(len(topic.pairs)), topic.recording, topic.lesson)
+        for name, topic in topics().items()
+    ]
+    print(table(("topic", "pairs", "1.15.5 recording", "teaches"), rows))
+    return 0
