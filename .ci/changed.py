@@ -22,26 +22,29 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 HOURS = 3
 PACKAGES = "v1_graph", "v2_eager", "v2_keras", "parity_tests"
 # Beginnings of paths, as regular expressions. The engine proves every topic.
-VERSIONS = r"setup\.cfg$|constraints\.txt$"
+VERSIONS = r"setup\.cfg$|pyproject\.toml$|constraints\.txt$"
 ENGINE = (
-    rf"{VERSIONS}|tf1to2/parity/(?!mutat)|parity_tests/(__init__|conftest|timings)\.py$"
+    rf"{VERSIONS}|tf1to2/(parity/|matching/|pages/page\.py)|"
+    r"parity_tests/(__init__|conftest|timings)\.py$"
 )
 RUN = rf"{VERSIONS}|Makefile$|\.ci/"
 ASKED = r"__init__|formulas|races|ranks|stand_ins|structure|v1|widening"  # on 1.15.5
 ASKED = rf"tf1to2/parity/({ASKED})\.py$"
-TOOLS = r"tf1to2/(?!scan/calls\.tsv$)"  # every new pair has a row there
+TOOLS = r"tf1to2/(?!catalog/calls\.tsv$)"  # every new pair has a row there
 PARTS = {
     # v2_eager.numerics: the tests of `tf1to2 take` copy all of it.
-    "tools": rf"{RUN}|{TOOLS}|examples/|README\.md$|v2_eager/numerics/",
-    "wheel": rf"{RUN}|{TOOLS}|setup\.py$|MANIFEST\.in$|p.*\.toml$|README|\.pre-commit",
-    "page": rf"{RUN}|tf1to2/view/|tf1to2/tests/(test_browser|site)|guide/|[A-Z]+\.md$",
+    "tools": rf"{RUN}|{TOOLS}|upkeep/|examples/|README\.md$|v2_eager/numerics/",
+    "wheel": rf"{RUN}|{TOOLS}|setup\.py$|MANIFEST\.in$|README|\.pre-commit",
+    "page": rf"{RUN}|tf1to2/(view/|pages/|tests/(test_br|site))|guide/|[A-Z]+\.md$",
     "clusters": RUN,  # and what touches the topic "distributed"
-    "names": rf"{RUN}|(?=tf1to2/scan/){TOOLS}",
-    "probes": rf"{ASKED}|tf1to2/(parity/kernels|probes)/",  # live, kernels too
+    "names": rf"{RUN}|(?=tf1to2/catalog/){TOOLS}|upkeep/(survey|api_walk)",
+    "probes": rf"{ASKED}|upkeep/(kernels|probes)/|tf1to2/probes/",  # live, kernels too
 }
 TOPIC_OF_ROW = r"([a-z]\w*)\.\w+\t|[\d.]+\ttest_(\w+)\.py::"
-TABLES = {f"parity_tests/{name}.tsv" for name in ("float32", "keras", "slow")}
-BOUNDS = "parity_tests/exceptions.py"
+TABLES = {
+    f"parity_tests/{name}.tsv" for name in ("exceptions", "float32", "keras", "slow")
+}
+REASONS = "parity_tests/exceptions.py"
 
 
 def git(*words):
@@ -79,37 +82,28 @@ def topics(base, paths):
         )
         found = [re.match(TOPIC_OF_ROW, row) for row in rows]
         named |= {row and (row[1] or row[2]) for row in found}  # None: a header
-    if BOUNDS in paths:
-        named |= bounded(git("show", f"{base}:{BOUNDS}"), (ROOT / BOUNDS).read_text())
+    if REASONS in paths:
+        old, new = git("show", f"{base}:{REASONS}"), (ROOT / REASONS).read_text("utf-8")
+        named |= {None} if reader(old) != reader(new) else set()
     if None in named or any(re.match(ENGINE, path) for path in paths):
         return stems()
     return [stem for stem in stems() if stem in named or paths & files(stem, paths)]
 
 
-def bounded(old, new):
-    """Topics whose bounds differ between two texts of exceptions.py, or the constants
-    that these use; None for a difference that is about no topic."""
-    texts = []
-    for text in (old, new):
-        *constants, bounds = ast.parse(text).body
-        texts.append(set(map(ast.unparse, [*constants, *bounds.value.elts])))
-    found = set()
-    for piece in texts[0] ^ texts[1]:
-        constant = re.match(r"(\w+) = ", piece)
-        users = {p for p in texts[0] | texts[1] if (constant or [0, piece])[1] in p}
-        found |= set(re.findall(r"""['"](\w+)\.""", "\n".join(users))) or {None}
-    return found
+def reader(text):
+    """The text of exceptions.py without its reasons, which prove nothing."""
+    return re.sub(r"(?ms)^REASONS = \{$.*?^\}$", "", text)
 
 
 def files(stem, deleted=()):
     """Paths of a topic's pages, proofs, cases and recording, and of all modules that
-    these import from this repository, but for the engine and the bounds."""
+    these import from this repository, but for the engine."""
     own = rf"({'|'.join(PACKAGES)})/(test_)?{stem}(\.py$|/)|.*/golden/{stem}\.npz$"
     found = {path for path in {*modules().values(), *deleted} if re.match(own, path)}
     waiting = list(found & set(modules().values()))
     while waiting:
         for path in imported(waiting.pop()) - found:
-            if path != BOUNDS and not re.match(ENGINE, path):
+            if not re.match(ENGINE, path):
                 found.add(path)
                 waiting.append(path)
     return found
@@ -119,7 +113,9 @@ def files(stem, deleted=()):
 def modules():
     """{dotted name: path} of the modules of this repository."""
     paths = [
-        path for top in (*PACKAGES, "tf1to2") for path in ROOT.glob(f"{top}/**/*.py")
+        path
+        for top in (*PACKAGES, "tf1to2", "upkeep")
+        for path in ROOT.glob(f"{top}/**/*.py")
     ]
     paths = [path.relative_to(ROOT).as_posix() for path in paths]
     return {re.sub(r"(/__init__)?\.py$", "", p).replace("/", "."): p for p in paths}

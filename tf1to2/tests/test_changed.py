@@ -18,12 +18,14 @@ from tf1to2.tests.test_structure import ROOT
 PROGRAM = ROOT / ".ci" / "changed.py"
 EVERYTHING = ["distributed", "layers", "losses", "rnn"]
 TABLE = "# measured on 2.21\npair\tcase\nrnn.make_lstm\tany\n"
-BOUNDS = """\
-ROUNDED = "one reason"
-BOUNDS: list = [
-    Bound("losses.log_loss", 1, ROUNDED),
-    *(Bound(f"rnn.{pair}", 2, OTHER) for pair in ["make_lstm"]),
-]
+BOUNDS = "# by hand\npair\tcase\treason\nrnn.make_lstm\tany\tROUNDED\n"
+REASONS = """\
+REASONS = {
+    "ROUNDED": (
+        "one reason"
+    ),
+}
+BOUNDS = read("exceptions.tsv")
 """
 FILES = {
     "v1_graph/distributed.py": "",
@@ -42,7 +44,8 @@ FILES = {
     "parity_tests/shared.py": "",
     "parity_tests/losses/weighted.py": "",
     "parity_tests/golden/rnn.npz": "recorded",
-    "parity_tests/exceptions.py": BOUNDS,
+    "parity_tests/exceptions.py": REASONS,
+    "parity_tests/exceptions.tsv": BOUNDS,
     "parity_tests/float32.tsv": TABLE,
     "parity_tests/slow.tsv": "# Seconds\n0.5\ttest_rnn.py::test_parity_x\n",
     "tf1to2/parity/proof.py": "",
@@ -137,21 +140,27 @@ class ChangedTest(unittest.TestCase):
             ),
             (
                 "a_bound",
-                {"parity_tests/exceptions.py": BOUNDS.replace("make_lstm", "make_gru")},
+                {"parity_tests/exceptions.tsv": BOUNDS.replace("any", "one")},
                 ["rnn"],
             ),
             (
-                "a_constant_of_a_bound",
-                {"parity_tests/exceptions.py": BOUNDS.replace("one", "another")},
-                ["losses"],
+                "a_column_of_bounds",
+                {"parity_tests/exceptions.tsv": BOUNDS.replace("case", "slug")},
+                EVERYTHING,
             ),
             (
-                "a_constant_of_no_bound",
-                {"parity_tests/exceptions.py": "NEW = 1\n" + BOUNDS},
+                "a_reason",
+                {"parity_tests/exceptions.py": REASONS.replace("one", "another")},
+                [],
+            ),
+            (
+                "what_reads_bounds",
+                {"parity_tests/exceptions.py": REASONS.replace("read", "load")},
                 EVERYTHING,
             ),
             ("the_engine", {"tf1to2/parity/proof.py": "a = 1\n"}, EVERYTHING),
             ("the_versions", {"constraints.txt": "keras==3.16.0\n"}, EVERYTHING),
+            ("the_ranges", {"pyproject.toml": "[project]\n"}, EVERYTHING),
         ]
     )
     def test_topics(self, _, files, expected):
@@ -170,14 +179,21 @@ class ChangedTest(unittest.TestCase):
             ("a_page", "v2_eager/losses.py", []),
             ("a_chapter", "guide/rnn.md", ["page"]),
             ("calls", "tf1to2/catalog/calls.tsv", []),
-            ("scan", "tf1to2/scan/names.py", ["names", "tools", "wheel"]),
+            ("a_fix", "tf1to2/fix/names.py", ["tools", "wheel"]),
+            ("the_catalog", "tf1to2/catalog/facts.py", ["names", "tools", "wheel"]),
+            ("the_survey", "upkeep/survey.py", ["names", "tools"]),
             ("the_site", "tf1to2/view/site.py", ["page", "tools", "wheel"]),
             ("the_readme", "README.md", ["page", "tools", "wheel"]),
             ("a_library", "v2_eager/numerics/sums.py", ["tools"]),
             ("a_cluster", "v1_graph/distributed.py", ["clusters"]),
             ("the_engine", "tf1to2/parity/proof.py", ["clusters", "tools", "wheel"]),
             ("ci", ".ci/run", ["clusters", "names", "page", "tools", "wheel"]),
-            ("probes", "upkeep/probes/left.py", ["probes", "tools", "wheel"]),
+            (
+                "the_ranges",
+                "pyproject.toml",
+                ["clusters", "names", "page", "tools", "wheel"],
+            ),
+            ("probes", "upkeep/probes/left.py", ["probes", "tools"]),
         ]
     )
     def test_parts(self, _, path, expected):
