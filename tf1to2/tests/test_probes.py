@@ -11,12 +11,16 @@ from tf1to2.parity.compare import Mismatch
 from tf1to2.probes import Probe, probed, probes
 from upkeep.probes import coverage, proving
 
-ROWS = [(str(number), row) for number, row in enumerate(probes())]
+ROWS = [
+    (str(number), row)
+    for name in dict.fromkeys(row.name for row in probes())
+    for number, row in enumerate(row for row in probes() if row.name == name)
+]
 
 
-def slug(function, number, call):
-    row = call.args[1]
-    return f"{function.__name__}_{parameterized.to_safe_name(row.name)}_{number}"
+def slug(function, _, call):
+    of_its_name, row = call.args
+    return f"{function.__name__}_{parameterized.to_safe_name(row.name)}_{of_its_name}"
 
 
 class ProbesTest(unittest.TestCase):
@@ -95,7 +99,7 @@ class NegativeControlsTest(unittest.TestCase):
 
     def test_unrecorded(self):
         row = Probe("tf.log", "tf.log(x + 1)", "tf.math.log(x + 1)", self.X)
-        with self.assertRaisesRegex(AssertionError, "make record"):
+        with self.assertRaisesRegex(AssertionError, "make upkeep"):
             proving.prove(row)
 
 

@@ -10,7 +10,7 @@ from upkeep.probes.record import record
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser("python -m tf1to2.probes", description=__doc__)
+    parser = argparse.ArgumentParser("python -m upkeep.probes", description=__doc__)
     parser.add_argument("--record", action="store_true", help="answer all anew")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     parser.add_argument(

@@ -8,6 +8,7 @@ import pathlib
 import re
 
 from tf1to2.catalog import entries, facts, links
+from tf1to2.common import tsv
 from tf1to2.probes import probed
 
 FOLDER = pathlib.Path(__file__).parent
@@ -33,17 +34,18 @@ LITERAL = re.compile(r"tf(\.\w+)+")
 @functools.cache
 def used():
     """{name: uses in legacy code}, the names in most repositories first."""
-    with (FOLDER / "used.tsv").open(encoding="utf-8") as lines:
-        rows = (line.split("\t") for line in lines if not line.startswith("#"))
-        return {name: int(uses) for name, uses, _ in rows}
+    return uses(FOLDER / "used.tsv")
+
+
+def uses(path):
+    """{name: uses} of a tab-separated file with the columns symbol and uses."""
+    return {row["symbol"]: int(row["uses"]) for row in tsv.rows(path)}
 
 
 @functools.cache
 def unprobed():
     """{name: why it cannot be probed}."""
-    with (FOLDER / "unprobed.tsv").open(encoding="utf-8") as lines:
-        rows = (line.rstrip("\n").split("\t") for line in lines)
-        return {name: reason for name, reason in rows}
+    return {row["name"]: row["reason"] for row in tsv.rows(FOLDER / "unprobed.tsv")}
 
 
 @functools.cache

@@ -86,7 +86,7 @@ def prove(row, function=False):
 
     Raises:
         Mismatch: naming the first leaf that differs; or no leaf does, and should.
-        StaleRecording: `make record` has not seen this probe.
+        StaleRecording: `make upkeep` has not seen this probe.
     """
     if not releases.here(row.where):
         row = dataclasses.replace(row, why="", within=0.0, raises="")

@@ -1,14 +1,19 @@
 """The new call, run by today's TensorFlow: eagerly, and in a `tf.function`."""
 
 import contextlib
+import functools
+import sys
 import tempfile
+import types
 import warnings
 
 import numpy as np
 import tensorflow as tf
 
+from tf1to2.fix import unsafe
 from tf1to2.parity import structure
 from tf1to2.parity.v1 import SEED, dtype_of
+from tf1to2.view import take
 from upkeep.probes.left import parts
 
 
@@ -43,6 +48,7 @@ def run(code, inputs, function=False):
         tempfile.TemporaryDirectory() as folder,
         warnings.catch_warnings(),
         _keras_computes(code, inputs),
+        _what_was_taken(code),
     ):
         warnings.simplefilter("ignore", ResourceWarning)  # open(path).read()
         scope = {"tf": tf, "np": np, "distinct": distinct, "folder": folder}
@@ -66,6 +72,27 @@ def run(code, inputs, function=False):
         tensors = {k: v for k, v in given.items() if tf.is_tensor(v)}
         answer = tf.function(traced, autograph=False)(tensors)
         return _answer({**answer, **statics})
+
+
+@functools.cache
+def _taken():
+    """The module that `tf1to2 take` writes for all that `fix --unsafe` imports."""
+    module = types.ModuleType(unsafe.TAKEN)
+    exec(take.taken(sorted(unsafe.TAKES.values())), vars(module))
+    return module
+
+
+@contextlib.contextmanager
+def _what_was_taken(code):
+    """A call that `fix --unsafe` wrote imports from what `take` writes."""
+    if unsafe.TAKEN not in code:
+        yield
+        return
+    sys.modules[unsafe.TAKEN] = _taken()
+    try:
+        yield
+    finally:
+        del sys.modules[unsafe.TAKEN]
 
 
 def _answer(tree):
