@@ -22,16 +22,13 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraint
 # finds none, the selection is wrong. No topic is called "failed", so its tests fail.
 CHANGED = $(BIN)/python .ci/changed.py $(SINCE)
 TOPICS = $(sort $(patsubst %,% broadcasting,$(shell $(CHANGED) || echo failed)))
-LIVE = $(if $(SINCE),$(shell $(CHANGED) --live || echo failed))
-PROBES = $(if $(SINCE),$(filter probes,$(shell $(CHANGED) --parts)),probes)
 PROOFS = $(if $(SINCE),$(TOPICS:%=parity_tests/test_%.py),parity_tests)
 TOOLS = $(if $(SINCE),$(filter tools,$(shell $(CHANGED) --parts)),tools)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lint test check-tables test-slow check-recordings check-names \
-  test-distributed test-page test-wheel test-install test-versions test-all \
-  record exceptions distances stages witness timings mutate names switches tables docs \
-  pictures bench site page constraints clean
+.PHONY: help demo lint test test-slow test-distributed test-page test-wheel \
+  test-install test-versions test-all upkeep check-upkeep mutate bench site page \
+  constraints clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 20
@@ -60,13 +57,6 @@ demo: $(READY) ## from a legacy program to its port: scan, explain, run both, ve
 
 test: $(READY) ## all proofs in the strict settings, in a few minutes
 	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' $(ONLY)
-
-check-tables: $(READY) ## compare the tables that are made with what makes them
-	@status=0; $(BIN)/python -m upkeep.docs --check || status=1; \
-	  $(BIN)/python -m pytest -q -m tables \
-	    $$(grep -l mark.tables tf1to2/tests/test_*.py) || status=1; \
-	  [ $$status = 0 ] || echo 'A table is not what its sources say. To mend it: make tables'; \
-	  exit $$status
 
 test-slow: $(READY) ## all sizes, halves, default settings; SINCE=HEAD~3: of what differs since
 	@proofs='$(PROOFS)' tools='$(TOOLS:%=tf1to2/tests)' status=0; \
@@ -97,67 +87,24 @@ test-versions: $(VENV)/with-versions ## make test on Python 3.10 to 3.13 and Ten
 	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} $(BIN)/nox $(NOX)
 
 test-all: ## every target that tests or compares, on this Python; goes on after a failure
-	@$(MAKE) -k --no-print-directory -j1 EVERY=1 SINCE= lint test check-tables test-slow \
-	  check-recordings check-names test-distributed test-page test-install
+	@$(MAKE) -k --no-print-directory -j1 EVERY=1 SINCE= lint test test-slow \
+	  test-distributed test-page test-install && \
+	  $(MAKE) --no-print-directory check-upkeep SINCE=none
 
-record: $(READY) ## have the genuine TensorFlow 1.15.5 answer anew (needs a Python 3.7)
-	$(BIN)/python -m tf1to2.prove.record parity_tests
-	$(BIN)/python -m tf1to2.prove.record upkeep.kernels.proof
-	$(BIN)/python -m tf1to2.probes --record
+upkeep: $(READY) ## after any change: make anew what is made of what changed (SINCE=REV)
+	@$(BIN)/python -m upkeep all --since $(or $(SINCE),landed)
 
-check-recordings: $(READY) ## the same, compared with the recordings; SINCE=HEAD~3 as above
-	@live='$(LIVE)' probes='$(PROBES)' status=0; \
-	  [ -z '$(SINCE)' ] || [ -n "$$live$$probes" ] || { echo 'nothing is touched'; exit 0; }; \
-	  [ -n '$(SINCE)' ] && [ -z "$$live" ] || \
-	    $(BIN)/python -m tf1to2.prove.record parity_tests $$live --check || status=1; \
-	  [ -z "$$probes" ] || { \
-	    $(BIN)/python -m tf1to2.prove.record upkeep.kernels.proof --check || status=1; \
-	    $(BIN)/python -m tf1to2.probes --check || status=1; }; \
-	  exit $$status
-
-exceptions: $(READY) ## measure anew what differs from 1.15.5 in float32, by kernel
-	$(BIN)/python -m tf1to2.parity.float32 upkeep.kernels.proof
-	$(BIN)/python -m tf1to2.parity.float32 parity_tests
-
-distances: $(READY) ## measure anew how far the Keras pages are from 1.15.5
-	$(BIN)/python -m tf1to2.parity.distances parity_tests
-
-stages: $(READY) ## ask Keras 2 and Keras 3 what each does with the old lines (needs tf_keras)
-	$(BIN)/python -m upkeep.keras_stages
-
-witness: $(READY) ## ask tf_keras all that 1.15.5 was asked of tf.keras (needs tf_keras)
-	$(BIN)/python -m upkeep.keras_witness
-
-timings: $(READY) ## measure anew which tests take long, and leave them to test-slow
-	@$(BIN)/python -m pytest -q $(SPREAD) -m '$(QUICK)' --timings $(ONLY)
+check-upkeep: $(READY) ## the same, compared; SINCE=none: all that is made
+	@$(BIN)/python -m upkeep all --check --since $(or $(SINCE),landed)
 
 mutate: $(READY) ## break every right page in every small way (hours; goes on where it was)
-	$(BIN)/python -m tf1to2.prove.mutate parity_tests --results parity_tests/mutations.json
-
-names: $(READY) ## what 1.15.5 has and what is left of it (needs a Python 3.7)
-	$(BIN)/python -m upkeep.survey
-
-check-names: $(READY) ## the same, compared with the tables
-	$(BIN)/python -m upkeep.survey --check
-
-switches: $(READY) ## what each enable_… and disable_… changes (needs a Python 3.7)
-	$(BIN)/python -m upkeep.switches
-	$(BIN)/python -m upkeep.docs
-
-pictures: $(READY) ## draw the pictures of the guide anew
-	$(BIN)/python -m upkeep.pictures
-
-tables: $(READY) ## the tables of the guides, proofs.json and calls.tsv, made again
-	$(BIN)/python -m upkeep.docs
-
-docs: tables
+	$(BIN)/tf1to2 mutate parity_tests --results parity_tests/mutations.json
 
 bench: $(READY) ## both sides on the clock, then BENCHMARKS.md (needs a Python 3.7)
 	$(BIN)/tf1to2 bench work --against 1.15.5 --memory --format json \
 	  --output-file benchmarks/work.json
 	$(BIN)/tf1to2 bench pairs --format json --output-file benchmarks/pairs.json
-	$(BIN)/python -m upkeep.pictures benchmarks
-	$(BIN)/python -m upkeep.docs
+	$(BIN)/python -m upkeep pictures docs
 
 site: $(READY) ## the guide and all pairs as a site that needs no server, in site/
 	$(BIN)/tf1to2 page
@@ -168,8 +115,8 @@ lint: $(READY) ## style: ruff check, ruff format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-constraints: ## the versions that make and CI install, from the ranges of setup.cfg
-	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} $(PYTHON) .ci/constraints.py \
+constraints: ## the versions that make and CI install, from the ranges of pyproject.toml
+	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} python3.13 .ci/constraints.py \
 	  python3.10 python3.11 python3.12 python3.13
 
 clean: ## remove the virtual environments

@@ -1,8 +1,8 @@
-"""Which tests `make test` leaves to `make test-slow`: slow.tsv, made by `make timings`.
+"""Which tests `make test` leaves to `make test-slow`: slow.tsv.
 
 A test is slow when it took longer than `LIMIT` where its file was measured, by itself
-(`make timings ONLY=parity_tests/test_rnn.py`) or with all. Each pair keeps the case
-that took least, and its Keras page another, so that `make test` asks all. Generated and
+(`python -m upkeep timings --topics rnn`) or with all. Each pair keeps the case that
+took least, and its Keras page another, so that `make test` asks all. Generated and
 unknown sizes, float16, and float32 by its rows are always slow. What reads the sources
 or this table alone never is: it refuses what an editor has just written.
 """
@@ -16,7 +16,7 @@ from parameterized import parameterized
 TABLE = pathlib.Path(__file__).with_name("slow.tsv")
 LIMIT = 0.07
 SOURCES = "test_structure.py", "test_timings.py"
-HEADER = f"# Seconds of the tests of more than {LIMIT}: made by `make timings`.\n"
+HEADER = f"# Seconds of the tests of more than {LIMIT}: `python -m upkeep timings`.\n"
 
 
 def key(nodeid):

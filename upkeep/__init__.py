@@ -1,0 +1,1 @@
+"""What maintainers run: makes recordings, tables and pictures. Not in the wheel."""

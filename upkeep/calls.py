@@ -2,7 +2,7 @@
 
 A pair proves a name only if its left page calls it. So the left pages are scanned as
 any legacy code is: of each pair its function, and whatever it uses of its module and of
-other left pages. `make tables` writes the table; links.py reads it.
+other left pages. `make upkeep` writes the table; links.py reads it.
 """
 
 import ast
@@ -13,8 +13,7 @@ import re
 
 from tf1to2.catalog import entries, facts
 from tf1to2.pages import topics
-from tf1to2.source import names
-from tf1to2.source.names import methods
+from tf1to2.source.names import methods, reader, records
 
 OWN, HELPER = "own", "helper"
 
@@ -71,7 +70,7 @@ def _page(stem):
     source = (topics.folder("v1_graph") / (stem + ".py")).read_text("utf-8")
     body = ast.parse(source).body
     uses = collections.defaultdict(set)
-    for use in names.read(source.encode()).uses:
+    for use in reader.read(source.encode()).uses:
         uses[use.line].add(symbol(use.origin or use.likely))
     defined, imported = {}, {}
     for node in body:
@@ -136,7 +135,7 @@ def _known(name):
 
 def symbol(origin):
     """A scanner's origin as the catalog has it: "tf.nn.relu"."""
-    name = names.public(origin)
+    name = records.public(origin)
     if member := methods.member(name):
         return "." + member[1]  # a method of what a call made
     return "tf" + name.removeprefix("tensorflow") if name[:1] != "." else name
@@ -150,7 +149,7 @@ def table():
     known = {pair: _with_owners(called) for pair, called in calls(words()).items()}
     spread = collections.Counter(name for called in known.values() for name in called)
     weight = {name: math.log(1 + len(known) / count) for name, count in spread.items()}
-    lines = ["name\tpairs, the one that shows it best first"]
+    lines = ["# The pair that shows a name best is the first.", "name\tpairs"]
     for name in sorted(spread):
         ranked = {}
         for spelling in set(facts.aliases(name)) & set(spread):

@@ -11,7 +11,7 @@ import os
 import pathlib
 import re
 
-from tf1to2.pages import library, topics
+from tf1to2.pages import docstrings, library, topics
 from tf1to2.pages.definitions import Import, needed
 from tf1to2.view import take
 
@@ -62,7 +62,8 @@ def _target(topic, name, shown, folder):
         return f"#{name}"
     right = library.pairs()[f"{topic.name}.{name}"][1]
     path = os.path.relpath(right.module.path, folder)
-    return f"{pathlib.Path(path).as_posix()}#L{right.node.lineno}"
+    line = library.files().module(right.module.name).definitions[name].node.lineno
+    return f"{pathlib.Path(path).as_posix()}#L{line}"
 
 
 def pairs(topic, names):
@@ -90,8 +91,9 @@ def pairs(topic, names):
 
 def _once(text, left, right):
     """The text of a left side, without what the right side's docstring says, too."""
-    docs = [ast.get_docstring(side.node, clean=False) for side in (left, right)]
-    return text.replace(docs[0], left.first_line) if docs[0] == docs[1] else text
+    said = [docstrings.parts(side.docstring).items() for side in (left, right)]
+    whole = ast.get_docstring(left.node, clean=False)
+    return text.replace(whole, left.first_line) if said[0] <= said[1] else text
 
 
 class _Side:

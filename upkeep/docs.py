@@ -1,4 +1,4 @@
-"""Makes what is table and not prose: `make tables`; `make check-tables` fails if stale.
+"""Makes what is table and not prose: `make upkeep`; `make check-upkeep` fails if stale.
 
 python -m upkeep.docs            writes proofs.json and the tables of the guides
 python -m upkeep.docs --check    compares, writes nothing
@@ -157,7 +157,7 @@ def _by_keras(proof, name):
 
 def tables(found):
     """{name: the text of the table}, from what `proofs` found."""
-    from upkeep import keras_stages, keras_witness
+    from upkeep import keras_today
 
     return {
         **{
@@ -166,8 +166,8 @@ def tables(found):
         },
         **friends.tables(found),
         "keras": _keras(found),
-        "keras stages": keras_stages.table(),
-        "keras witness": keras_witness.summary(),
+        "keras stages": keras_today.stages(),
+        "keras witness": keras_today.witness(),
         "kernels": _kernels(),
         "float32": _float32(found),
         "mutations": _mutations(),
@@ -365,7 +365,7 @@ def _is_stale(path, text, check):
     if path.exists() and path.read_text("utf-8") == text:
         return False
     if check:
-        print(f"{path.name} is stale: make tables", file=sys.stderr)
+        print(f"{path.name} is stale: make upkeep", file=sys.stderr)
     else:
         output.save(path, text)
         print(f"wrote {path.name}")

@@ -5,12 +5,12 @@ TensorFlow 1 it belongs to, and what is taken for it. Names that have another me
 today, and no such row, are those that verdicts.tsv calls `changed`.
 """
 
-import csv
 import pathlib
 import re
 import warnings
 
 from tf1to2.catalog import entries
+from tf1to2.common import tsv
 
 TABLE = pathlib.Path(__file__).with_name("friends.tsv")
 
@@ -56,11 +56,10 @@ DANGEROUS = {
 
 def named():
     """{(pair, case): (name of TensorFlow 1, what is taken for it)}, in Markdown."""
-    lines = TABLE.read_text("utf-8").splitlines()
-    rows = csv.DictReader(
-        (line for line in lines if not line.startswith("#")), delimiter="\t"
-    )
-    return {(r["pair"], r["case"]): (r["name"], r["taken"]) for r in rows}
+    return {
+        (row["pair"], row["case"]): (row["name"], row["taken"])
+        for row in tsv.rows(TABLE)
+    }
 
 
 def tables(found):

@@ -5,38 +5,55 @@ is farther than what is measured stays, since another processor needed it, unles
 `--tighten` is given. How tight the rows are, and which are not needed any more, is
 printed. A person reads it; no test asks. With `--where "tensorflow<2.17"`, what is
 farther away on some releases gets rows for these.
+
+    python -m upkeep.measuring float32 parity_tests rnn --tighten
 """
 
+import argparse
 import contextlib
 import dataclasses
+import sys
 import threading
 from unittest import mock
 
-from tf1to2.parity import float32, providers
+from tf1to2.common.errors import CommandError
+from tf1to2.parity import float32, providers, settings
 from tf1to2.parity.cases import Raises
 from tf1to2.parity.distance import LAST_BITS, magnitude
 from upkeep.kernels import causes
 
 
-def write_float32(provider, names, where="", tighten=False):
-    """Writes the rows of float32.tsv anew; see `write`."""
-    return write(
-        provider,
-        names,
-        lambda proof: (proof.float32, lambda: float32_rows(proof)),
-        where,
-        tighten,
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("table", choices=["float32", "distances"])
+    parser.add_argument("provider", help="a module, or the path of a file")
+    parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
+    parser.add_argument(
+        "--where", default="", help='rows for some releases: "tensorflow<2.17"'
     )
+    parser.add_argument(
+        "--tighten",
+        action="store_true",
+        help="write what is measured, also where the row is farther",
+    )
+    options = parser.parse_args(argv)
+    table_of = _float32 if options.table == "float32" else _distances
+    try:
+        return write(
+            options.provider, options.names, table_of, options.where, options.tighten
+        )
+    except CommandError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
 
 
-def write_distances(provider, names, where="", tighten=False):
-    """Writes the rows of keras.tsv anew; see `write`."""
+def _float32(proof):
+    return proof.float32, lambda: float32_rows(proof)
 
-    def table_of(proof):
-        found = proof.distances
-        return found and (found.table, lambda: keras_rows(found))
 
-    return write(provider, names, table_of, where, tighten)
+def _distances(proof):
+    found = proof.distances
+    return found and (found.table, lambda: keras_rows(found))
 
 
 def write(provider, names, table_of, where="", tighten=False):
@@ -175,3 +192,8 @@ def keras_rows(found):
         pair = f"{found.proof.name}.{case.name}"
         rows += [float32.Row(pair, slug, path, *far) for path, far in apart.items()]
     return rows
+
+
+if __name__ == "__main__":
+    settings.apply()
+    sys.exit(main())

@@ -7,7 +7,6 @@ page calls it, or a probe does, by any of its names; a key of a class by the cla
 """
 
 import argparse
-import csv
 import sys
 
 from tf1to2.catalog import facts, links
@@ -46,12 +45,6 @@ def _is_proven(name):
     )
 
 
-def _read(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t")
-        return {row["symbol"]: int(row["uses"]) for row in rows}
-
-
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
@@ -61,7 +54,7 @@ def main(argv=None):
         "repositories use",
     )
     path = parser.parse_args(argv).usage
-    usage = _read(path) if path else coverage.used()
+    usage = coverage.uses(path) if path else coverage.used()
     total, proven, rest = share(usage)
     if not total:
         print("no name of TensorFlow 1 is used in there", file=sys.stderr)

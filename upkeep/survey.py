@@ -1,4 +1,4 @@
-"""`make names`: the facts about every public name of TensorFlow 1.15.5, then and now.
+"""`make upkeep`: the facts about every public name of TensorFlow 1.15.5, then and now.
 
 python -m upkeep.survey            makes names.tsv, members.tsv, privates.tsv anew
 python -m upkeep.survey --check    compares with them, writes nothing
@@ -31,10 +31,14 @@ import subprocess
 import sys
 import tempfile
 
+from tf1to2.catalog import facts
 from tf1to2.common import output
-from tf1to2.parity.recordings import NoGenuineTensorFlow, genuine_python
+from tf1to2.parity.recordings import (
+    NoGenuineTensorFlow,
+    genuine_environment,
+    genuine_python,
+)
 
-FOLDER = pathlib.Path(__file__).parent
 NAMES = ("symbol", "kind", "object", "signature", "today", "signature_today")
 NAMES += ("tf_keras", "deprecated")
 MEMBERS = ("class", "member", "kind", "signature", "today", "signature_today")
@@ -68,12 +72,12 @@ def main(argv=None):
         return 2
     stale = False
     for name, text in tables(found, now, legacy).items():
-        path = FOLDER / name
+        path = facts.FOLDER / name
         if not options.check:
             output.save(path, text)
         elif path.read_text(encoding="utf-8") != text:
             stale = True
-            print(f"{name} is not what both TensorFlows have: run make names")
+            print(f"{name} is not what both TensorFlows have: run make upkeep")
     if not stale:
         members = sum(len(c["own"]) for c in found["classes"].values())
         print(
@@ -86,15 +90,8 @@ def main(argv=None):
 
 def walk(python):
     """(1.15.5, today with Keras 3, today with tf_keras), as walk.py tells them."""
-    root = str(FOLDER.parents[1])
-    environment = {
-        **{k: v for k, v in os.environ.items() if k != "TF2_BEHAVIOR"},
-        "PYTHONPATH": root,
-        "PYTHONWARNINGS": "ignore",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        "CUDA_VISIBLE_DEVICES": "",
-    }
+    root = pathlib.Path(__file__).parents[1]
+    environment = genuine_environment(PYTHONPATH=str(root))
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, n) for n in ("then", "now", "legacy")]
         for interpreter, path, keras in zip(

@@ -1,6 +1,5 @@
 """CONTRIBUTING and guide/maintaining: what they name is there, links lead somewhere."""
 
-import configparser
 import functools
 import importlib.util
 import re
@@ -9,7 +8,8 @@ import unittest
 from parameterized import parameterized
 
 from tf1to2.tests.test_guides import commands
-from tf1to2.tests.test_structure import ROOT
+from tf1to2.tests.test_structure import PROJECT, ROOT
+from upkeep.__main__ import JOBS
 
 TEXTS = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "guide/maintaining").glob("*.md"))]
 BY_NAME = [(path.stem, path) for path in TEXTS]
@@ -20,7 +20,7 @@ FOLDERS = [
     if path.is_dir() and (path.name == ".ci" or path.name.isidentifier())
 ]
 PATH = re.compile(r"(?<![\w./~-])(\.?[A-Za-z]\w*(?:/[\w.*-]+)+/?)")
-SUFFIXES = "py", "tsv", "md", "cfg", "txt", "json", "npz"
+SUFFIXES = "py", "tsv", "md", "cfg", "toml", "txt", "json", "npz"
 FILE = re.compile(rf"(?<![\w./*-])([A-Za-z][\w-]*\.(?:{'|'.join(SUFFIXES)}))(?![\w.(])")
 MADE = "site/", "dist/", ".venv/", ".venv-tf1/"  # not in git
 GIVEN = {"FILE", "LEGACY", "MESSAGE", "HEAD", "PAIR", "TF1_PYTHON"}
@@ -48,10 +48,8 @@ def targets():
 
 
 def extras():
-    """Names of the extras in setup.cfg."""
-    settings = configparser.ConfigParser()
-    settings.read(ROOT / "setup.cfg")
-    return set(settings["options.extras_require"])
+    """Names of the extras in pyproject.toml."""
+    return set(PROJECT["optional-dependencies"])
 
 
 def is_run(module):
@@ -75,7 +73,7 @@ def files():
 def sources():
     """The Makefile, noxfile.py and the Python of tools and proofs, as one text."""
     paths = [ROOT / "Makefile", ROOT / "noxfile.py"]
-    for folder in ("tf1to2", "parity_tests"):
+    for folder in ("tf1to2", "upkeep", "parity_tests"):
         paths += (ROOT / folder).rglob("*.py")
     return "\n".join(path.read_text("utf-8") for path in paths)
 
@@ -111,6 +109,12 @@ class NamedTest(unittest.TestCase):
             for module in re.findall(r"python3? -m ([\w.]+)", code):
                 if module != "build":  # of the extra "packaging"
                     self.assertTrue(is_run(module), module)
+
+    @parameterized.expand(BY_NAME)
+    def test_jobs_of_upkeep_exist(self, _, text):
+        for code in code_of(text):
+            for words in re.findall(r"-m upkeep((?: [a-z_]\w+)*)", code):
+                self.assertLessEqual(set(words.split()), {"all", *JOBS}, code)
 
     @parameterized.expand(BY_NAME)
     def test_commands_exist(self, _, text):
@@ -158,9 +162,9 @@ class NoticedTest(unittest.TestCase):
         )
 
     def test_what_is_run(self):
-        self.assertTrue(is_run("tf1to2.probes"))
+        self.assertTrue(is_run("upkeep.probes"))
         self.assertFalse(is_run("tf1to2.scan"))
         self.assertFalse(is_run("tf1to2.nothing"))
 
     def test_targets(self):
-        self.assertLessEqual({"test-install", "test-wheel", "docs"}, targets())
+        self.assertLessEqual({"test-install", "test-wheel", "upkeep"}, targets())

@@ -6,10 +6,11 @@ answered; guide/switches.md shows what each switch changes.
 """
 
 import json
-import os
 import pathlib
 import subprocess
 import sys
+
+from tf1to2.parity import recordings
 
 HERE = pathlib.Path(__file__).parent
 MEASURED = HERE / "measured.json"
@@ -40,20 +41,11 @@ def measure(python, switches):
     Raises:
         subprocess.CalledProcessError: the program broke down.
     """
-    environment = {
-        **os.environ,
-        "CUDA_VISIBLE_DEVICES": "-1",
-        "PYTHONWARNINGS": "ignore",
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-    }
-    environment.pop(
-        "TF2_BEHAVIOR", None
-    )  # TensorFlow 2 sets it, and 1.15 would heed it
     found = {}
     for switch in ("", *switches):
         done = subprocess.run(
             [python, str(HERE / "program.py"), switch],
-            env=environment,
+            env=recordings.genuine_environment(),
             capture_output=True,
             encoding="utf-8",
         )

@@ -1,0 +1,314 @@
+"""Makes what is made of something else: recordings, tables, pictures.
+
+python -m upkeep                          lists the jobs
+python -m upkeep all --since REV          what the change since a commit needs
+python -m upkeep NAME ... [--topics T …]  these jobs, for all topics or for some
+python -m upkeep ... --check              compares, and writes nothing
+
+With `--since`, a job runs only if the change touches what it reads, and only for the
+topics that are touched; "landed" is the newest commit that is three hours older than
+HEAD. Each job has a process of its own. Some need a Python 3.7, see CONTRIBUTING.md.
+"""
+
+import argparse
+import dataclasses
+import functools
+import importlib.util
+import pathlib
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from tf1to2.pages import topics
+from tf1to2.pages.page import code_hash, source_hash
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """What a change touches.
+
+    Attributes:
+        paths: of the files that differ, from the root of the repository.
+        topics: those whose pages, proofs or recordings do something else.
+        asked: those of which 1.15.5 is asked whether their recordings hold.
+    """
+
+    paths: frozenset
+    topics: tuple
+    asked: tuple
+
+    def has(self, pattern):
+        """Whether a path begins with what a regular expression matches."""
+        return any(re.match(pattern, path) for path in self.paths)
+
+
+def since(base):
+    """The `Change` since a commit, as `.ci/changed.py` finds it; None is everything."""
+    changed = _changed()
+    try:
+        base = changed.landed() if base == "landed" else base
+        paths = changed.changed(changed.git("rev-parse", base + "^{commit}").strip())
+    except (OSError, subprocess.CalledProcessError) as error:
+        why = getattr(error, "stderr", "").strip() or error
+        print(f"the base {base!r} is unknown, all is touched: {why}", file=sys.stderr)
+        return None
+    code = {path for path in paths if _does_something_else(path, base)}
+    own = (t for t in changed.stems() if code & changed.files(t, code))
+    return Change(frozenset(paths), tuple(own), tuple(changed.touched(base)[2]))
+
+
+def _does_something_else(path, base):
+    """Whether a file that differs is more than commented or laid out in another way."""
+    if not path.endswith(".py") or not (ROOT / path).exists():
+        return True
+    try:
+        old = _changed().git("show", f"{base}:{path}")
+    except subprocess.CalledProcessError:  # it is new
+        return True
+    return source_hash(old.encode()) != code_hash(ROOT / path)
+
+
+@functools.cache
+def _changed():
+    path = ROOT / ".ci" / "changed.py"
+    spec = importlib.util.spec_from_file_location("changed", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """What makes one thing.
+
+    Attributes:
+        says: what it makes, of what.
+        commands: function from (topics, or an empty list for all; whether to check) to
+            lists of words, which `python -m` runs one after the other.
+        needed: function from a `Change` to whether the job is needed, or to the topics
+            that it is needed for.
+        checked: the same of a comparison; None if there is nothing to compare.
+    """
+
+    says: str
+    commands: Callable
+    needed: Callable
+    checked: Callable | None = None
+
+
+def _record(provider):
+    def commands(names, check):
+        return [["tf1to2", "record", provider, *names, *["--check"] * check]]
+
+    return commands
+
+
+def _module(name, takes_topics=False):
+    def commands(names, check):
+        return [[f"upkeep.{name}", *(names * takes_topics), *["--check"] * check]]
+
+    return commands
+
+
+def _measure(table, provider):
+    def commands(names, check):
+        return [["upkeep.measuring", table, provider, *names]]
+
+    return commands
+
+
+def _kernels(names, check):
+    measure = [] if check else _measure("float32", "upkeep.kernels.proof")([], check)
+    return _record("upkeep.kernels.proof")([], check) + measure
+
+
+def _docs(names, check):
+    tests = sorted((ROOT / "tf1to2" / "tests").glob("test_*.py"))
+    tests = [str(t.relative_to(ROOT)) for t in tests if "mark.tables" in t.read_text()]
+    make = _module("docs", takes_topics=not check)(names, check)
+    return [*make, ["pytest", "-q", "-m", "tables", *tests]]
+
+
+def _timings(names, check):
+    tests = [f"parity_tests/test_{name}.py" for name in names]
+    spread = ["-n", "2", "--dist", "loadfile"]
+    return [["pytest", "-q", *spread, "-m", QUICK, "--timings", *tests]]
+
+
+def _stale(change):
+    """The topics whose recording is missing, or older than its left page."""
+    found = topics.topics().items()
+    return [name for name, topic in found if topic.is_stale]
+
+
+def _touches(pattern):
+    return lambda change: change.has(pattern)
+
+
+def _false_friends(change):
+    """The topics whose false friends may have other numbers; whether all may."""
+    if change.has(r"tf1to2/(parity|pages)/"):
+        return True
+    return list(change.topics) or bool(change.paths)
+
+
+def _with_keras(change):
+    return [name for name in change.topics if topics.topics()[name].keras]
+
+
+QUICK = "not slow and not browser and not distributed and not install and not tables"
+NAMES = r"upkeep/(survey|api_walk)\.py|tf1to2/catalog/(facts|names|members|privates)"
+ASKED = r"tf1to2/parity/(__init__|formulas|races|ranks|stand_ins|structure|v1|widening)"
+JOBS = {
+    "names": Job(
+        "the names that 1.15.5 has, and what is left of them (Python 3.7)",
+        _module("survey"),
+        _touches(NAMES),
+        _touches(NAMES),
+    ),
+    "switches": Job(
+        "what each enable_… and disable_… changes (Python 3.7)",
+        _module("switches"),
+        _touches("upkeep/switches/"),
+        _touches("upkeep/switches/"),
+    ),
+    "recordings": Job(
+        "what 1.15.5 answers on the left pages (Python 3.7)",
+        _record("parity_tests"),
+        _stale,
+        lambda change: list(change.asked),
+    ),
+    "kernels": Job(
+        "what 1.15.5's kernels answer, and which have other bits (Python 3.7)",
+        _kernels,
+        _touches("upkeep/kernels/"),
+        _touches(f"upkeep/kernels/|{ASKED}"),
+    ),
+    "probes": Job(
+        "what 1.15.5 answers to the old calls of the probes (Python 3.7)",
+        lambda names, check: [["upkeep.probes", "--check" if check else "--record"]],
+        _touches("(upkeep|tf1to2)/probes/"),
+        _touches(f"(upkeep|tf1to2)/probes/|{ASKED}"),
+    ),
+    "float32": Job(
+        "float32.tsv: what differs from 1.15.5 in float32, by kernel",
+        _measure("float32", "parity_tests"),
+        lambda change: list(change.topics),
+    ),
+    "distances": Job(
+        "keras.tsv: how far the Keras pages are from 1.15.5",
+        _measure("distances", "parity_tests"),
+        _with_keras,
+    ),
+    "keras_today": Job(
+        "keras_today.tsv: what Keras 2 and 3 do with the old lines (tf_keras)",
+        _module("keras_today", takes_topics=True),
+        lambda change: [t for t in change.topics if t.startswith("keras")],
+    ),
+    "timings": Job(
+        "slow.tsv: which tests take long, and are left to make test-slow",
+        _timings,
+        lambda change: False,  # a test without a row is run: no change needs this
+    ),
+    "pictures": Job(
+        "the pictures of README and the guide",
+        _module("pictures"),
+        _touches(r"upkeep/(pictures|svg)|benchmarks/|tf1to2/pages/|v\w+/basics\.py"),
+    ),
+    "docs": Job(
+        "the tables of the guide, proofs.json, calls.tsv",
+        _docs,
+        _false_friends,
+        lambda change: bool(change.paths),
+    ),
+}
+
+
+def main(argv=None):
+    """Runs jobs in the order of `JOBS`.
+
+    Returns:
+        Exit status: 0, or 1 where something is stale, or could not be made.
+    """
+    options = _options(argv)
+    change = since(options.since) if options.since else None
+    todo = {
+        name: found
+        for name, job in JOBS.items()
+        if name in options.names or "all" in options.names
+        if (found := _needed(job, options.check, change)) is not None
+    }
+    failed = [
+        name
+        for number, (name, found) in enumerate(todo.items(), 1)
+        if not _done(name, options.topics or found, options.check, number, len(todo))
+    ]
+    if not todo:
+        print("nothing is touched")
+    elif failed:
+        told = "To mend what is stale: make upkeep" if options.check else "not made"
+        print(f"FAILED {', '.join(failed)}. {told}")
+    return int(bool(failed))
+
+
+def _needed(job, check, change):
+    """The topics that a job is needed for, [] for all; None if it is not needed."""
+    needed = job.checked if check else job.needed
+    if needed is None or change is None:
+        return [] if needed else None
+    found = needed(change)
+    return [] if found is True else found or None
+
+
+def _options(argv):
+    parser = argparse.ArgumentParser(
+        "python -m upkeep",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__.partition("\n")[0],
+        epilog="jobs:\n" + "\n".join(f"  {n:13}{j.says}" for n, j in JOBS.items()),
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="jobs, see below, or all"
+    )
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument(
+        "--since", metavar="REV", help="what the change since a commit needs"
+    )
+    parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC")
+    options = parser.parse_args(argv)
+    if not options.names:
+        parser.print_help()
+        raise SystemExit(0)
+    for name in options.names:
+        if name not in JOBS and name != "all":
+            parser.error(f"no job {name}; there are: {', '.join(JOBS)}, all")
+        if options.check and name in JOBS and JOBS[name].checked is None:
+            parser.error(f"{name} has nothing to compare")
+    for name in options.topics:
+        if name not in topics.topics():
+            parser.error(f"no topic {name}; tf1to2 topics lists them")
+    if options.since == "none":  # of everything
+        options.since = None
+    return options
+
+
+def _done(name, names, check, number, total):
+    """Runs one job; whether all of it went well."""
+    job, begun = JOBS[name], time.monotonic()
+    told = f" of {', '.join(names)}" if 0 < len(names) <= 8 else ""
+    print(f"[{number}/{total}] {name}{told}: {job.says}", flush=True)
+    statuses = [
+        subprocess.run([sys.executable, "-m", *command], cwd=ROOT).returncode
+        for command in job.commands(names, check)
+    ]
+    seconds = time.monotonic() - begun
+    print(f"[{number}/{total}] {name}: {seconds:.0f} s", flush=True)
+    return not any(statuses)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
