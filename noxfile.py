@@ -2,7 +2,7 @@
 
     make test-versions                            all of it, one after the other
     nox -s "tests(python='3.10', tensorflow='2.16')"            one pair
-    nox -s newest                                 the newest that setup.cfg allows
+    nox -s newest                                 the newest that pyproject.toml allows
     nox -s scanner                                the scanner, on Pythons and parsers
     nox -l                                        what there is
 
@@ -27,7 +27,7 @@ PAIRS = [
     ("3.13", "2.21"),
     ("3.10", "2.21"),
 ]
-# What setup.cfg allows: the oldest of each, and what pip takes of itself.
+# What pyproject.toml allows: the oldest of each, and what pip takes of itself.
 PARSERS = {
     "oldest": ["tree-sitter==0.25.0", "tree-sitter-python==0.23.0", "Pygments==2.15.0"],
     "newest": [],
@@ -50,7 +50,7 @@ def make_test(session):
 
 @nox.session(python="3.11")
 def newest(session):
-    """`make test` on the newest of everything that setup.cfg allows."""
+    """`make test` on the newest of everything that pyproject.toml allows."""
     upgrade = "--upgrade", "--upgrade-strategy", "eager"
     session.install(*upgrade, "-e", ".[test,lint]")
     make_test(session)

@@ -1,6 +1,7 @@
 """The texts that the commands read stand at the top; a wheel has them in the package.
 
-The rest is in setup.cfg. An editable install reads the texts where they stand.
+The metadata is in pyproject.toml, the lists of packages and data are in setup.cfg. An
+editable install reads the texts where they stand.
 """
 
 import glob

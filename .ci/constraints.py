@@ -2,12 +2,11 @@
 
     .ci/constraints.py PYTHON...    interpreters, from the oldest to the newest
 
-pip of each interpreter resolves the ranges of all extras in setup.cfg and installs
-nothing. A package of which the Pythons take different versions gets a line for each
-version, with a marker.
+pip of each interpreter resolves the ranges of all extras in pyproject.toml, and of the
+build, and installs nothing. A package of which the Pythons take different versions gets
+a line for each version, with a marker. It runs on Python 3.11 and newer.
 """
 
-import configparser
 import datetime
 import itertools
 import json
@@ -16,23 +15,27 @@ import re
 import subprocess
 import sys
 
-BUILD = "setuptools>=64"  # pyproject.toml; a build in isolation is constrained, too
+import tomllib
 
 
 def requirements():
-    """What setup.cfg requires in any extra, without what it says of itself."""
-    settings = configparser.ConfigParser()
-    settings.read("setup.cfg")
-    lists = settings["options.extras_require"].values()
-    lists = [settings["options"]["install_requires"], *lists]
-    lines = {line for text in lists for line in text.splitlines() if line}
+    """What pyproject.toml requires in any extra, without the project's own extras, and
+    to build: a build in isolation is constrained, too."""
+    settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text("utf-8"))
+    project = settings["project"]
+    lists = [
+        project["dependencies"],
+        *project["optional-dependencies"].values(),
+        settings["build-system"]["requires"],
+    ]
+    lines = {line for lines in lists for line in lines}
     return sorted(line for line in lines if not line.startswith("tf1to2["))
 
 
 def resolved(python):
     """(version of the interpreter, {package: version that its pip takes})."""
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    pip += ["--dry-run", "--ignore-installed", "--report", "-", *requirements(), BUILD]
+    pip += ["--dry-run", "--ignore-installed", "--report", "-", *requirements()]
     done = subprocess.run(pip, check=True, stdout=subprocess.PIPE, text=True)
     report = json.loads(done.stdout)
     found = [item["metadata"] for item in report["install"]]
@@ -63,7 +66,7 @@ if __name__ == "__main__":
     pythons = ", ".join(python for python, _ in found)
     head = [
         f"# Made by `make constraints`, {datetime.date.today()}, for Python {pythons}.",
-        "# make and CI install these versions; users have the ranges of setup.cfg.",
+        "# make and CI install these; users have the ranges of pyproject.toml.",
     ]
     text = "".join(line + "\n" for line in [*head, *lines(found)])
     pathlib.Path("constraints.txt").write_text(text, "utf-8")

@@ -1,12 +1,16 @@
 """`tf1to2 fix`: shows what is certain as a diff, or writes it."""
 
 import difflib
+import os
+import pathlib
+import shlex
 import sys
 import time
 
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError
-from tf1to2.fix import planning
+from tf1to2.common.words import counted
+from tf1to2.fix import planning, unsafe
 from tf1to2.scan import causes
 from tf1to2.scan import command as scanning
 
@@ -52,8 +56,10 @@ def run(options):
     select, ignore, exclude = scanning.rules(options)
     wanted = planning.Options(frozenset(select), frozenset(ignore), old, options.unsafe)
     files, changes, looks, left, failed = 0, 0, 0, [], False
+    takes, taken = set(), set()
     for fixed in _plan(options.path, exclude, wanted):
         left += fixed.left
+        takes, taken = takes | fixed.takes, taken | fixed.taken
         if fixed.reason:
             failed = True
             print(
@@ -65,6 +71,8 @@ def run(options):
             _tell(fixed, options)
     sys.stdout.flush()
     print(_summary(files, changes, looks, left, options), file=sys.stderr)
+    if takes:
+        print(_take(takes | taken, options.path), file=sys.stderr)
     if failed:
         return 2
     return 1 if changes and not options.write else 0
@@ -90,7 +98,7 @@ def _tell(fixed, options):
     if options.write:
         output.save(fixed.path, fixed.data)
     elif options.check:
-        print(f"{path}: {_counted(fixed.changes, fixed.looks)}")
+        print(f"{path}: {_changes(fixed.changes, fixed.looks)}")
     else:
         for cell, old, new in fixed.shown:
             name = f"{path}:cell {cell}" if cell else path
@@ -111,23 +119,37 @@ def _lines(text):
 
 def _summary(files, changes, looks, left, options):
     done = "written" if options.write else "to write"
-    text = f"{_counted(changes, looks)} {done} in {_several(files, 'file')}"
+    text = f"{_changes(changes, looks)} {done} in {counted(files, 'file')}"
     if not left:
         return text
-    lines = [f"{text}; {_several(len(left), 'use')} left:"]
+    lines = [f"{text}; {counted(len(left), 'use')} left:"]
     for work in causes.works(left):
         pair = f": {work.pair}" if work.pair else ""
         lines.append(f"{len(work.findings):>7}  {work.cause.title}{pair}")
     return "\n".join(lines)
 
 
-def _counted(changes, looks):
+def _take(names, paths):
+    """What to type for the file that new lines import from."""
+    file = f"{unsafe.TAKEN}.py"
+    path = output.shown(shlex.quote(os.path.relpath(_top(paths) / file)))
+    return (
+        f"The new lines import from {file}. This command writes it:\n"
+        f"  tf1to2 take {' '.join(sorted(names))} --output-file {path}"
+    )
+
+
+def _top(paths):
+    """The folder around paths that Python imports from: it lies in no package."""
+    folders = [p if os.path.isdir(p) else os.path.dirname(p) for p in paths]
+    around = pathlib.Path(os.path.commonpath(list(map(os.path.abspath, folders))))
+    tops = (f for f in (around, *around.parents) if not (f / "__init__.py").exists())
+    return next(tops, around)
+
+
+def _changes(changes, looks):
     """ "3 changes", or "2 safe changes and 1 that needs a look"."""
     if not looks:
-        return _several(changes, "change")
+        return counted(changes, "change")
     need = "needs" if looks == 1 else "need"
-    return f"{_several(changes - looks, 'safe change')} and {looks} that {need} a look"
-
-
-def _several(count, word):
-    return f"{count} {word}" + "s" * (count != 1)
+    return f"{counted(changes - looks, 'safe change')} and {looks} that {need} a look"

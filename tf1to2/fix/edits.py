@@ -21,7 +21,7 @@ class Change(typing.NamedTuple):
 
     Attributes:
         edits: tuple of `Edit`.
-        imports: modules that it needs, such as "absl.flags".
+        imports: what it imports from modules, such as "absl.flags".
         looks: ((byte, pair), …) of what needs a look: where the line is, and the pair
             that its mark names.
         rest: whether the finding says more, which is still to be done.

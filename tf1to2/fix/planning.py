@@ -63,6 +63,9 @@ class Fixed:
         changes: how many.
         looks: how many of these need a look.
         left: the findings that stay.
+        takes: what the changes import from the file that `tf1to2 take` writes, by the
+            names of this command: frozenset of str.
+        taken: what it imports from there already.
         reason: why it is left as it is, or "".
     """
 
@@ -72,6 +75,8 @@ class Fixed:
     changes: int = 0
     looks: int = 0
     left: tuple = ()
+    takes: frozenset = frozenset()
+    taken: frozenset = frozenset()
     reason: str = ""
 
 
@@ -119,11 +124,11 @@ def _fixed(path, kept, guards, options, flags):
     left = [finding for _, finding in kept if _is_asked(finding, options)]
     try:
         document = Document(path)
-        changes, added, left = _changes(
-            path, document.source, kept, guards, options, flags
-        )
+        tree = Tree(document.source)
+        changes, added, left = _changes(path, tree, kept, guards, options, flags)
+        taken = unsafe.taken(tree)
         if not changes:
-            return Fixed(path, left=tuple(left))
+            return Fixed(path, left=tuple(left), taken=taken)
         made = list(dict.fromkeys(e for one in (*changes, *added) for e in one.edits))
         text, shown = document.edited(made)
         fault = _fault(document.source, edits.apply(document.source, made))
@@ -133,18 +138,18 @@ def _fixed(path, kept, guards, options, flags):
     if fault:
         return Fixed(path, left=tuple(left), reason=f"left as it is: {fault}")
     looks = sum(bool(one.looks) for one in changes)
-    return Fixed(path, data, tuple(shown), len(changes), looks, tuple(left))
+    counts, takes = (len(changes), looks), unsafe.takes(changes)
+    return Fixed(path, data, tuple(shown), *counts, tuple(left), takes, taken)
 
 
-def _changes(path, source, kept, guards, options, flags):
+def _changes(path, tree, kept, guards, options, flags):
     """([`edits.Change`], those that these need, the findings that stay)."""
-    tree = Tree(source)
-    if tree.source != source:  # what the scanner had to mend
+    if tree.source != tree.original:  # what the scanner had to mend
         return [], [], [f for _, f in kept if _is_asked(f, options)]
     sites = [Site(tree, one) for one, _ in kept]
     reads = [site.node for site in sites if absl.is_read(site)]
     of_absl = absl.Absl(tree, sites, flags.are_certain(path, tree, reads))
-    compat = COMPAT.search(source)
+    compat = COMPAT.search(tree.source)
     found = []
     for site, (one, finding) in zip(sites, kept, strict=True):
         change = None

@@ -3,7 +3,7 @@
 import functools
 import re
 
-from tf1to2.source import names
+from tf1to2.source.names import records
 from tf1to2.source.names.syntax import PLAIN, Source
 
 ROOT = "tensorflow"
@@ -37,7 +37,7 @@ class Site:
             one.entry,
             one.origin,
         )
-        self.symbol = "tf" + names.public(one.origin).removeprefix(ROOT)
+        self.symbol = "tf" + records.public(one.origin).removeprefix(ROOT)
         start = tree.byte(one.use.line, one.use.column)
         end = tree.byte(one.use.end_line, one.use.end_column)
         node = tree.root.named_descendant_for_byte_range(start, end)
@@ -65,7 +65,7 @@ class Site:
         known = self.origin.split(".")
         if rest and known[-len(rest) :] != rest:
             return None
-        root = names.public(".".join(known[: len(known) - len(rest)]))
+        root = records.public(".".join(known[: len(known) - len(rest)]))
         return "tf" + root.removeprefix(ROOT) if root.startswith(ROOT) else None
 
     def is_compat(self):
@@ -78,7 +78,7 @@ class Site:
         _, *rest = self.text.split(".")
         known = self.origin.split(".")
         root = ".".join(known[: len(known) - len(rest)])
-        return names.public(root) != root
+        return records.public(root) != root
 
     def spelled(self, target):
         """How a name of TensorFlow 2 is written here, or None if it cannot be told."""

@@ -1,7 +1,7 @@
 """What needs a look: templates that are written with --unsafe alone, each line marked.
 
 The numbers are TensorFlow 1's once the code around a template is ported as its pair
-shows; half-way most of them raise. probes/table/looked.py proves each ported.
+shows; half-way most of them raise. probes/table/fix_unsafe.txt proves each ported.
 """
 
 import typing
@@ -11,7 +11,8 @@ from tf1to2.fix import arguments, imports, statements
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.sites import is_deferred
 
-NUMERICS = "v2_eager.numerics."
+TAKEN = "legacy_numerics"
+"""The module that `tf1to2 take` writes for the names of TensorFlow 1's arithmetic."""
 SCHEDULES = "tf.keras.optimizers.schedules."
 
 
@@ -19,7 +20,7 @@ class Template(typing.NamedTuple):
     """What a call becomes.
 
     Attributes:
-        target: a name of TensorFlow 2, or of `v2_eager.numerics`, which is imported.
+        target: a name of TensorFlow 2, or of the module `TAKEN`, which is imported.
         pair: the pair that shows the rest.
         now: the target's signature, as far as a call of 1.15.5 may use it; "" for the
             one of 1.15.5.
@@ -58,15 +59,14 @@ RATE = "(initial_learning_rate, decay_steps, "
 REGULARIZERS = "tf.keras.regularizers."
 PENALTIES = "regularization.contrib_penalties"
 HALF = ("0.5 * ", "")  # contrib's L2 is half the sum of the squares, Keras' all of it
+OPTIMIZERS = (
+    *("GradientDescent", "Momentum", "Adagrad", "Adadelta", "RMSProp", "Adam"),
+    *("Ftrl", "ProximalGradientDescent", "ProximalAdagrad"),
+)
 CALLS = {
     **{
-        f"tf.train.{name}Optimizer": Template(
-            f"{NUMERICS}optimizers.{name}", "optimizers.fit"
-        )
-        for name in (
-            *("GradientDescent", "Momentum", "Adagrad", "Adadelta", "RMSProp", "Adam"),
-            *("Ftrl", "ProximalGradientDescent", "ProximalAdagrad"),
-        )
+        f"tf.train.{name}Optimizer": Template(f"{TAKEN}.{name}", "optimizers.fit")
+        for name in OPTIMIZERS
     },
     "tf.contrib.layers.l1_regularizer": Template(
         REGULARIZERS + "L1", PENALTIES, "(l1)", {"scale": "l1"}, dropped=("scope",)
@@ -158,6 +158,11 @@ METRICS = {
     "mean_iou": ("MeanIoU", ("num_classes",), "classes"),
     "mean_per_class_accuracy": ("MeanPerClassAccuracy", ("num_classes",), "classes"),
 }
+# {name in the module `TAKEN`: what `tf1to2 take` calls it}
+TAKES = {
+    **{name: f"optimizers.{name}" for name in OPTIMIZERS},
+    **{name: f"metrics.{name}" for name, _, _ in METRICS.values()},
+}
 PLAIN = ("identifier", "attribute", "integer", "float", "string")
 
 
@@ -169,9 +174,8 @@ def call(site):
     row, before = CALLS[symbol], facts.fact(symbol).signature
     root = site.spelled("tf") or imports.tensorflow(site.tree)
     needs, text = (), root and root + row.target.removeprefix("tf")
-    if row.target.startswith(NUMERICS):
-        module, _, name = row.target.rpartition(".")
-        needs, text = (module,), f"{imports.called(site.tree, module)}.{name}"
+    if row.target.startswith(f"{TAKEN}."):
+        needs, text = (row.target,), imports.called(site.tree, row.target)
     if text is None or row.whole and (not site.named() or is_deferred(site.node)):
         return None
     found = [Edit(site.node.start_byte, site.node.end_byte, text)]
@@ -214,17 +218,28 @@ def metric(site):
     if any(one.value.type not in PLAIN for one in options):
         return None
     taken = "values" if name == "Mean" else "labels, predictions"
-    module, now = f"{NUMERICS}metrics", f"({taken}, weights=None)"
+    target, now = f"{TAKEN}.{name}", f"({taken}, weights=None)"
     more = arguments.rewritten(site, given, now, dropped=(*made, "name"))
     if more is None:
         return None
     options = (f"{one.name}={site.tree.text(one.value)}" for one in options)
     text = (
-        f"{names[0]} = {imports.called(site.tree, module)}.{name}({', '.join(options)})"
+        f"{names[0]} = {imports.called(site.tree, target)}({', '.join(options)})"
         f"\n{indent}{names[1]} = {names[0]}.update_state"
     )
     edit = Edit(assigned.start_byte, site.node.end_byte, text)
-    return _look(site, [edit, *more], f"metrics.{pair}", (module,))
+    return _look(site, [edit, *more], f"metrics.{pair}", (target,))
+
+
+def takes(changes):
+    """What changes import from the module `TAKEN`: frozenset of {"optimizers.Adam"}."""
+    names = (name.rpartition(".") for one in changes for name in one.imports)
+    return frozenset(TAKES[name] for module, _, name in names if module == TAKEN)
+
+
+def taken(tree):
+    """What a file imports from the module `TAKEN` already, likewise."""
+    return frozenset(TAKES.get(n, n) for n in imports.imported(tree, TAKEN))
 
 
 def _look(site, edits, pair, needs=()):

@@ -16,7 +16,7 @@ from unittest import mock
 from parameterized import parameterized
 
 from tf1to2 import cli
-from tf1to2.catalog import signatures as arguments
+from tf1to2.catalog import signatures
 from tf1to2.fix import planning
 from tf1to2.scan import findings
 
@@ -211,7 +211,7 @@ class NamesTest(FixCase):
 
     def test_the_successors_of_arguments(self):
         before, now = "(x, keep_dims=None, k=1)", "(x, keepdims=False, k=2)"
-        found = arguments.successors(before, now)
+        found = signatures.successors(before, now)
         self.assertEqual(found, {"keep_dims": "keepdims"})
 
     def test_the_root_may_have_any_name(self):

@@ -8,16 +8,22 @@ import ast
 import inspect
 import json
 import re
+import shlex
+import subprocess
+import sys
 
+import tensorflow as tf
 from parameterized import parameterized
 
+from tf1to2 import cli
 from tf1to2.catalog import entries, facts
 from tf1to2.fix import statements, unsafe
 from tf1to2.probes import probes
 from tf1to2.scan import findings
-from tf1to2.source import names
+from tf1to2.source.names import records
 from tf1to2.tests.test_fix import TF, FixCase
 from tf1to2.tests.test_structure import ROOT
+from tf1to2.view import take
 from v2_eager.numerics import metrics, optimizers
 
 MARK = re.compile(r"  # TODO\(tf1to2: ([\w.]+)\)")
@@ -51,12 +57,12 @@ class UnsafeTest(FixCase):
         [
             (
                 "tf.train.MomentumOptimizer(lr, 0.9)",
-                "optimizers.Momentum(lr, 0.9)",
+                "Momentum(lr, 0.9)",
                 "optimizers.fit",
             ),
             (
                 "tf.train.AdamOptimizer(**options)",
-                "optimizers.Adam(**options)",
+                "Adam(**options)",
                 "optimizers.fit",
             ),
             (
@@ -121,12 +127,12 @@ class UnsafeTest(FixCase):
             ),
             (
                 "v, u = tf.metrics.mean(tf.to_float(x), w, name='m')",
-                "v = metrics.Mean()\nu = v.update_state(tf.cast(x, tf.float32), w)",
+                "v = Mean()\nu = v.update_state(tf.cast(x, tf.float32), w)",
                 "metrics.averages",
             ),
             (
                 "v, u = tf.metrics.mean_iou(y, p, num_classes=3)",
-                "v = metrics.MeanIoU(num_classes=3)\nu = v.update_state(y, p)",
+                "v = MeanIoU(num_classes=3)\nu = v.update_state(y, p)",
                 "metrics.classes",
             ),
         ]
@@ -196,7 +202,7 @@ class UnsafeTest(FixCase):
         text = self.written(old.replace("A", call))
         self.assertEqual(MARK.findall(text), ["optimizers.fit"])
         if new:
-            new = new.replace("B", "optimizers.Adam()")
+            new = new.replace("B", "Adam()")
             self.assertEqual(MARK.sub("#", text), new)
 
     def test_a_mark_never_swallows_code(self):
@@ -206,10 +212,10 @@ class UnsafeTest(FixCase):
         self.assertIn("decay_rate=0.5)", self.written(text))
 
     def test_names_that_are_taken(self):
-        text = "import optimizers\ntf.train.AdamOptimizer()\n"
-        self.assertIn("\nnumerics_optimizers.Adam()", self.written(text))
+        text = "from keras import Adam\ntf.train.AdamOptimizer()\n"
+        self.assertIn("\nlegacy_numerics_Adam()", self.written(text))
         self.assertIn(
-            "from v2_eager.numerics import optimizers as numerics_optimizers\n",
+            "from legacy_numerics import Adam as legacy_numerics_Adam\n",
             self.fixed(TF + text, unsafe=True),
         )
 
@@ -233,9 +239,9 @@ class CommandTest(FixCase):
         self.write(self.TEXT)
         status, out, err = self.run_it("--unsafe", ".")
         self.assertEqual(status, 1)
-        self.assertIn("+optimizers.Adam()  # TODO(tf1to2: optimizers.fit)\n", out)
+        self.assertIn("+Adam()  # TODO(tf1to2: optimizers.fit)\n", out)
         told = "1 safe change and 2 that need a look to write in 1 file\n"
-        self.assertEqual(err, told)
+        self.assertEqual(err.partition("The new lines")[0], told)
         status, out, _ = self.run_it("--unsafe", "--check", ".")
         told = "./a.py: 1 safe change and 2 that need a look\n"
         self.assertEqual((status, out), (1, told))
@@ -270,9 +276,9 @@ class CommandTest(FixCase):
         self.assertEqual(
             cells[0],
             [
-                "from v2_eager.numerics import metrics\n",
+                "from legacy_numerics import Mean\n",
                 "import tensorflow as tf\n",
-                "v = metrics.Mean()\n",
+                "v = Mean()\n",
                 "u = v.update_state(x)  # TODO(tf1to2: metrics.averages)\n",
                 "!ls",
             ],
@@ -280,6 +286,77 @@ class CommandTest(FixCase):
         mark = "pass  # TODO(tf1to2: variables.create)"
         self.assertEqual(cells[1], f"{mark}\n{mark}")
         self.assertEqual(self.run_it("--unsafe", "--check", ".")[:2], (0, ""))
+
+
+class TakeTest(FixCase):
+    """The command that writes what the new lines import."""
+
+    ADAM, MEAN = "tf.train.AdamOptimizer()\n", "v, u = tf.metrics.mean(x)\n"
+
+    def named(self, *arguments):
+        """The words of the command that is named, or None."""
+        _, _, err = self.run_it(*arguments)
+        self.assertLessEqual(err.count("tf1to2 take"), 1)
+        found = re.search(r"^  tf1to2 (take .+)\Z", err.removesuffix("\n"), re.M)
+        return found and shlex.split(found[1])
+
+    def test_none_where_nothing_is_imported(self):
+        self.write(TF + "x = tf.placeholder(tf.int32)\ntf.log(1)\n")
+        self.assertIsNone(self.named("--unsafe", "."))
+        self.write(TF + self.ADAM)
+        self.assertIsNone(self.named("."))
+        self.assertIsNotNone(self.named("--unsafe", "--write", "."))
+        self.assertIsNone(self.named("--unsafe", "."))
+
+    def test_all_names_of_all_files_stand_in_it(self):
+        self.write(TF + self.ADAM + self.MEAN)
+        known = "from legacy_numerics import unroll, Recall as R\n"
+        self.write(known + TF + "tf.Session()\n", "b.py")
+        names = ["metrics.Mean", "metrics.Recall", "optimizers.Adam", "unroll"]
+        for option in ("--unsafe", "--check", "--write"):
+            self.assertEqual(
+                self.named("--unsafe", option, "."),
+                ["take", *names, "--output-file", "legacy_numerics.py"],
+            )
+
+    @parameterized.expand(
+        [
+            ("a folder", "a folder/net.py", "a folder", "a folder/legacy_numerics.py"),
+            ("a file", "src/net.py", "src/net.py", "src/legacy_numerics.py"),
+            ("a package", "src/models/net.py", "src/models", "src/legacy_numerics.py"),
+        ]
+    )
+    def test_where_the_file_is_imported_from(self, _, file, asked, expected):
+        self.write("", "src/models/__init__.py")
+        self.write(TF + self.ADAM, file)
+        self.assertEqual(self.named("--unsafe", asked)[-1], expected)
+
+    def test_after_it_a_program_runs_without_this_project(self):
+        program = (
+            f"{TF}v = tf.Variable([1.0, 2.0])\n"
+            "optimizer = tf.train.AdamOptimizer(0.1, beta1=0.5)\n"
+            "optimizer.apply_gradients([(tf.constant([0.5, -3.0]), v)])\n"
+            "value, update = tf.metrics.mean(v, weights=[1.0, 3.0])\n"
+            "print(float(value.result()))\n"
+        )
+        path = self.write(program)
+        self.assertEqual(cli.main(self.named("--unsafe", "--write", ".")), 0)
+        blocked = "import sys, runpy; sys.modules |= {'v2_eager': None, 'tf1to2': None}"
+        done = subprocess.run(
+            [sys.executable, "-c", f"{blocked}; runpy.run_path({path.name!r})"],
+            capture_output=True,
+            text=True,
+        )
+        v = tf.Variable([1.0, 2.0])
+        optimizers.Adam(0.1, beta1=0.5).apply_gradients([(tf.constant([0.5, -3.0]), v)])
+        mean = metrics.Mean()
+        mean.update_state(v, weights=[1.0, 3.0])
+        self.assertEqual(done.stdout, f"{float(mean.result())}\n", done.stderr)
+
+    def test_what_it_writes_has_every_name(self):
+        text = take.taken(sorted(unsafe.TAKES.values()))
+        made = {node.name for node in ast.parse(text).body if hasattr(node, "name")}
+        self.assertLessEqual(set(unsafe.TAKES), made)
 
 
 class ProofsTest(FixCase):
@@ -302,7 +379,7 @@ class ProofsTest(FixCase):
 
     def test_an_optimizer_and_a_metric_take_what_they_took(self):
         for name, row in unsafe.CALLS.items():
-            if row.target.startswith(f"{unsafe.NUMERICS}optimizers"):
+            if row.target.startswith(f"{unsafe.TAKEN}."):
                 made = getattr(optimizers, row.target.rpartition(".")[2])
                 now = list(inspect.signature(made).parameters.values())
                 then = facts.fact(name).signature[1:-1].split(", ")
@@ -312,7 +389,7 @@ class ProofsTest(FixCase):
             self.assertLessEqual(set(options), set(now), name)
 
     def test_a_call_with_an_argument_of_today_is_no_finding(self):
-        call = names.Call(2, ("step",), False)
+        call = records.Call(2, ("step",), False)
         self.assertEqual(entries.judge("tf.summary.scalar", call).verdict, "same")
-        call = names.Call(2, ("collections",), False)
+        call = records.Call(2, ("collections",), False)
         self.assertEqual(entries.judge("tf.summary.scalar", call).verdict, "rewrite")

@@ -1,6 +1,5 @@
 """pytest as users run it: settings, names, failures, recordings, processes."""
 
-import configparser
 import os
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from parameterized import parameterized
 from tf1to2.parity import settings, stand_ins
 from tf1to2.tests import ported
 from tf1to2.tests.ported import Folder
-from tf1to2.tests.test_structure import ROOT
+from tf1to2.tests.test_structure import PROJECT, ROOT
 
 settings.apply()
 PLUGIN = "tf1to2.prove.plugin"
@@ -39,10 +38,8 @@ class PluginTest(unittest.TestCase):
         return done.returncode, done.stdout + done.stderr
 
     def test_it_is_an_entry_point(self):
-        config = configparser.ConfigParser()
-        config.read(ROOT / "setup.cfg")
-        points = config["options.entry_points"]["pytest11"].strip()
-        self.assertEqual(points, f"{PLUGIN} = {PLUGIN}")
+        points = PROJECT["entry-points"]["pytest11"]
+        self.assertEqual(points, {PLUGIN: PLUGIN})
 
     def test_importing_it_changes_no_import(self):
         program = (

@@ -1,14 +1,13 @@
 """What the guide says of versions is what `make test-versions` runs, and covers all."""
 
 import ast
-import configparser
 import re
 import unittest
 
 from parity_tests.exceptions import BOUNDS
 from tf1to2.parity import distances, float32
 from tf1to2.probes import probes
-from tf1to2.tests.test_structure import ROOT
+from tf1to2.tests.test_structure import PROJECT, ROOT
 
 INSTALL = (ROOT / "guide" / "install.md").read_text("utf-8")
 GUIDE = (ROOT / "guide" / "releases.md").read_text("utf-8")
@@ -22,12 +21,9 @@ def listed(name):
     raise LookupError(name)
 
 
-def required(section, field):
-    """{distribution: its constraint} of a list in setup.cfg."""
-    settings = configparser.ConfigParser()
-    settings.read(ROOT / "setup.cfg")
-    lines = settings[section][field].strip().split("\n")
-    return dict(line.partition(" ")[::2] for line in lines)
+def ranges(requirements):
+    """{distribution: its range} of a list in pyproject.toml."""
+    return dict(line.partition(" ")[::2] for line in requirements)
 
 
 class VersionsTest(unittest.TestCase):
@@ -40,12 +36,12 @@ class VersionsTest(unittest.TestCase):
         self.assertEqual(pythons, {f"3.{n}" for n in range(10, 14)})
         low, high = re.fullmatch(
             r">=2\.(\d+),<2\.(\d+)",
-            required("options.extras_require", "tensorflow")["tensorflow"],
+            ranges(PROJECT["optional-dependencies"]["tensorflow"])["tensorflow"],
         ).groups()
         self.assertEqual(tensorflows, {f"2.{n}" for n in range(int(low), int(high))})
 
     def test_the_oldest_parsers_are_the_oldest_that_are_allowed(self):
-        allowed = required("options", "install_requires")
+        allowed = ranges(PROJECT["dependencies"])
         for pin in listed("PARSERS")["oldest"]:
             name, version = pin.split("==")
             low = allowed[name].partition(",")[0].removeprefix(">=")
