@@ -197,7 +197,7 @@ def frozen_batches(calls, size, seed):
 
 
 def fed_batches(sizes, seed):
-    """Samples with NumPy outside of the graph and hands every batch in: the first fix.
+    """Samples with NumPy outside the graph and hands every batch in: the first fix.
 
     Args:
         sizes: list of the batches' sizes.

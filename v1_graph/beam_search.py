@@ -119,7 +119,7 @@ def decode(decoder, longest):
 
 
 def make_letter_search(units, classes, beam_width, start, end, longest, name="model"):
-    """Makes a search by a cell that reads one-hot letters, and scores the next itself.
+    """Makes a search by a cell that reads one-hot letters and scores the next one.
 
     Args:
         units: size of the GRU's state.

@@ -291,7 +291,7 @@ def freeze(x, kernel, file=False):
 
 
 def run_frozen(graph, feed, fetches):
-    """Reads a frozen graph, loops of TensorFlow 1 included, and asks for its tensors.
+    """Reads a frozen graph, with loops of TensorFlow 1, and asks for its tensors.
 
     Args:
         graph: the file, bytes as a uint8 array.

@@ -38,7 +38,7 @@ def add_broadcast(matrix, column):
 
 
 def make_dense_of_concatenation(units, name="tiled"):
-    """Makes a dense layer on two feature maps, the smaller one tiled and concatenated.
+    """Makes a dense layer on two feature maps, the smaller tiled and concatenated.
 
     Args:
         units: size of the last output dimension.

@@ -176,7 +176,7 @@ def dnn_regressor(features, labels, hidden_units, start, steps, batch_size, opti
 def wide_and_deep(
     features, labels, words, boundaries, start, steps, batch_size, options=()
 ):
-    """Trains a linear model by Ftrl and a network by Adagrad, whose logits are added.
+    """Trains a linear model by Ftrl and a network by Adagrad, and adds their logits.
 
     Args:
         features: {"age": [n] float array, "income": [n] float array, "words": [n, most]

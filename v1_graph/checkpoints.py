@@ -127,7 +127,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
 
 
 def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
-    """Takes steps by an Adam that was made in a scope, and reads what was saved of it.
+    """Takes steps by an Adam that was made in a scope, and reads what it saved.
 
     Args:
         w: float array, the variable `net/w`.

@@ -43,7 +43,7 @@ def make_lstm_block(
 
     Raises:
         ValueError: of the callable: not three dimensions, or an unknown depth.
-        TypeError: of the callable: float64.
+        TypeError: of the callable: float64, which TensorFlow 2 takes.
     """
 
     def read(x, lengths=None):

@@ -101,7 +101,7 @@ def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide
 
 
 def make_deep(boundaries, size, buckets, units, name="deep"):
-    """Makes the input of a network: numbers, buckets, counts of ids, vectors of words.
+    """Makes the input of a network: numbers, buckets, id counts, vectors of words.
 
     Args:
         boundaries: list of increasing numbers, of the ages.
@@ -238,7 +238,7 @@ def example(row):
 
 
 def make_sequences(size, units, name="reader"):
-    """Makes the input of a recurrent network: a vector of an id, and a number, a step.
+    """Makes the input of a recurrent network: an id's vector, and a number, a step.
 
     Args:
         size: how many ids there are.

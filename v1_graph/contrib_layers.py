@@ -289,7 +289,7 @@ def penalty(weights, scale_l1, scale_l2):
 
 
 def summarize(x, weights):
-    """Summarizes activations by what is zero, and tensors by histograms, or as scalars.
+    """Summarizes activations by what is zero, tensors by histograms, or as scalars.
 
     Args:
         x: [n, features] float array.

@@ -97,7 +97,7 @@ def moving_variance(batches, decay=0.999, fused=None):
 
 
 def make_critic(units, decay=0.999, name="critic"):
-    """Makes a critic that is asked twice: what is real first, what is generated then.
+    """Makes a critic that is asked twice: the real first, then what is generated.
 
     Args:
         units: size of the layer whose output is normalized.
@@ -136,7 +136,7 @@ def make_critic(units, decay=0.999, name="critic"):
 
 
 def make_normalized(filters, units, decay=0.999, name="net"):
-    """Makes a convolution and a dense layer, each with `normalizer_fn` and no biases.
+    """Makes a convolution and a dense layer, with `normalizer_fn` and no biases.
 
     Args:
         filters: number of channels.

@@ -18,7 +18,7 @@ __all__ = [
 
 
 def solve_by_gradients(matrix, rhs, steps=20, tol=1e-4):
-    """Solves a system of a symmetric positive definite matrix by conjugate gradients.
+    """Solves a system of a symmetric positive definite matrix by conjugate gradient.
 
     Args:
         matrix: [n, n] float tensor.

@@ -61,7 +61,7 @@ def run_tests(x, expected):
 
 
 def checkpoint_gradients(x, kernels, every):
-    """Differentiates a deep network, and computes layers twice instead of keeping them.
+    """Differentiates a deep network, and recomputes layers instead of keeping them.
 
     Args:
         x: [n, units] float array.

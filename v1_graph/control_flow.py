@@ -41,7 +41,7 @@ def add_or_multiply(p, a, b):
 
 
 def branches_that_ran(first):
-    """Counts which ops a branch runs: all made before it, of its own the chosen ones.
+    """Counts which ops a branch runs: all made before it, of its own those chosen.
 
     Args:
         first: boolean, whether the first branch is taken.

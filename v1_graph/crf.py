@@ -163,7 +163,7 @@ def make_crf(name="crf"):
 
 
 def marginals(inputs, sequence_lengths, transition_params):
-    """Gives the probability of every tag at every step, by a pass in both directions.
+    """Gives the probability of each tag at each step, by a pass in both directions.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.

@@ -158,7 +158,7 @@ def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=
 
 
 def label_error_rates(labels, logits, lengths):
-    """Counts what has to be changed in the decoded labels, by the number of the right.
+    """Counts what must be changed in the decoded labels, by the number of the right.
 
     Args:
         labels, logits, lengths: as of `ctc_loss`.

@@ -190,7 +190,8 @@ def initializable(arrays, size, seed, initialized=True):
         List of lists of batches.
 
     Raises:
-        tf.errors.FailedPreconditionError: not initialized.
+        tf.errors.FailedPreconditionError: not initialized; TensorFlow 2 raises
+            nothing.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build

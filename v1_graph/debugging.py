@@ -260,7 +260,7 @@ def look_inside(x, kernels):
 
 
 def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
-    """Runs a network with a loop under the profiler, and counts the kernels that ran.
+    """Runs a network with a loop under the profiler and counts the kernels that ran.
 
     Args:
         x: [batch, n] float array.
@@ -298,7 +298,7 @@ def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
 
 
 def entropy_naive(logits):
-    """Computes the entropy of softmax in a way whose gradient is 0: do not train by it.
+    """Computes the entropy of softmax with a gradient of 0: do not train by it.
 
     Args:
         logits: [..., classes] float tensor.

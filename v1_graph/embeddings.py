@@ -135,7 +135,7 @@ def train_part(known, fresh, ids, targets, rate=0.0625):
 
 
 def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
-    """Trains all rows by Adam, then sets the gradients of some to 0, which still move.
+    """Trains all rows by Adam, then sets gradients of some to 0, which still move.
 
     Args:
         table: [rows, depth] float array.

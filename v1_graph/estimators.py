@@ -117,7 +117,7 @@ class History(tf.train.SessionRunHook):
 
 
 def train(data, runs, hparams=""):
-    """Trains in one run or in several, each of which resumes from the last checkpoint.
+    """Trains in one run or several, each of which resumes from the last checkpoint.
 
     Args:
         data: (features, labels), [n, features] float array and [n] ints.
@@ -130,7 +130,8 @@ def train(data, runs, hparams=""):
 
     Raises:
         ValueError: a run with both numbers, or with 0 steps.
-        tf.train.NanLossDuringTrainingError: a loss is NaN.
+        tf.train.NanLossDuringTrainingError: a loss is NaN; in TensorFlow 2
+            InvalidArgumentError.
     """
     hparams = default_hparams().parse(hparams)
     history, steps = History(), []

@@ -128,7 +128,7 @@ def swap(first, second):
 
 
 def held_value(start, value, copied=True):
-    """Takes a variable's value, assigns to the variable, and looks at what was taken.
+    """Takes a variable's value, assigns to the variable, and looks at what it took.
 
     Args:
         start: array, the initial value.
@@ -313,7 +313,7 @@ def descend_twice(start, rate):
 
 
 def scale_in_turn(numbers, start, every=2):
-    """Scales numbers in a loop; some turns update the mean square that all divide by.
+    """Scales numbers in a loop; some turns update the mean square that divides all.
 
     Args:
         numbers: [n] float array.

@@ -75,7 +75,7 @@ def standardize(features, statistics):
 
 
 def bucketize(x, boundaries):
-    """Tells the bucket of numbers, one-hot: a boundary belongs to the bucket above it.
+    """Gives the bucket of numbers, one-hot: a boundary is of the bucket above it.
 
     Args:
         x: [n, size] float tensor.
@@ -235,7 +235,7 @@ def cross(words, ages, boundaries, buckets, hash_key=None, sparse=False):
 
 
 def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn"):
-    """Makes a table of vectors, and combines those of an example, feature by feature.
+    """Makes a table of vectors and combines those of an example, feature by feature.
 
     Args:
         keys: list of the names of the features that share the table.
@@ -279,7 +279,7 @@ def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn")
 def make_linear_model(
     words, boundaries, buckets, units=1, sparse_combiner="sum", name="linear"
 ):
-    """Makes a sum of weights: of the age's bucket, an income, words, and their crosses.
+    """Makes a sum of weights: of the age's bucket, an income, words, their crosses.
 
     Args:
         words: list of strings, the vocabulary.

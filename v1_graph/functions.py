@@ -83,7 +83,7 @@ def scale_by_each(x, rates, fixed=True):
 
 
 def sum_batches(batches, bucketed=False):
-    """Sums batches of several sizes: by one piece of a graph, or by one for each size.
+    """Sums batches of several sizes: by one piece of a graph, or one for each size.
 
     Args:
         batches: list of [any, k] float arrays.

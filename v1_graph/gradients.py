@@ -52,7 +52,7 @@ def product_gradients(x, y, upstream=None):
 
 
 def gradients_of_targets(x, weights):
-    """Differentiates two targets: both summed up, weighted and summed up, one by one.
+    """Differentiates two targets: summed up, weighted and summed up, one by one.
 
     Args:
         x: float tensor.
@@ -348,7 +348,7 @@ def squared_error(weights, x, y):
 
 
 def conjugate(z):
-    """Differentiates z² by a complex z, which gives the conjugate of what a book has.
+    """Differentiates z² by a complex z: the result is the conjugate of a book's.
 
     Args:
         z: complex tensor.
@@ -445,7 +445,7 @@ NUMBERS = itertools.count()
 
 
 def cross_entropy_gradients(labels, logits, detached=True):
-    """Differentiates softmax cross-entropy by logits, and by labels only if asked to.
+    """Differentiates softmax cross-entropy by logits, and by labels if asked to.
 
     Args:
         labels: [batch, classes] float tensor of probabilities.
@@ -465,7 +465,7 @@ def cross_entropy_gradients(labels, logits, detached=True):
 
 
 def embedding_gradient(table, ids):
-    """Differentiates half the squares of looked-up rows: slices, one for each lookup.
+    """Differentiates half the squares of looked-up rows: slices, one a lookup.
 
     Args:
         table: [rows, n] float tensor.

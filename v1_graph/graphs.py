@@ -60,7 +60,7 @@ def two_graphs(first, second):
 
 
 def three_sessions(x):
-    """Doubles what a session, a default session and an interactive one are asked for.
+    """Doubles an input in a session, a default session and an interactive one.
 
     Args:
         x: array.

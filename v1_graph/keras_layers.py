@@ -457,7 +457,7 @@ class Attention(layers.Layer):
 
 
 def attend(encoded, decoded, weights):
-    """Lets each step of a decoder look at the steps of an encoder: additive attention.
+    """Lets each step of a decoder look at an encoder's steps: additive attention.
 
     Args:
         encoded: [batch, steps, features] float array.
@@ -590,7 +590,7 @@ class Conditioned(layers.Layer):
 
 
 def read_with_constants(x, context, weights):
-    """Reads sequences by a cell of one's own, which gets the same context at each step.
+    """Reads sequences by a cell of one's own, which gets one context at each step.
 
     Args:
         x: [batch, steps, features] float array.
@@ -613,7 +613,7 @@ def read_with_constants(x, context, weights):
 
 
 def route(inputs, kernel, routings=3):
-    """Routes capsules to others that agree with them: dynamic routing by `K.batch_dot`.
+    """Routes capsules to others that agree: dynamic routing by `K.batch_dot`.
 
     Args:
         inputs: [batch, inputs, features] float tensor, capsules.

@@ -337,7 +337,7 @@ def estimator_of(start, model_dir):
 
 
 def train_estimator(data, start, batch_size, runs):
-    """Trains in one run or in several, each of which resumes from the last checkpoint.
+    """Trains in one run or several, each of which resumes from the last checkpoint.
 
     Args:
         data, start: as for `fit_on_towers`.

@@ -20,7 +20,7 @@ __all__ = [
 
 
 def bilinear_scores(queries, keys, weights):
-    """Scores every key for every query: queries times weights times keys, transposed.
+    """Scores each key for each query: queries times weights times keys, transposed.
 
     Args:
         queries: [batch, queries, m] float tensor.
@@ -167,7 +167,7 @@ def least_squares(x, y, l2=0.0, fast=True):
 
 
 def whiten(x):
-    """Turns and scales examples so that their features are uncorrelated, of variance 1.
+    """Turns and scales examples: their features become uncorrelated, of variance 1.
 
     Args:
         x: [examples, features] float tensor, more examples than features.

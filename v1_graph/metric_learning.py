@@ -17,7 +17,7 @@ __all__ = [
 
 
 def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
-    """Contrastive loss: the mean of d² for pairs and of max(margin - d, 0)² for others.
+    """Contrastive loss: the mean of d² for pairs, of max(margin - d, 0)² for others.
 
     Args:
         labels: [batch] tensor, 1 for a pair, 0 for what is none.

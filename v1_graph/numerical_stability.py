@@ -66,7 +66,7 @@ def softmax_naive(logits):
 
 
 def softmax(logits):
-    """Computes softmax of logits shifted so that the largest is 0: nothing overflows.
+    """Computes softmax of logits, shifted to make the largest 0: nothing overflows.
 
     Args:
         logits: [..., classes] float tensor.
@@ -109,7 +109,7 @@ def cross_entropy_naive(labels, logits):
 
 
 def cross_entropy(labels, logits):
-    """Computes cross-entropy by log-softmax, which never leaves the logarithmic scale.
+    """Computes cross-entropy by log-softmax, which stays on the logarithmic scale.
 
     Args:
         labels: [..., classes] tensor of probabilities.

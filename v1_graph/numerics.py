@@ -216,11 +216,7 @@ def dropped(x, cell, runs):
 
 
 def dropped_by(x, cell, shares):
-    """Runs a network that keeps the share that it is fed: of inputs, outputs, states.
-
-    The first run has the first of the shares, a float array, and so on; x is a [batch,
-    time, depth] float array.
-    """
+    """Runs a network that keeps the share it is fed: of inputs, outputs, states."""
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(7)

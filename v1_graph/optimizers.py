@@ -173,7 +173,7 @@ def fit_at_rates(data, start, rates):
 
 
 def fit_by_parts(data, start, rates, stops):
-    """Fits a line at two rates: one loss, and an Adam for the kernel and for the bias.
+    """Fits a line at two rates: one loss, an Adam for the kernel, one for the bias.
 
     Args:
         data, start, stops: as for `fit`.

@@ -320,7 +320,7 @@ def average_gradients(tower_gradients):
 
 
 def fit_towers(x, y, w, learning_rate=0.0625):
-    """Fits a polynomial by gradient descent, its gradients averaged over two devices.
+    """Fits a polynomial by gradient descent; averages gradients over two devices.
 
     Args:
         x: [steps, n] float array, n even.
@@ -404,7 +404,7 @@ def center(x):
         Array like `x`.
 
     Raises:
-        ValueError: n is odd.
+        ValueError: n is odd; in TensorFlow 2 InvalidArgumentError.
     """
     with tf.Graph().as_default(), session() as sess:
         # --- split

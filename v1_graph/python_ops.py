@@ -98,7 +98,7 @@ def guided_relu_gradient(op, upstream):
 
 
 def saliency(x, hidden, output, guided=True):
-    """Differentiates the largest logit of a network, by guided backpropagation or not.
+    """Differentiates a network's largest logit, by guided backpropagation or not.
 
     Args:
         x: [batch, n] float tensor.
@@ -154,7 +154,7 @@ def newton_root(x, tolerance=2.0**-10, limit=50):
 
 
 def keep_boxes(boxes, scores, limit=0.5):
-    """Keeps boxes in the order of their scores, unless they overlap one that is kept.
+    """Keeps boxes in the order of their scores, unless they overlap a kept one.
 
     Args:
         boxes: [n, 4] float tensor of left, top, right, bottom.

@@ -194,7 +194,8 @@ def read_lines(files, epochs, skip=0, initialized=True):
     Raises:
         tf.errors.NotFoundError: a file is missing.
         ValueError: there are no files; today that is no data.
-        tf.errors.FailedPreconditionError: not initialized.
+        tf.errors.FailedPreconditionError: not initialized; TensorFlow 2 raises
+            nothing.
     """
     with tempfile.TemporaryDirectory() as directory:
         paths = _write(directory, files)

@@ -49,7 +49,7 @@ def penalties(kernel, scale):
 
 
 def contrib_penalties(kernel, scale):
-    """Does the same by the regularizers that contrib had, and slim under its own name.
+    """Does the same by the regularizers of contrib, which slim had by its own name.
 
     Args:
         kernel: tensor of any shape.
@@ -116,7 +116,7 @@ def make_classifier(units, scale, name="classifier"):
 
 
 def points_on_a_disc(samples, seed):
-    """Draws points in a rectangle, moves them a little, and labels those off the disc.
+    """Draws points in a rectangle, moves them a little, labels those off the disc.
 
     Args:
         samples: how many.

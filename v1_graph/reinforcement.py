@@ -414,7 +414,7 @@ def estimate_advantages(rewards, values, over, last, discount=0.99, share=0.95):
 def train_prioritized(
     states, actions, targets, rows, start, alpha=0.6, beta=0.4, rate=0.01
 ):
-    """Trains a Q network on rows of a memory, whose errors are their next priorities.
+    """Trains a Q network on rows of a memory; their errors are the next priorities.
 
     Args:
         states: [size, features] float array, the memory.

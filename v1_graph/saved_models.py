@@ -448,7 +448,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
 
 
 def restore_meta_graph(files, feed, fetches, clear_devices=False):
-    """Imports a MetaGraph of TensorFlow 1, restores it, and asks for tensors by name.
+    """Imports a MetaGraph of TensorFlow 1, restores it, asks for tensors by name.
 
     Args:
         files: {path: bytes as a uint8 array}, the checkpoint "model.ckpt" and its meta.

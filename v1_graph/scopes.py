@@ -14,7 +14,7 @@ __all__ = [
 
 
 def op_names(scope):
-    """Names ops: by default, by hand, and in a name scope that is entered three times.
+    """Names ops: by default, by hand, and in a name scope that is entered thrice.
 
     Args:
         scope: name of the scope.
@@ -35,7 +35,7 @@ def op_names(scope):
 
 
 def variable_names(scope):
-    """Names variables, created and got by name: bare, in name and in variable scopes.
+    """Names variables, created and got by name: bare, in name and variable scopes.
 
     Args:
         scope: name of the scopes.
@@ -96,7 +96,7 @@ def get_in_turn(values, reuse):
 
 
 def template_names(order):
-    """Makes templates of one name, calls them in some order, and names their variables.
+    """Makes templates of one name, calls them in some order, names their variables.
 
     Args:
         order: list of their indices, the order of the first calls.
@@ -183,7 +183,7 @@ def make_siamese(filters, size=3, depth=1, name="siamese"):
 
 
 def make_scoped_dense(units, penalty=0.1, name="dense"):
-    """Makes a dense layer of positive weights; initializer, penalty, sign by the scope.
+    """Makes a dense layer of positive weights; initializer, penalty, sign by scope.
 
     Args:
         units: size of the output.

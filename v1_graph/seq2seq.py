@@ -363,7 +363,7 @@ def train_translator(
 
 
 def translate(sources, source_lengths, weights, end, longest):
-    """Translates by the weights of a checkpoint, with what is likeliest at each step.
+    """Translates by the weights of a checkpoint, by greedy decoding.
 
     Args:
         sources: [n, time] int array.

@@ -49,7 +49,7 @@ def static_and_dynamic(x, spec, hints=()):
 
 
 def promise_shape(tensor, shape):
-    """Adds to a tensor's static shape, on trust: in a graph nothing checks it when run.
+    """Adds to a tensor's static shape, on trust: nothing checks it in a graph's run.
 
     Args:
         tensor: tensor of any dtype.

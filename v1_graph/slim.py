@@ -18,7 +18,7 @@ __all__ = [
 
 
 def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
-    """Makes a network whose layers have their arguments from two scopes, or their own.
+    """Makes a network whose layers take arguments from two scopes, or their own.
 
     Args:
         filters: number of channels of the first layer.

@@ -23,7 +23,7 @@ Block = collections.namedtuple("Block", ["scope", "unit_fn", "args"])
 
 
 def collect_named_outputs(x, aliases, found="end_points"):
-    """Halves a tensor again and again; the outputs are found by names they were given.
+    """Halves a tensor again and again; finds the outputs by names they were given.
 
     Args:
         x: [n, features] float tensor.
@@ -206,7 +206,7 @@ def resnet_v2(
 def make_resnet_v2(
     blocks, root, classes, output_stride=None, fused=None, name="resnet_v2"
 ):
-    """Makes a ResNet whose units begin with a norm, with its end points and penalties.
+    """Makes a ResNet whose units begin with a norm, its end points and penalties.
 
     Args:
         blocks: list of (scope, channels in between, number of units, stride).

@@ -153,7 +153,7 @@ def text(paragraphs, tag="text"):
         List of dicts as `read_events` returns them.
 
     Raises:
-        ValueError: they are no strings.
+        ValueError: they are no strings; in TensorFlow 2 a TypeError.
     """
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         # --- build
@@ -250,7 +250,7 @@ def every_n_steps(values, n):
 
 
 def inside_the_step(values, n):
-    """Writes from inside the graph, in every n-th step: no fetch, no proto in Python.
+    """Writes from inside the graph, each n-th step: no fetch, no proto in Python.
 
     Args:
         values: [steps, k] float array; the mean of a row is the loss of its step.

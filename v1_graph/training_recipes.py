@@ -42,7 +42,7 @@ def error(weights, x, y):
 
 
 def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
-    """BERT's rate: it rises from zero in a line, then joins a line that falls to zero.
+    """BERT's rate: it rises from zero in a line, then joins a line down to zero.
 
     Args:
         global_step: int tensor of any shape.
@@ -244,7 +244,7 @@ def train_with_switch(x, y, start, steps, rate=0.125):
 
 
 def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.125):
-    """Evaluates by moving averages between rounds of training, and puts weights back.
+    """Evaluates by moving averages between rounds of training, puts weights back.
 
     Args:
         data, validation, start: as for `halve_on_plateau`.

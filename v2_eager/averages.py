@@ -8,21 +8,7 @@ __all__ = ["follow", "smooth", "train", "normalize", "names_to_restore"]
 
 
 def follow(start, values, decay, num_updates=None):
-    """Assigns values to a variable, and lets its moving average follow.
-
-    Args:
-        start: float array, the variable's initial value.
-        values: [n, ...] array of values like `start`.
-        decay: share of the old average that an update keeps, at most.
-        num_updates: n counts or None; with them the share is
-            min(decay, (1 + count) / (10 + count)), so that early averages follow fast.
-
-    Returns:
-        List of n + 1 [variable, average], the initial ones first.
-
-    Raises:
-        TypeError: `start` is not of a float dtype.
-    """
+    """Assigns values to a variable, and lets its moving average follow."""
     # --- build
     variable = tf.Variable(start)
     # Made before the first step: an average begins at the value that it finds.
@@ -46,14 +32,6 @@ def follow(start, values, decay, num_updates=None):
 def smooth(values, decay, zero_debias=False):
     """Averages the values of a tensor, such as a loss, beginning at zero.
 
-    Args:
-        values: [n, ...] float array, the values of the tensor in turn.
-        decay: share of the old average that an update keeps.
-        zero_debias: whether to divide by 1 - decay ** n, as Adam does.
-
-    Returns:
-        (list of the n averages, sorted names of the variables behind them).
-
     Raises:
         TypeError: `values` are not of a float dtype.
     """
@@ -67,21 +45,7 @@ def smooth(values, decay, zero_debias=False):
 
 
 def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
-    """Fits a line by gradient descent, then evaluates it with the averaged weights.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        kernel: [features, units] array, the initial kernel.
-        bias: [units] array, the initial bias.
-        steps: how many steps to take.
-        rate: learning rate.
-        decay: share of the old averages that a step keeps, less in the beginning.
-
-    Returns:
-        dict with `loss` of the trained weights, `averaged_loss`, the `averaged` weights
-        [kernel, bias] that it was computed with, and the `weights` put back afterwards.
-    """
+    """Fits a line by gradient descent, then evaluates it with the averaged weights."""
     # --- build
     x, y = tf.constant(x), tf.constant(y)
     weights = [tf.Variable(kernel, name="kernel"), tf.Variable(bias, name="bias")]
@@ -123,17 +87,7 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
 
 
 def normalize(batches, decay=0.75, epsilon=0.125):
-    """Normalizes batches by their moments, then all again by the moving averages.
-
-    Args:
-        batches: [n, batch, features] float array.
-        decay: share of the old averages that a batch keeps.
-        epsilon: added to the variances.
-
-    Returns:
-        (list of the n batches in training, list of them in evaluation, sorted names of
-        the variables).
-    """
+    """Normalizes batches by their moments, then all again by the moving averages."""
     # --- build
     names = ["norm/norm/moments/Squeeze", "norm/norm/moments/Squeeze_1"]
     shape, dtype = batches.shape[2:], batches.dtype
@@ -159,18 +113,7 @@ def normalize(batches, decay=0.75, epsilon=0.125):
 
 
 def names_to_restore(scope, names, inside=False, name="ExponentialMovingAverage"):
-    """Tells which entry of a checkpoint an evaluation loads into which variable.
-
-    Args:
-        scope: name of the variable scope of all variables.
-        names: names of the averaged variables.
-        inside: whether the averages are made inside the scope, too.
-        name: name of the averages.
-
-    Returns:
-        dict from the name in the checkpoint to the name of the variable: averages for
-        what is averaged, and the counter `scope`/steps, which is not.
-    """
+    """Tells which entry of a checkpoint an evaluation loads into which variable."""
     # --- build
     variables = [tf.Variable([0.0, 0.0], name=f"{scope}/{n}") for n in names]
     steps = tf.Variable(0, trainable=False, dtype=tf.int64, name=f"{scope}/steps")

@@ -20,34 +20,12 @@ __all__ = [
 
 
 def product(x, y):
-    """Multiplies two matrices, or two stacks of matrices pair by pair.
-
-    Args:
-        x: [..., n, k] tensor.
-        y: [..., k, m] tensor of the same dtype.
-
-    Returns:
-        [..., n, m] tensor.
-
-    Raises:
-        ValueError: vectors, or sizes that do not fit, seen while a graph is made.
-        TypeError: two dtypes, seen while a graph is made.
-        tf.errors.InvalidArgumentError: any of these, seen when run.
-    """
+    """Multiplies two matrices, or two stacks of matrices pair by pair."""
     return tf.matmul(x, y)
 
 
 def product_of_random_matrices(size, seed, dtype="float32"):
-    """Draws two standard normal square matrices and multiplies them.
-
-    Args:
-        size: number of rows and columns.
-        seed: the global seed; the two draws have the op seeds 1 and 2.
-        dtype: name of a floating dtype.
-
-    Returns:
-        [size, size] array of `dtype`.
-    """
+    """Draws two standard normal square matrices and multiplies them."""
     # --- build
     tf.random.set_seed(seed)
     x = tf.random.normal([size, size], dtype=dtype, seed=1)
@@ -58,15 +36,7 @@ def product_of_random_matrices(size, seed, dtype="float32"):
 
 
 def product_kernel(shape):
-    """Names the kernel that squares a float32 matrix declared with `shape`.
-
-    Args:
-        shape: list of sizes, None for an unknown one; None for an unknown rank.
-
-    Returns:
-        "MatMul" where the rank is known to be 2, else "BatchMatMulV2", which may
-        round in another order.
-    """
+    """Names the kernel that squares a float32 matrix declared with `shape`."""
 
     # --- trace
     @tf.function(input_signature=[tf.TensorSpec(shape, tf.float32)])
@@ -79,49 +49,18 @@ def product_kernel(shape):
 
 
 def polynomial(x, w):
-    """Evaluates w[0] x² + w[1] x + w[2].
-
-    Args:
-        x: [samples] tensor.
-        w: [3, 1] tensor of the same dtype.
-
-    Returns:
-        [samples] tensor.
-    """
+    """Evaluates w[0] x² + w[1] x + w[2]."""
     features = tf.stack([tf.square(x), x, tf.ones_like(x)], axis=1)
     return tf.squeeze(tf.matmul(features, w), axis=1)
 
 
 def regularized_loss(x, y, w, penalty=0.1):
-    """Half the sum of the squared errors, plus `penalty` times half of that of w.
-
-    Args:
-        x: [samples] tensor.
-        y: [samples] tensor, what the polynomial should be there.
-        w: [3, 1] tensor.
-        penalty: weight of the regularization.
-
-    Returns:
-        Scalar tensor.
-    """
+    """Half the sum of the squared errors, plus `penalty` times half of that of w."""
     return tf.nn.l2_loss(polynomial(x, w) - y) + penalty * tf.nn.l2_loss(w)
 
 
 def train_classifier(images, labels, kernel, learning_rate=1e-3):
-    """Trains one dense layer by Adam, one batch per step.
-
-    Args:
-        images: [steps, batch, features] float array.
-        labels: [steps, batch] int64 array, classes below the kernel's columns.
-        kernel: [features, classes] array of the images' dtype, where to start.
-        learning_rate: of Adam.
-
-    Returns:
-        The [steps] losses, each before its update, and the layer's kernel and bias.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
-    """
+    """Trains one dense layer by Adam, one batch per step."""
     # --- build
     kernel = tf.Variable(kernel, name="dense/kernel")
     bias = tf.Variable(tf.zeros(kernel.shape[-1:], kernel.dtype), name="dense/bias")
@@ -147,22 +86,7 @@ def train_classifier(images, labels, kernel, learning_rate=1e-3):
 
 
 def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
-    """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step.
-
-    Args:
-        x: [steps, samples] float array.
-        w: [3, 1] array of the same dtype, where to start.
-        learning_rate: of Adam.
-        penalty: weight of the regularization.
-
-    Returns:
-        The fitted [3, 1] array, and the [steps] losses, each before its update.
-
-    Raises:
-        TypeError: integers, or two dtypes, seen while a graph is made.
-        ValueError: samples that are no vectors, likewise.
-        tf.errors.InvalidArgumentError: any of these, seen when run.
-    """
+    """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step."""
     # --- build
     weights = tf.Variable(w)
     adam = optimizers.Adam(learning_rate).create_slots([weights])
@@ -185,16 +109,7 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
 
 
 def frozen_batches(calls, size, seed):
-    """Samples with NumPy while a graph is made: the trap, one batch for all calls.
-
-    Args:
-        calls: how many batches are asked for.
-        size: samples per batch.
-        seed: of NumPy's generator.
-
-    Returns:
-        [calls, size] float64 array of equal rows.
-    """
+    """Samples with NumPy while a graph is made: the trap, one batch for all calls."""
     rng = np.random.RandomState(seed)
 
     # --- build
@@ -209,15 +124,7 @@ def frozen_batches(calls, size, seed):
 
 
 def fed_batches(sizes, seed):
-    """Samples with NumPy outside of the graph and hands every batch in: the first fix.
-
-    Args:
-        sizes: list of the batches' sizes.
-        seed: of NumPy's generator.
-
-    Returns:
-        List of [size] float64 arrays.
-    """
+    """Samples with NumPy outside the graph and hands every batch in: the first fix."""
     rng = np.random.RandomState(seed)
 
     # --- build
@@ -232,16 +139,7 @@ def fed_batches(sizes, seed):
 
 
 def drawn_batches(calls, size, seed):
-    """Samples by an op of the graph, which draws whenever it runs: the second fix.
-
-    Args:
-        calls: how many batches are asked for.
-        size: samples per batch.
-        seed: the global seed; the draw has the op seed 1.
-
-    Returns:
-        [calls, size] float32 array.
-    """
+    """Samples by an op of the graph, which draws whenever it runs: the second fix."""
     # --- build
     tf.random.set_seed(seed)
 

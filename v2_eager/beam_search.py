@@ -32,13 +32,6 @@ def tile_batch(t, multiplier):
 
     Args:
         t: [batch, ...] tensor or array, or a tuple of such.
-        multiplier: how often.
-
-    Returns:
-        [batch * multiplier, ...] tensor like `t`: a row, it again, the next row.
-
-    Raises:
-        ValueError: a scalar.
     """
     return tf.nest.map_structure(lambda x: repeated(x, multiplier), t)
 
@@ -52,15 +45,6 @@ def repeated(x, multiplier):
 
 def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
     """Follows the beams from their ends to their beginnings.
-
-    Args:
-        step_ids: [time, batch, beams] int32 tensor, what was said.
-        parent_ids: [time, batch, beams] int32 tensor: of which beam it is the next.
-        max_sequence_lengths: [batch] int32 tensor.
-        end_token: the id that ends a sequence.
-
-    Returns:
-        [time, batch, beams] int32 tensor, `end_token` past the end.
 
     Raises:
         ValueError: not a length per sequence; where the batch is unknown, a
@@ -96,25 +80,7 @@ def make_beam_search(
     length_penalty_weight=0.0,
     name="model",
 ):
-    """Makes a decoder that keeps the likeliest sequences, and a GRU.
-
-    Args:
-        units: size of the GRU's state, and of the embedding.
-        classes: number of the classes that it tells apart.
-        beam_width: how many sequences it keeps.
-        start, end: the class that is read first, and the one that ends a sequence.
-        longest: the largest number of steps.
-        length_penalty_weight: w, where log probabilities are divided by
-            ((5 + length) / 6)^w, to compare sequences.
-        name: scope of the variables `embedding`, `decoder/gru_cell/…`,
-            `decoder/dense/kernel` and `decoder/dense/bias`.
-
-    Returns:
-        Callable from a state, [batch, units] float tensor, to a dict of the `ids`,
-        [batch, steps, beams] int32, the best beam first, the `scores` of each step,
-        likewise, of the last step the `log_probs` and `lengths`, and of each place
-        among the beams, whose sequences change, the `steps` taken: [batch, beams].
-    """
+    """Makes a decoder that keeps the likeliest sequences, and a GRU."""
     cell = rnn.GRUCell(units, initializer=DRAW, name=f"{name}/decoder/gru_cell")
     penalty = {"length_penalty_weight": length_penalty_weight}
     parts = Embedding(classes, units, name, DRAW), cell, output_layer(classes, name)
@@ -167,17 +133,7 @@ class Search(tf.Module):
 
 
 def make_letter_search(units, classes, beam_width, start, end, longest, name="model"):
-    """Makes a search by a cell that reads one-hot letters, and scores the next itself.
-
-    Args:
-        units: size of the GRU's state.
-        classes, beam_width, start, end, longest: as of `make_beam_search`.
-        name: scope of the variables `decoder/output_projection_wrapper/gru_cell/…`,
-            `…/kernel` and `…/bias`.
-
-    Returns:
-        Callable as that of `make_beam_search`.
-    """
+    """Makes a search by a cell that reads one-hot letters and scores the next one."""
     path = f"{name}/decoder/output_projection_wrapper"
     cell = rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell")
     cell = rnn.OutputProjectionWrapper(cell, classes, name=path, initializer=DRAW)
@@ -204,22 +160,7 @@ def make_attentive_beam_search(
     coverage_penalty_weight=0.0,
     name="model",
 ):
-    """Makes a beam search by a GRU that looks at a memory.
-
-    Args:
-        units, classes, beam_width, start, end, longest: as of `make_beam_search`.
-        coverage_penalty_weight: how much less a sequence that has ended scores for each
-            place of the memory that was not looked at.
-        name: scope of the variables `embedding`, `memory_layer/kernel`,
-            `decoder/attention_wrapper/gru_cell/…`, `…/attention_layer/kernel`,
-            and `decoder/dense/…`.
-
-    Returns:
-        Callable from a state, [batch, units] float tensor, a memory, [batch, time,
-        size] float tensor, and its lengths, [batch] ints, to a dict as of
-        `make_beam_search`, and the `alignments` of the kept sequences, [steps, batch *
-        beams, time].
-    """
+    """Makes a beam search by a GRU that looks at a memory."""
     # --- cell
     path = f"{name}/decoder/attention_wrapper"
     attention = AttentionWrapper(

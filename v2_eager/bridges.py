@@ -24,19 +24,7 @@ __all__ = [
 
 
 def fit(data, start, optimizer, hyper, stops):
-    """Fits a line by `apply_gradients` of any of the optimizers.
-
-    Args:
-        data: (x, y), [n, features] and [n, units] arrays of one float dtype.
-        start: (kernel, bias), [features, units] and [units] arrays of this dtype.
-        optimizer: its name, such as "Adam".
-        hyper: dict of its arguments, such as {"learning_rate": 0.5}.
-        stops: list of the steps, rising, at which to look.
-
-    Returns:
-        {stop: {name: value}} of the weights, of their slots ("kernel m") and of the
-        global step.
-    """
+    """Fits a line by `apply_gradients` of any of the optimizers."""
     # --- build
     weights, loss = _line(data, start)
     optimizer = getattr(v1.train, optimizer + "Optimizer")(**hyper)
@@ -93,17 +81,7 @@ def _values(optimizer, weights, global_step):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up by `minimize`: a sparse gradient.
-
-    Args:
-        table: [rows, n] float array, the initial table.
-        ids: [steps, k] int array of rows; any may occur twice in a step.
-        targets: [steps, k, n] array of the dtype of `table`.
-        optimizer, hyper: as for `fit`.
-
-    Returns:
-        {name: value} of the table, its slots ("table m") and the global step.
-    """
+    """Fits the rows of a table that are looked up by `minimize`: a sparse gradient."""
     # --- build
     variable = tf.Variable(table, name="table")
     optimizer = getattr(v1.train, optimizer + "Optimizer")(**hyper)
@@ -127,16 +105,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def resume(data, start, steps, files=None):
-    """Trains on from a checkpoint of names, by a `Saver`, and writes another.
-
-    Args:
-        data, start: as for `fit`.
-        steps: how many of Adam to take.
-        files: {suffix: bytes as a uint8 array}, the files of a checkpoint, or None.
-
-    Returns:
-        dict with the `losses` before each step, and what is `saved`, {name: array}.
-    """
+    """Trains on from a checkpoint of names, by a `Saver`, and writes another."""
     with tempfile.TemporaryDirectory() as folder:
         # --- build
         weights, loss = _line(data, start)
@@ -172,16 +141,7 @@ def _by_name(adam, weights, global_step):
 
 
 def resume_objects(data, start, stop, steps):
-    """Trains, stops, and goes on in a fresh program, at a rate that falls.
-
-    Args:
-        data, start: as for `fit`.
-        stop: how many steps of Adam the first program takes.
-        steps: how many the second one takes, from the checkpoint of the first.
-
-    Returns:
-        {name: value} in the end, as of `fit`.
-    """
+    """Trains, stops, and goes on in a fresh program, at a rate that falls."""
     with tempfile.TemporaryDirectory() as folder:
         for count in (stop, steps):
             # --- build
@@ -209,18 +169,7 @@ def resume_objects(data, start, stop, steps):
 
 
 def run_network(x, y, kernel, steps, rate=0.125):
-    """Trains graph code: scopes that share, a loop, and a penalty in a collection.
-
-    Args:
-        x: [n, units] float array.
-        y: array like `x`.
-        kernel: [units, units] array of the same dtype, to start at.
-        steps: how many steps of gradient descent to take.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step and the `variables` by name.
-    """
+    """Trains graph code: scopes that share, a loop, and a penalty in a collection."""
     # --- wrap
     signature = [tf.TensorSpec([None, x.shape[1]], x.dtype, "x")]
     network = v1.wrap_function(lambda x: _network(x, kernel), signature)
@@ -262,16 +211,7 @@ def _recurrent(x, kernel):
 
 
 def fetch(kernel, feed, fetches):
-    """Asks graph code for its tensors by name.
-
-    Args:
-        kernel: [units, units] float array, the weights of `run_network`.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
-        fetches: list of names of tensors.
-
-    Returns:
-        List of arrays.
-    """
+    """Asks graph code for its tensors by name."""
     # --- wrap
     signature = [tf.TensorSpec([None, len(kernel)], kernel.dtype, "x")]
     network = v1.wrap_function(lambda x: _network(x, kernel), signature)
@@ -285,16 +225,7 @@ def fetch(kernel, feed, fetches):
 
 
 def freeze(x, kernel, file=False):
-    """Freezes a network with a loop, and asks the frozen graph.
-
-    Args:
-        x: [n, units] float array.
-        kernel: [units, units] array of the same dtype.
-        file: whether to return what was written, too.
-
-    Returns:
-        dict with the answer `y`, and the `file`, bytes as a uint8 array, if asked for.
-    """
+    """Freezes a network with a loop, and asks the frozen graph."""
     # A session works still, in a graph of its own.
     with tf.Graph().as_default(), v1.Session() as sess:
         # --- freeze
@@ -311,16 +242,7 @@ def freeze(x, kernel, file=False):
 
 
 def run_frozen(graph, feed, fetches):
-    """Reads a frozen graph, loops of TensorFlow 1 included, and asks for its tensors.
-
-    Args:
-        graph: the file, bytes as a uint8 array.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
-        fetches: list of names of tensors.
-
-    Returns:
-        List of arrays.
-    """
+    """Reads a frozen graph, with loops of TensorFlow 1, and asks for its tensors."""
     # --- read
     graph_def = v1.GraphDef.FromString(graph.tobytes())
 
@@ -344,49 +266,19 @@ IN_GRAPHS = {
 
 
 def weighted_loss(kind, labels, predictions, weights=1.0, options=None):
-    """Computes a weighted loss of `tf.losses`.
-
-    Args:
-        kind: its name, such as "huber_loss".
-        labels, predictions: tensors as it takes them.
-        weights: a number, or a tensor of the rank of the losses.
-        options: dict of its other arguments.
-
-    Returns:
-        float32 scalar.
-    """
+    """Computes a weighted loss of `tf.losses`."""
     loss = IN_GRAPHS.get(kind) or getattr(v1.losses, kind)
     weights = tf.convert_to_tensor(weights)  # a number would be traced for each value
     return loss(labels, predictions, weights=weights, **options or {})
 
 
 def resize(images, size, method=0, align_corners=False):
-    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels.
-
-    Args:
-        images: [batch, height, width, channels] tensor.
-        size: (height, width) of the result.
-        method: 0 bilinear, 1 nearest neighbour, 2 bicubic, 3 area.
-        align_corners: whether the centres of the corner pixels stay where they are.
-
-    Returns:
-        float32 tensor; of the dtype of `images` if the method is 1.
-    """
+    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels."""
     return v1.image.resize_images(images, size, method, align_corners)
 
 
 def count_flops(batch, size, channels, classes):
-    """Counts the floating-point operations of a small network, without a run.
-
-    Args:
-        batch: int.
-        size: height and width of the images.
-        channels: how many the convolution makes.
-        classes: int.
-
-    Returns:
-        {type of op: count}, of the types that TensorFlow counts.
-    """
+    """Counts the floating-point operations of a small network, without a run."""
     # --- build
     network = tf.function(lambda images: _classify(images, channels, classes))
     network = network.get_concrete_function(tf.TensorSpec([batch, size, size, 3]))

@@ -14,42 +14,17 @@ __all__ = [
 
 
 def add_tiled(matrix, column):
-    """Adds a column to every column of a matrix, by an explicit copy of the column.
-
-    Args:
-        matrix: [rows, columns] tensor.
-        column: [rows, 1] tensor of the same dtype.
-
-    Returns:
-        [rows, columns] tensor.
-    """
+    """Adds a column to every column of a matrix, by an explicit copy of the column."""
     return matrix + tf.tile(column, [1, tf.shape(matrix)[1]])
 
 
 def add_broadcast(matrix, column):
-    """Adds a column to every column of a matrix; dimensions of size 1 are stretched.
-
-    Args:
-        matrix: [rows, columns] tensor.
-        column: [rows, 1] tensor of the same dtype.
-
-    Returns:
-        [rows, columns] tensor, the numbers of `add_tiled` without its copy.
-    """
+    """Adds a column to every column of a matrix; dimensions of size 1 are stretched."""
     return matrix + column
 
 
 def make_dense_of_concatenation(units, name="tiled"):
-    """Makes a dense layer on two feature maps, the smaller one tiled and concatenated.
-
-    Args:
-        units: size of the last output dimension.
-        name: scope of the variables `kernel` and `bias`.
-
-    Returns:
-        Callable from a [batch, steps, features] and a [batch, 1, context] tensor to
-        [batch, steps, units].
-    """
+    """Makes a dense layer on two feature maps, the smaller tiled and concatenated."""
     return DenseOfConcatenation(units, name)
 
 
@@ -73,16 +48,7 @@ class DenseOfConcatenation(tf.Module):
 
 
 def make_merge(units, name="merge"):
-    """Makes the same layer without the copy: two products, added by broadcasting.
-
-    Args:
-        units: size of the last output dimension.
-        name: scope of the variables `features`, `context` and `bias`.
-
-    Returns:
-        Callable from a [batch, steps, features] and a [batch, 1, context] tensor to
-        [batch, steps, units].
-    """
+    """Makes the same layer without the copy: two products, added by broadcasting."""
     return Merge(units, name)
 
 
@@ -112,14 +78,5 @@ class Merge(tf.Module):
 
 
 def sum_of_broadcast(a, b, axis=None):
-    """Sums a + b; the axis says what was meant where broadcasting made a matrix.
-
-    Args:
-        a: tensor.
-        b: tensor that broadcasts with `a`.
-        axis: the axis to sum over; None sums over all of them, which hides the mistake.
-
-    Returns:
-        The sum, a scalar when `axis` is None.
-    """
+    """Sums a + b; the axis says what was meant where broadcasting made a matrix."""
     return tf.reduce_sum(a + b, axis)

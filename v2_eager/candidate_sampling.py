@@ -24,27 +24,7 @@ SAMPLERS = {
 def draw_candidates(
     kind, true_classes, num_sampled, classes, seed, options=(), draws=2
 ):
-    """Draws negative classes, and returns the expected count of each class.
-
-    Args:
-        kind: "uniform"; "log_uniform", by Zipf's law, of classes by falling frequency;
-            "learned_unigram", by what came so far; "fixed_unigram", by given counts.
-        true_classes: [batch, true] int64 array.
-        num_sampled: how many to draw.
-        classes: number of the classes.
-        seed: of the op; that of the graph is 7.
-        options: dict with `unique` (True, unless given: without repeats) and, for given
-            counts, `unigrams`, a list of floats, and `distortion`, their power.
-        draws: how often to draw.
-
-    Returns:
-        List of (classes [num_sampled] int64, expected counts of the true ones [batch,
-        true] float32, of the drawn ones [num_sampled] float32).
-
-    Raises:
-        KeyError: another kind.
-        tf.errors.InvalidArgumentError: more classes without repeats than there are.
-    """
+    """Draws negative classes, and returns the expected count of each class."""
     options = dict(options)
     # --- build
     tf.random.set_seed(7)
@@ -60,36 +40,14 @@ def draw_candidates(
 
 
 def accidental_hits(true_classes, candidates):
-    """Finds the candidates that are true.
-
-    Args:
-        true_classes: [batch, true] int64 tensor.
-        candidates: [n] int64 tensor.
-
-    Returns:
-        (rows [hits] int32, places among the candidates [hits] int64, weights [hits]
-        float32: the lowest number, to be added to the logits).
-    """
+    """Finds the candidates that are true."""
     return tf.nn.compute_accidental_hits(
         true_classes, candidates, num_true=true_classes.shape[1]
     )
 
 
 def nce_loss(weights, biases, labels, inputs, sampled, remove_accidental_hits=False):
-    """Gives the loss of noise-contrastive estimation: true or drawn, class by class.
-
-    Args:
-        weights: [classes, depth] float tensor.
-        biases: [classes] tensor.
-        labels: [batch, true] int64 tensor.
-        inputs: [batch, depth] tensor.
-        sampled: what a sampler draws: (candidates [n] int64, expected counts [batch,
-            true] float, [n] float).
-        remove_accidental_hits: whether candidates that are true do not count.
-
-    Returns:
-        [batch] tensor.
-    """
+    """Gives the loss of noise-contrastive estimation: true or drawn, class by class."""
     classes, true = weights.shape[0], labels.shape[1]
     n = sampled[0].shape[0]
     return tf.nn.nce_loss(
@@ -110,13 +68,6 @@ def nce_loss_of_shards(shards, biases, labels, inputs, sampled):
 
     It copies all rows, and their gradients are dense: where a table is large, merge it
     once, when it is read, and take `nce_loss`.
-
-    Args:
-        shards: list of [rows, depth] tensors, the first ones longer by a row, if any.
-        biases, labels, inputs, sampled: as of `nce_loss`.
-
-    Returns:
-        [batch] tensor.
     """
     classes, true = biases.shape[0], labels.shape[1]
     n = sampled[0].shape[0]
@@ -129,15 +80,7 @@ def nce_loss_of_shards(shards, biases, labels, inputs, sampled):
 def sampled_softmax_loss(
     weights, biases, labels, inputs, sampled, remove_accidental_hits=True
 ):
-    """Gives the cross-entropy among the true classes and the candidates.
-
-    Args:
-        weights, biases, labels, inputs, sampled: as of `nce_loss`.
-        remove_accidental_hits: whether candidates that are true do not count.
-
-    Returns:
-        [batch] tensor.
-    """
+    """Gives the cross-entropy among the true classes and the candidates."""
     classes, true = weights.shape[0], labels.shape[1]
     n = sampled[0].shape[0]
     return tf.nn.sampled_softmax_loss(
@@ -154,22 +97,7 @@ def sampled_softmax_loss(
 
 
 def train_word2vec(words, contexts, start, num_sampled, seed, rate=1.0, valid=()):
-    """Trains vectors of words by their neighbours, and NCE.
-
-    Args:
-        words: [steps, batch] int64 array.
-        contexts: [steps, batch, 1] int64 array: a neighbour of each.
-        start: {"embeddings": [classes, depth], "nce_weights": [classes, depth],
-            "nce_biases": [classes]} of float arrays.
-        num_sampled: how many candidates a step draws, for all its words.
-        seed: of the sampler; that of the graph is 7.
-        rate: learning rate.
-        valid: list of words whose likeness to all others is asked for in the end.
-
-    Returns:
-        dict with the mean `losses` of the steps, the `similarity` [valid, classes],
-        cosines, and the `variables` by name in the end.
-    """
+    """Trains vectors of words by their neighbours, and NCE."""
     # --- model
     tf.random.set_seed(7)
     embeddings, weights, biases = variables = [

@@ -67,22 +67,7 @@ def linear(kind, columns, optimizer="Ftrl", weight_column=None, **options):
 def linear_classifier(features, labels, steps, batch_size, options=()):
     """Trains a linear classifier by Ftrl, the rows in their order, over and over.
 
-    Args:
-        features: {name: [n] or [n, size] float array}.
-        labels: [n] array of classes: ints, or strings of the `label_vocabulary`.
-        steps: how many steps to take.
-        batch_size: how many rows a step takes.
-        options: dict with, of these: `n_classes`, 2 if not given; `weight_column`, the
-            feature that weighs rows and is no column; `label_vocabulary`, list of
-            strings; `loss_reduction`; `optimizer`, a name, [name, dict of its
-            arguments], or None.
-
-    Returns:
-        dict with the `losses`, list of `steps` float32, before every step, and the
-        `variables` in the end by their names in a checkpoint.
-
     Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
         ValueError: `n_classes` below 2, labels that are no ints without a vocabulary,
             or `steps` below 1.
     """
@@ -94,16 +79,7 @@ def linear_classifier(features, labels, steps, batch_size, options=()):
 
 
 def linear_regressor(features, labels, steps, batch_size, options=()):
-    """Trains a linear regressor by Ftrl, the rows in their order, over and over.
-
-    Args:
-        features, steps, batch_size: see `linear_classifier`.
-        labels: [n] float array, or [n, label_dimension].
-        options: dict with, of these: `label_dimension`, 1 if not given, and what
-            `linear_classifier` has of a regressor.
-
-    Returns what `linear_classifier` does.
-    """
+    """Trains a linear regressor by Ftrl, the rows in their order, over and over."""
     # --- build
     columns = numeric_columns(features, options)
     estimator = linear("regressor", columns, **dict(options))
@@ -140,18 +116,7 @@ def start_from(arrays, *owners):
 def dnn_classifier(
     features, labels, hidden_units, start, steps, batch_size, options=()
 ):
-    """Trains a network that classifies by Adagrad, from the weights of a checkpoint.
-
-    Args:
-        features, labels, steps, batch_size: see `linear_classifier`.
-        hidden_units: list of ints, how many units a layer has.
-        start: {name in the checkpoint: array}, all weights, such as
-            "dnn/hiddenlayer_0/kernel" and "dnn/logits/bias".
-        options: as for `linear_classifier`, and `batch_norm`, whether there is one
-            after each hidden layer.
-
-    Returns what `linear_classifier` does.
-    """
+    """Trains a network that classifies by Adagrad, from the weights of a checkpoint."""
     # --- build
     columns = numeric_columns(features, options)
     estimator = dnn("classifier", columns, hidden_units, start, **dict(options))
@@ -160,16 +125,7 @@ def dnn_classifier(
 
 
 def dnn_regressor(features, labels, hidden_units, start, steps, batch_size, options=()):
-    """Trains a network that is a regressor by Adagrad, from a checkpoint's weights.
-
-    Args:
-        features, steps, batch_size: see `linear_classifier`.
-        labels: see `linear_regressor`.
-        hidden_units, start: see `dnn_classifier`.
-        options: as for `linear_regressor` and `dnn_classifier`.
-
-    Returns what `linear_classifier` does.
-    """
+    """Trains a network that is a regressor by Adagrad, from a checkpoint's weights."""
     # --- build
     columns = numeric_columns(features, options)
     estimator = dnn("regressor", columns, hidden_units, start, **dict(options))
@@ -194,21 +150,7 @@ class Embedding(tf.Module):
 def wide_and_deep(
     features, labels, words, boundaries, start, steps, batch_size, options=()
 ):
-    """Trains a linear model by Ftrl and a network by Adagrad, whose logits are added.
-
-    Args:
-        features: {"age": [n] float array, "income": [n] float array, "words": [n, most]
-            string array}, "" being no word; and a weight of rows.
-        labels, steps, batch_size: see `linear_classifier`.
-        words: list of strings, the vocabulary.
-        boundaries: list of increasing numbers, of the ages.
-        start: {name in the checkpoint: array}, the weights of a network of two hidden
-            layers, and its table of words, "dnn/input_from_feature_columns/input_layer/
-            words_embedding/embedding_weights".
-        options: as for `linear_classifier`, but `linear_optimizer`, `dnn_optimizer`.
-
-    Returns what `linear_classifier` does.
-    """
+    """Trains a linear model by Ftrl and a network by Adagrad, and adds their logits."""
     options, vocabulary = dict(options), Vocabulary(words)
 
     # --- columns
@@ -249,14 +191,7 @@ def wide_and_deep(
 
 
 def baseline_classifier(labels, steps, batch_size, options=()):
-    """Learns how frequent the classes are, by Ftrl, whatever the features.
-
-    Args:
-        labels, steps, batch_size, options: see `linear_classifier`; there is no
-            `weight_column`.
-
-    Returns what `linear_classifier` does.
-    """
+    """Learns how frequent the classes are, by Ftrl, whatever the features."""
     # --- build
     options = dict(options)
     optimizer = made(options.pop("optimizer", "Ftrl"), 0.3)
@@ -277,18 +212,7 @@ def restored(kind, saved, features, options):
 
 
 def evaluate(kind, saved, features, labels, batch_size, options=()):
-    """Evaluates a linear estimator by a checkpoint.
-
-    Args:
-        kind: "classifier" or "regressor".
-        saved: {name: array}, the weights and the `global_step` of the checkpoint.
-        features, labels, options: see `linear_classifier` and `linear_regressor`.
-        batch_size: how many rows are in a batch, but for the last one.
-
-    Returns:
-        dict of the metrics: `loss`, the mean of the batches' losses, `average_loss`,
-        that of the rows', and what the kind has besides; and the `global_step`.
-    """
+    """Evaluates a linear estimator by a checkpoint."""
     # --- build
     estimator = restored(kind, saved, features, options)
     # --- run
@@ -296,17 +220,7 @@ def evaluate(kind, saved, features, labels, batch_size, options=()):
 
 
 def predict(kind, saved, features, options=()):
-    """Predicts by a checkpoint of a linear estimator.
-
-    Args:
-        kind, saved: see `evaluate`.
-        features, options: see `linear_classifier` and `linear_regressor`.
-
-    Returns:
-        List of n dicts: of a regressor `predictions`; of a classifier `logits`,
-        `probabilities`, `class_ids`, `classes`, which are bytes, `all_class_ids` and
-        `all_classes`; of two classes also `logistic`, the probability of the second.
-    """
+    """Predicts by a checkpoint of a linear estimator."""
     # --- build
     estimator = restored(kind, saved, features, options)
     # --- run
@@ -318,19 +232,7 @@ def predict(kind, saved, features, options=()):
 def warm_start(
     words, labels, saved, old_words, new_words, buckets, steps, batch_size, initial=0.0
 ):
-    """Trains a linear classifier of words from one that had another vocabulary.
-
-    Args:
-        words: [n, most] string array, in which "" is no word.
-        labels: [n] array of 0 and 1.
-        saved: {name: array}, what the old checkpoint holds.
-        old_words, new_words: lists of strings, the vocabularies.
-        buckets: into how many buckets all other words are hashed.
-        steps, batch_size: see `linear_classifier`.
-        initial: weight of what the old vocabulary has not.
-
-    Returns what `linear_classifier` does.
-    """
+    """Trains a linear classifier of words from one that had another vocabulary."""
     # --- vocabulary
     vocabulary = Vocabulary(new_words, buckets)
     name, fresh = "linear/linear_model/words/weights", np.full([1], initial, "f")

@@ -23,20 +23,7 @@ __all__ = [
 def train(x, y, weights, steps, files=None, rate=0.125):
     """Trains by Adam, from a checkpoint of TensorFlow 1 if given, and writes another.
 
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
-        steps: how many steps to take.
-        files: {suffix: bytes as a uint8 array}, the files of a checkpoint, or None.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step, the `state` by the names of the
-        checkpoint, and its `files`.
-
     Raises:
-        tf.errors.NotFoundError: the checkpoint lacks a variable.
         tf.errors.InvalidArgumentError: it holds one of another dtype.
         ValueError: it holds one of another shape.
     """
@@ -97,20 +84,7 @@ def _unpack(files, folder):
 
 
 def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
-    """Trains, stops, and goes on in a fresh program from the latest checkpoint.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
-        stop: how many steps the first program takes.
-        steps: how many steps the second one takes.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step, the `state` by variable names, and the
-        name of the `latest` checkpoint.
-    """
+    """Trains, stops, and goes on in a fresh program from the latest checkpoint."""
     losses = []
     with tempfile.TemporaryDirectory() as folder:
         for count in (stop, steps):
@@ -136,18 +110,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
 
 
 def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
-    """Takes steps by an Adam that was made in a scope, and reads what was saved of it.
-
-    Args:
-        w: float array, the variable `net/w`.
-        gradients: list of arrays like it, one for each step.
-        scope: name of the scope.
-        kind: "variable", or "name": of a name scope the slots know nothing.
-        rate: learning rate.
-
-    Returns:
-        {name in the checkpoint: array}.
-    """
+    """Takes steps by an Adam that was made in a scope, and reads what it saved."""
     with tempfile.TemporaryDirectory() as folder:
         # --- build
         variable = tf.Variable(w, name="net/w")
@@ -172,16 +135,7 @@ def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
 def restore_part(saved, start, names):
     """Restores some variables of a model, under the names that they had in another one.
 
-    Args:
-        saved: {name: array}, what the checkpoint of the other model holds.
-        start: {name: array}, the variables of this model before.
-        names: {name of the checkpoint: name of this model}.
-
-    Returns:
-        {name: array}, the variables of this model after.
-
     Raises:
-        tf.errors.NotFoundError: the checkpoint has no such name.
         tf.errors.InvalidArgumentError: another dtype.
         ValueError: another shape.
     """
@@ -202,21 +156,7 @@ def _write(arrays, folder):
 
 
 def start_from(saved, start, assignment):
-    """Makes variables whose initial values come from a checkpoint, scope by scope.
-
-    Args:
-        saved: {name: array}, what the checkpoint holds.
-        start: {name: array}, the initial values otherwise.
-        assignment: {"scope/" or name of the checkpoint: "scope/" or name of the model};
-            "/" is the scope of everything.
-
-    Returns:
-        {name: array}, the variables as they are initialized.
-
-    Raises:
-        ValueError: a variable in an assigned scope is not in the checkpoint, has
-            another shape there, or there is no such variable or scope.
-    """
+    """Makes variables whose initial values come from a checkpoint, scope by scope."""
     with tempfile.TemporaryDirectory() as folder:
         path = _write(saved, folder)
         # --- build
@@ -229,19 +169,8 @@ def start_from(saved, start, assignment):
 def load_arrays(x, pretrained, start, skip=()):
     """Loads pretrained arrays from a .npy file, layer by layer, and asks the network.
 
-    Args:
-        x: [n, features] float array.
-        pretrained: {layer: [weights, biases]}, lists of arrays: what the file holds.
-        start: {layer: [weights, biases]}, all layers in order, as they are initialized.
-        skip: names of layers that begin anew, such as the last one.
-
-    Returns:
-        dict with the answer `y`, [n, units of the last layer], and the `variables` by
-        name.
-
     Raises:
         ValueError: an array has another shape.
-        KeyError: there is no such layer.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "pretrained.npy")
@@ -276,19 +205,7 @@ def load_arrays(x, pretrained, start, skip=()):
 
 
 def inspect(saved, name):
-    """Tells what a checkpoint holds, without the program that wrote it.
-
-    Args:
-        saved: {name: array}, what the checkpoint holds.
-        name: the one to be read.
-
-    Returns:
-        dict with the `list` of names with shapes, the `dtypes` in the same order, and
-        the `value` of `name`.
-
-    Raises:
-        tf.errors.NotFoundError: the checkpoint has no such name.
-    """
+    """Tells what a checkpoint holds, without the program that wrote it."""
     with tempfile.TemporaryDirectory() as folder:
         path = _write(saved, folder)
         # --- read
@@ -308,13 +225,7 @@ def keep(runs, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0):
     """Writes checkpoints in several runs of a program, and keeps the last ones.
 
     Args:
-        runs: list of lists of global steps; each run of the program saves at its own.
         max_to_keep: how many to keep; None or 0 keeps all.
-        keep_checkpoint_every_n_hours: keeps one in so many hours for ever.
-
-    Returns:
-        dict with the names of the `files` left in the directory, of the `latest`
-        checkpoint, of `all` checkpoints in the state file, and its step, `resumed`.
     """
     with tempfile.TemporaryDirectory() as folder:
         for steps in runs:

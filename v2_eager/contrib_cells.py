@@ -25,22 +25,10 @@ def make_lstm_block(
 ):
     """Makes an LSTM whose step is one op.
 
-    Args:
-        units: size of both parts of the state.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        peephole: whether the gates see c, too.
-        cell_clip: the largest magnitude of c, or None; gradients pass as if there were
-            no limit.
-        name: scope of the variables `rnn/lstm_cell/kernel`, `…/bias`, `…/w_f_diag`,
-            `…/w_i_diag` and `…/w_o_diag`.
-
     Returns:
         Callable from a [batch, time, depth] float tensor, and optionally the lengths,
         [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
         last state (c, h), that of the end.
-
-    Raises:
-        ValueError: of the callable: not three dimensions, or an unknown depth.
     """
     options = forget_bias, cell_clip, peephole
     return Reader(rnn.LSTMBlockCell(units, *options, f"{name}/rnn/lstm_cell", DRAW))
@@ -49,20 +37,11 @@ def make_lstm_block(
 def make_lstm_fused(units, peephole=False, cell_clip=None, name="reader"):
     """Makes an LSTM whose whole run is one op: time comes first.
 
-    Args:
-        units: size of both parts of the state.
-        peephole: whether the gates see c, too.
-        cell_clip: the largest magnitude of c, or None.
-        name: scope of the variables `lstm_fused_cell/kernel` and `…/bias`, and so on.
-
     Returns:
         Callable from a [time, batch, depth] float tensor, and optionally the lengths,
         [batch] ints, and a state, a pair of [batch, units], to the outputs, [time,
         batch, units], times zero past the end, and the last state (c, h), that of the
         end.
-
-    Raises:
-        ValueError: of the callable: not three dimensions, or an unknown depth.
     """
     return Fused(fused_lstm(units, name, cell_clip=cell_clip, use_peephole=peephole))
 
@@ -89,10 +68,6 @@ class Fused(tf.Module):
 
 def make_fused_both_ways(units, name="reader"):
     """Makes two fused LSTMs, one of which reads every sequence from its own end.
-
-    Args:
-        units: size of both parts of each state.
-        name: scope of the variables `lstm_fused_cell/…` and `lstm_fused_cell_1/…`.
 
     Returns:
         Callable from a [batch, time, depth] float tensor and the lengths, [batch]
@@ -121,12 +96,6 @@ class FusedBothWays(tf.Module):
 def make_gru_block(units, named_as_gru=False, name="reader"):
     """Makes a GRU whose step is one op.
 
-    Args:
-        units: size of the state.
-        named_as_gru: whether the variables are named as those of `GRUCell`.
-        name: scope of the variables `rnn/gru_cell/w_ru`, `…/b_ru`, `…/w_c` and
-            `…/b_c`, or `rnn/gru_cell/gates/kernel`, and so on.
-
     Returns:
         Callable from a [batch, time, depth] float tensor, and optionally the lengths,
         [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
@@ -137,21 +106,7 @@ def make_gru_block(units, named_as_gru=False, name="reader"):
 
 
 def make_layer_norm_lstm(units, layer_norm=True, gain=1.0, shift=0.0, name="reader"):
-    """Makes an LSTM that normalizes each gate over its units, and c, too.
-
-    Args:
-        units: size of both parts of the state.
-        layer_norm: whether it does; if not, the gates have a bias, drawn like a kernel.
-        gain: initial gamma.
-        shift: initial beta.
-        name: scope of `rnn/layer_norm_basic_lstm_cell/kernel`, `…/input/gamma`,
-            `…/input/beta`, and so on of `transform`, `forget`, `output` and `state`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state (c, h).
-    """
+    """Makes an LSTM that normalizes each gate over its units, and c, too."""
     options = {"layer_norm": layer_norm, "norm_gain": gain, "norm_shift": shift}
     return Reader(layer_norm_lstm(units, f"{name}/rnn", **options))
 
@@ -162,18 +117,7 @@ def layer_norm_lstm(units, path, **options):
 
 
 def drop_inside(x, units, keep, seed, draws=2):
-    """Drops parts of what a layer-normed LSTM lets in, and never of its memory.
-
-    Args:
-        x: [batch, time, depth] float array.
-        units: size of both parts of the state.
-        keep: share to keep, in (0, 1].
-        seed: of the op that draws; that of the graph is 7.
-        draws: how often to run.
-
-    Returns:
-        List of {"outputs": [batch, time, units], "c": …, "h": [batch, units]}.
-    """
+    """Drops parts of what a layer-normed LSTM lets in, and never of its memory."""
     # --- build
     tf.random.set_seed(7)
     options = {"dropout_keep_prob": keep, "dropout_prob_seed": seed}
@@ -193,21 +137,7 @@ def drop_inside(x, units, keep, seed, draws=2):
 def make_coupled_lstm(
     units, peepholes=False, projection=None, layer_norm=False, name="reader"
 ):
-    """Makes an LSTM whose input gate is what its forget gate leaves.
-
-    Args:
-        units: size of c.
-        peepholes: whether the gates see c, too.
-        projection: size of h and of the outputs, if it is not `units`.
-        layer_norm: whether it normalizes the gates, what is let in, and the new c.
-        name: scope of `rnn/coupled_input_forget_gate_lstm_cell/W_0`, `…/B`, and of
-            `…/W_F_diag`, `…/W_O_diag`, `…/W_P_0`, `…/transform/gamma`, and so on.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, projection or units], zero past the
-        end, and the last state (c, h).
-    """
+    """Makes an LSTM whose input gate is what its forget gate leaves."""
     cell = rnn.CoupledInputForgetGateLSTMCell(
         units,
         peepholes,
@@ -220,53 +150,18 @@ def make_coupled_lstm(
 
 
 def make_nas(units, projection=None, bias=False, name="reader"):
-    """Makes a network of the cell that architecture search found.
-
-    Args:
-        units: size of c.
-        projection: size of the outputs, if it is not `units`.
-        bias: whether there is one.
-        name: scope of the variables `rnn/nas_cell/kernel`, `…/recurrent_kernel`,
-            `…/bias` and `…/projection_weights`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        projection or units], and the last state (c, h).
-    """
+    """Makes a network of the cell that architecture search found."""
     return Reader(rnn.NASCell(units, projection, bias, f"{name}/rnn/nas_cell", DRAW))
 
 
 def make_ugrnn(units, forget_bias=1.0, activation="tanh", name="reader"):
-    """Makes a network with one gate: to integrate, or to compute anew.
-
-    Args:
-        units: size of the state.
-        forget_bias: added to the gate, and in no checkpoint.
-        activation: name of a function of `tf.nn`.
-        name: scope of the variables `rnn/ugrnn_cell/kernel` and `…/bias`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        units], and the last state, [batch, units].
-    """
+    """Makes a network with one gate: to integrate, or to compute anew."""
     options = forget_bias, getattr(tf.nn, activation), f"{name}/rnn/ugrnn_cell"
     return Reader(rnn.UGRNNCell(units, DRAW, *options))
 
 
 def make_intersection(units, layers, activation="relu", name="reader"):
-    """Makes a stack of cells with a gate in time and a gate in depth.
-
-    Args:
-        units: size of every state, and of what the layers hand on.
-        layers: how many; the first projects its inputs.
-        activation: name of a function of `tf.nn`, of what is handed on in depth.
-        name: scope of `rnn/multi_rnn_cell/cell_0/intersection_rnn_cell/kernel`,
-            `…/bias`, `…/in_projection/kernel`, `…/in_projection/bias`, and so on.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        units], and the tuple of the last states.
-    """
+    """Makes a stack of cells with a gate in time and a gate in depth."""
     cells = [
         rnn.IntersectionRNNCell(
             units,
@@ -281,19 +176,7 @@ def make_intersection(units, layers, activation="relu", name="reader"):
 
 
 def make_minimal(units, name="reader"):
-    """Makes a cell of one's own: a gate that forgets, and counts what it has read.
-
-    Args:
-        units: size of the state.
-        name: scope of `rnn/minimal_gated_cell/gate/kernel`, `…/gate/bias`,
-            `…/candidate/kernel` and `…/candidate/bias`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, 2 * units], which are the state and
-        the gate, and the last state, a pair: [batch, units], and the number of steps,
-        [batch, 1], of the dtype of the inputs.
-    """
+    """Makes a cell of one's own: a gate that forgets, and counts what it has read."""
     return Reader(MinimalGatedCell(units, f"{name}/rnn/minimal_gated_cell", DRAW))
 
 

@@ -18,19 +18,7 @@ __all__ = [
 
 
 def parse(serialized, size):
-    """Parses examples by what the columns of a model ask for.
-
-    Args:
-        serialized: [n] string tensor, each a tf.train.Example.
-        size: how many `scores` an example has.
-
-    Returns:
-        dict of `scores`, [n, size] float32, and `age`, [n, 1] float32, 0 where there is
-        none; of the sparse `words`, string, `ids`, int64, and `weights`, float32.
-
-    Raises:
-        tf.errors.InvalidArgumentError: the scores are missing, or not `size` many.
-    """
+    """Parses examples by what the columns of a model ask for."""
     # --- spec
     spec = {
         "scores": tf.io.FixedLenFeature([size], tf.float32),
@@ -78,23 +66,7 @@ def pairs(sparse):
 
 
 def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide"):
-    """Makes a sum of weights: of numbers, buckets, words, weighted ids and crosses.
-
-    Args:
-        boundaries: list of increasing numbers, of the ages.
-        size: how many ids there are; larger ones count from 0 again.
-        buckets: how many there are for words, and for their crosses with ages.
-        fingerprints: whether crosses are hashed as today, and not as before 2017.
-        units: how many sums there are.
-        name: scope of `linear/age_bucketized/weights`, `…/age_bucketized_X_words/…`,
-            `…/words/…`, `…/ids_weighted_by_weights/…`, of `linear/scores/weight`, and
-            of `linear/bias_weight`.
-
-    Returns:
-        Callable from {"age": [n, 1] float tensor, "scores": [n, 2] float tensor,
-        "words": [n, most] string tensor, "ids": [n, most] int64 tensor, "weights": of
-        the ids, [n, most] float32 tensor} to float32 [n, units].
-    """
+    """Makes a sum of weights: of numbers, buckets, words, weighted ids and crosses."""
     return Wide(boundaries, size, buckets, fingerprints, units, name)
 
 
@@ -140,19 +112,7 @@ class Wide(tf.Module):
 
 
 def make_deep(boundaries, size, buckets, units, name="deep"):
-    """Makes the input of a network: numbers, buckets, counts of ids, vectors of words.
-
-    Args:
-        boundaries: list of increasing numbers, of the ages.
-        size: how many ids there are; larger ones count from 0 again.
-        buckets: how many there are for words.
-        units: size of the vectors.
-        name: scope of `input/words_embedding/weights`.
-
-    Returns:
-        Callable from a dict as for `make_wide` to float32 [n, len(boundaries) + 1 +
-        units + size + 2]: the buckets, the vectors, the counts, the scores.
-    """
+    """Makes the input of a network: numbers, buckets, id counts, vectors of words."""
     return Deep(boundaries, size, buckets, units, name)
 
 
@@ -184,13 +144,6 @@ class Deep(tf.Module):
 def make_bag(rows, size, combiner="mean", default_id=None, name="bag"):
     """Makes a table of vectors, and combines those of the ids of an example.
 
-    Args:
-        rows: how many ids there are.
-        size: of a vector.
-        combiner: "mean", "sum", or "sqrtn".
-        default_id: whose vector an example without ids has; None for zeros.
-        name: scope of the variable `table`.
-
     Returns:
         Callable from [n, most] int64 tensor of ids, in which -1 is none, and their
         weights, [n, most] floats, to [n, size]. Weights of 0 or below are left
@@ -221,18 +174,7 @@ class Bag(tf.Module):
 
 
 def run_experiment(x, labels, steps):
-    """Trains a canned classifier by an experiment, which evaluates and exports it.
-
-    Args:
-        x: [n, features] float32 array.
-        labels: [n] int64 array, 0 or 1.
-        steps: how many steps to take, all on the same rows.
-
-    Returns:
-        dict with the `accuracy` and the `loss` in the end, the `variables` by name, the
-        `classes` and `probabilities` that are predicted, and the `served` ones of the
-        model that was exported, which takes serialized examples.
-    """
+    """Trains a canned classifier by an experiment, which evaluates and exports it."""
     # --- experiment
     inputs, model = tf.constant(x), LinearClassifier(x.shape[1])
     targets = tf.cast(labels, tf.float32)[:, tf.newaxis]
@@ -302,21 +244,7 @@ def example(row):
 
 
 def make_sequences(size, units, name="reader"):
-    """Makes the input of a recurrent network: a vector of an id, and a number, a step.
-
-    Args:
-        size: how many ids there are.
-        units: size of their vectors.
-        name: scope of `sequence_input_layer/ids_embedding/embedding_weights`.
-
-    Returns:
-        Callable from {"ids": [n, time] int64 tensor, -1 past the end, "scores": [n,
-        time] float32 tensor} to the vectors and behind them the scores, float32 [n,
-        time, units + 1], zeros past the end, and the lengths, int64 [n].
-
-    Raises:
-        tf.errors.InvalidArgumentError: an id that there is not.
-    """
+    """Makes the input of a recurrent network: an id's vector, and a number, a step."""
     return Sequences(size, units, name)
 
 

@@ -19,16 +19,7 @@ __all__ = [
 
 
 def double_leaves(structure):
-    """Flattens a nested structure, packs it anew, doubles its leaves.
-
-    Args:
-        structure: nested lists, tuples and dicts of arrays, numbers, text or None.
-
-    Returns:
-        dict with the `leaves` in their order, the structure `packed` of them from the
-        last to the first, `doubled` where they are arrays, and whether each of its
-        parts `is_sequence`.
-    """
+    """Flattens a nested structure, packs it anew, doubles its leaves."""
     # --- nest
     leaves = tf.nest.flatten(structure)
     parts = structure.values() if isinstance(structure, dict) else structure
@@ -44,39 +35,14 @@ def double_leaves(structure):
 
 
 def same_structure(a, b, check_types=True):
-    """Adds two structures leaf by leaf, once it is known that they are alike.
-
-    Args:
-        a, b: nested lists, tuples and dicts of numbers.
-        check_types: whether a list and a tuple are refused.
-
-    Returns:
-        The sums, in the structure of a.
-
-    Raises:
-        ValueError: one has other parts than the other.
-        TypeError: a list where the other has a tuple.
-    """
+    """Adds two structures leaf by leaf, once it is known that they are alike."""
     # --- nest
     tf.nest.assert_same_structure(a, b, check_types=check_types)
     return tf.nest.map_structure(lambda x, y: x + y, a, b, check_types=check_types)
 
 
 def up_to(shallow, deep):
-    """Splits a structure at the leaves of a shallower one, and names its leaves.
-
-    Args:
-        shallow: nested lists, tuples and dicts.
-        deep: a structure that goes on where the other one has leaves.
-
-    Returns:
-        dict with the `parts` at the leaves of `shallow`, the `lengths` of these in its
-        structure, and the `paths` of the leaves of `shallow`, such as "a/0".
-
-    Raises:
-        ValueError: `deep` has other keys, or another length, above a leaf of `shallow`.
-        TypeError: `deep` ends above it.
-    """
+    """Splits a structure at the leaves of a shallower one, and names its leaves."""
     # --- nest
     parts = flatten_up_to(shallow, deep)
     lengths = [len(tf.nest.flatten(part)) for part in parts]
@@ -133,21 +99,7 @@ def leaf_paths(structure, above=()):
 
 
 def read_batches(files, batch_size, epochs, cycle_length, drop_remainder=False):
-    """Reads lines of several files in turn, and parses and batches them.
-
-    Args:
-        files: list of text, what files contain: lines with a number.
-        batch_size: numbers in a batch; batches go on from one epoch to the next.
-        epochs: how often all is read.
-        cycle_length: how many files are read in turn.
-        drop_remainder: whether a shorter last batch is left out.
-
-    Returns:
-        List of [batch] int64 arrays.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a line that is no number.
-    """
+    """Reads lines of several files in turn, and parses and batches them."""
     with tempfile.TemporaryDirectory() as directory:
         names = write_files(files, directory)
         # --- dataset
@@ -172,18 +124,7 @@ def write_files(files, directory):
 
 
 def shuffle_epochs(count, buffer_size, epochs, seed):
-    """Shuffles numbers anew in each epoch, whatever the order is.
-
-    Args:
-        count: how many numbers there are.
-        buffer_size: how many of them wait to be drawn.
-        epochs: how often all are drawn.
-        seed: of the draws.
-
-    Returns:
-        dict with the [epochs, count] int64 numbers `sorted` within each epoch, and
-        whether an epoch has the order of the one before it, `repeated`.
-    """
+    """Shuffles numbers anew in each epoch, whatever the order is."""
     # --- dataset
     dataset = tf.data.Dataset.range(count).shuffle(buffer_size, seed).repeat(epochs)
     # --- run
@@ -193,22 +134,7 @@ def shuffle_epochs(count, buffer_size, epochs, seed):
 
 
 def bucket(lengths, boundaries, batch_sizes, pad_to_bucket_boundary=False):
-    """Batches sequences with others of about their length, and takes them apart.
-
-    Args:
-        lengths: list of ints, of the sequences, none of them 0.
-        boundaries: list of ints, where a bucket ends and the next one begins.
-        batch_sizes: list of the sequences in a batch, one more than boundaries.
-        pad_to_bucket_boundary: whether to fill up to the boundary, not the longest.
-
-    Returns:
-        dict with the `batches`, [batch, time] int64 arrays, and the rows of `pairs`,
-        [2, time] each: two at a time, as they come, the last one left out.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a length beyond the last boundary, to which it
-            is to be filled.
-    """
+    """Batches sequences with others of about their length, and takes them apart."""
     # --- dataset
     dataset = tf.data.Dataset.from_tensor_slices(lengths).enumerate(start=1)
     dataset = dataset.map(lambda number, length: tf.fill([length], number))
@@ -228,23 +154,7 @@ def bucket(lengths, boundaries, batch_sizes, pad_to_bucket_boundary=False):
 
 
 def read_csv(text, defaults, batch_size, header=True, select_cols=None):
-    """Reads chosen columns of a table with commas.
-
-    Args:
-        text: what the file contains.
-        defaults: list of [what is taken for an empty field] for each column, or, where
-            there must be one, the name of its dtype.
-        batch_size: rows of a batch; what does not fill one is left out.
-        header: whether the first line is left out.
-        select_cols: list of the numbers of columns to read, ascending, or None.
-
-    Returns:
-        List of tuples of [batch] arrays, one for each column.
-
-    Raises:
-        tf.errors.InvalidArgumentError: an empty field without a default, or a number
-            of fields that is not that of the defaults.
-    """
+    """Reads chosen columns of a table with commas."""
     with tempfile.TemporaryDirectory() as directory:
         names = write_files([text], directory)
         defaults = [tf.as_dtype(d) if isinstance(d, str) else d for d in defaults]

@@ -23,17 +23,7 @@ __all__ = [
 
 
 def location_scale_terms(x, loc, scale, df):
-    """Gives log densities and more of distributions that are moved and stretched.
-
-    Args:
-        x: [n, units] float tensor.
-        loc, scale: tensors like it.
-        df: [units] tensor, the degrees of freedom of Student's t.
-
-    Returns:
-        dict with the log densities `laplace`, `logistic`, `student_t`, the `…_entropy`
-        of each, `laplace_cdf`, `logistic_cdf` and `logistic_stddev`, all [n, units].
-    """
+    """Gives log densities and more of distributions that are moved and stretched."""
     z = (x - loc) / scale
     log_scale = tf.math.log(scale)
     half, halves = df / 2, (df + 1) / 2
@@ -54,17 +44,7 @@ def location_scale_terms(x, loc, scale, df):
 
 
 def rate_terms(x, share, concentration, rate):
-    """Gives log densities and more of what is positive, or between 0 and 1.
-
-    Args:
-        x: [n, units] positive float tensor.
-        share: tensor like it, between 0 and 1.
-        concentration, rate: tensors like it; of Beta they are both concentrations.
-
-    Returns:
-        dict with the log densities `gamma`, `exponential`, `beta`, the `…_entropy`
-        each, and `gamma_cdf`, `gamma_mean`, `gamma_variance`, all [n, units].
-    """
+    """Gives log densities and more of what is positive, or between 0 and 1."""
     log_rate, total = tf.math.log(rate), concentration + rate
     lgamma, digamma = tf.math.lgamma, tf.math.digamma
     log_gamma, less = lgamma(concentration), concentration - 1
@@ -92,18 +72,7 @@ def rate_terms(x, share, concentration, rate):
 
 
 def count_terms(counts, probs, rate, total):
-    """Gives log probabilities of counts.
-
-    Args:
-        counts: [n, units] float tensor of whole numbers.
-        probs: tensor like it, between 0 and 1.
-        rate: tensor like it, positive.
-        total: tensor like it of whole numbers, at least the counts.
-
-    Returns:
-        dict with the log probabilities `poisson`, `geometric`, `binomial`, and
-        `geometric_mean`, `binomial_variance`, all [n, units].
-    """
+    """Gives log probabilities of counts."""
     log_probs, lgamma = tf.math.log(probs), tf.math.lgamma
     ways = lgamma(1 + total - counts) + lgamma(1 + counts) - lgamma(1 + total)
     return {
@@ -119,20 +88,7 @@ def count_terms(counts, probs, rate, total):
 
 
 def dirichlet_terms(x, concentration, validate_args=False):
-    """Gives what losses take of Dirichlet's distribution.
-
-    Args:
-        x: [n, classes] positive float tensor, whose rows have the sum 1.
-        concentration: tensor like it.
-        validate_args: whether x is looked at.
-
-    Returns:
-        dict with `log_prob` and `entropy`, [n], and `mean` and `variance`,
-        [n, classes].
-
-    Raises:
-        tf.errors.InvalidArgumentError: a row of x is not positive, or has another sum.
-    """
+    """Gives what losses take of Dirichlet's distribution."""
     if validate_args:
         sums, no = tf.reduce_sum(x, -1), "sample last-dimension must sum to `1`"
         tf.debugging.assert_positive(x, "samples must be positive")
@@ -152,16 +108,7 @@ def dirichlet_terms(x, concentration, validate_args=False):
 
 
 def mdn_loss(x, logits, loc, scale_diag):
-    """Gives the loss of a mixture density network.
-
-    Args:
-        x: [n, depth] float tensor.
-        logits: [n, parts] tensor.
-        loc, scale_diag: [n, parts, depth] tensors, means and deviations.
-
-    Returns:
-        [n] tensor, minus the log density of each row.
-    """
+    """Gives the loss of a mixture density network."""
     log_probs = normal_log_prob(x[:, tf.newaxis], loc, scale_diag)
     parts = tf.reduce_sum(log_probs, -1) + tf.nn.log_softmax(logits)
     return -tf.reduce_logsumexp(parts, -1)
@@ -174,15 +121,7 @@ def normal_log_prob(x, loc, scale):
 
 
 def discretized_logistic(levels, loc, scale):
-    """Gives the log probabilities of levels from 0 to 255, as of PixelCNN++.
-
-    Args:
-        levels: [n, units] int tensor.
-        loc, scale: [n, units] float tensors, in levels.
-
-    Returns:
-        [n, units] tensor; the first and the last level have the tails.
-    """
+    """Gives the log probabilities of levels from 0 to 255, as of PixelCNN++."""
     y = tf.cast(levels, loc.dtype)
     # Level y has what is between y - 1 / 2 and y + 1 / 2.
     above, below = (y + 0.5 - loc) / scale, (y - 0.5 - loc) / scale
@@ -200,16 +139,7 @@ def discretized_logistic(levels, loc, scale):
 
 
 def transformed_log_prob(y, shift, scale):
-    """Gives log densities of what normal numbers become by bijectors.
-
-    Args:
-        y: [n, units] float tensor, between 0 and 1.
-        shift, scale: [units] tensors, of the normal numbers before.
-
-    Returns:
-        dict with the log densities `log_normal`, `logit_normal`, and `softplus`, of
-        softplus of such numbers, all [n, units].
-    """
+    """Gives log densities of what normal numbers become by bijectors."""
     one = tf.ones([], y.dtype)
 
     def log_prob(x, log_slope):
@@ -230,16 +160,9 @@ def draw(kind, parameters, n, seed):
     """Draws n times from each of a batch of distributions.
 
     Args:
-        kind: "Normal", "Laplace", "Logistic", "Uniform", "Exponential",
-            "Bernoulli", "Categorical" or "RelaxedOneHotCategorical".
         parameters: list of float arrays, in the order of 1.15.5: loc and scale, low and
             high, the rate, logits, or a temperature and logits. They are broadcast; a
             temperature is one for all, or for each row of logits.
-        n: how often.
-        seed: of the op; that of the graph is 7.
-
-    Returns:
-        [n, …] array, int32 of Bernoulli and Categorical.
     """
     # --- build
     tf.random.set_seed(7)
@@ -317,20 +240,7 @@ SAMPLES = {
 
 
 def train_policy(observations, start, wanted, seed, rate=0.5, bonus=0.01):
-    """Trains a policy by its own draws: REINFORCE with a bonus for entropy.
-
-    Args:
-        observations: [steps, batch, features] float array.
-        start: {"weights": [features, actions], "biases": [actions]} of float arrays.
-        wanted: [steps, batch] int32 array of the actions that are rewarded, by 1.
-        seed: of the draws; that of the graph is 7.
-        rate: learning rate.
-        bonus: weight of the entropy.
-
-    Returns:
-        dict with the `losses` and the `actions` of the steps, and the `variables` by
-        name in the end.
-    """
+    """Trains a policy by its own draws: REINFORCE with a bonus for entropy."""
     # --- model
     tf.random.set_seed(7)
     weights, biases = variables = [
@@ -364,22 +274,7 @@ def train_policy(observations, start, wanted, seed, rate=0.5, bonus=0.01):
 
 
 def fit_posterior(x, y, start, steps, seed, draws=4, deviation=0.5, rate=0.001):
-    """Fits normal distributions of a line's weights by the evidence's lower bound.
-
-    Args:
-        x: [n, features] float array.
-        y: [n] array of the same dtype.
-        start: {"loc": [features], "log_scale": [features]} of float arrays.
-        steps: how many steps of gradient descent to take.
-        seed: of the draws; that of the graph is 7.
-        draws: how many a step takes the mean of.
-        deviation: of y around the line.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` of the steps, minus the lower bound, and the `variables`
-        by name in the end.
-    """
+    """Fits normal distributions of a line's weights by the evidence's lower bound."""
     # --- model
     tf.random.set_seed(7)
     loc, log_scale = variables = [

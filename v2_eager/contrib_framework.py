@@ -25,18 +25,7 @@ __all__ = [
 
 
 def average_checkpoints(checkpoints):
-    """Averages the variables of several checkpoints, as translation models do.
-
-    Args:
-        checkpoints: list of {name: array}, what the checkpoints of a program hold.
-
-    Returns:
-        {name: array}, what the new checkpoint holds: means in the dtype of the last
-        one, and a `global_step` of 0.
-
-    Raises:
-        tf.errors.NotFoundError: a later checkpoint lacks a name of the first.
-    """
+    """Averages the variables of several checkpoints, as translation models do."""
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for i, saved in enumerate(checkpoints):
@@ -67,20 +56,7 @@ def average_checkpoints(checkpoints):
 
 
 def restore_model(saved, start, model, steps):
-    """Restores the variables that are a model's, and leaves the others to training.
-
-    Args:
-        saved: {name: array}, what a checkpoint holds.
-        start: {name: array}, the variables of this program before.
-        model: list of the names in `start` that belong to the model.
-        steps: how many steps to count.
-
-    Returns:
-        {name: array}, the variables after, `global_step` among them.
-
-    Raises:
-        tf.errors.NotFoundError: the checkpoint lacks a name of the model.
-    """
+    """Restores the variables that are a model's, and leaves the others to training."""
     with tempfile.TemporaryDirectory() as folder:
         path = write_checkpoint(saved, folder)
         # --- build
@@ -99,14 +75,6 @@ def fetch(x, settings):
     """Evaluates what is a tensor in a nested report, and hands on what is none.
 
     Sparse and ragged tensors have their values already, and stay as they are.
-
-    Args:
-        x: [n, features] float array.
-        settings: nested dicts and lists of numbers and text.
-
-    Returns:
-        dict with the `moments` of the columns, a pair of [features], the number of
-        `rows`, a variable, and the `settings` as they are.
     """
     # --- build
     inputs, rows = tf.constant(x), tf.Variable(len(x))
@@ -120,17 +88,7 @@ def fetch(x, settings):
 
 
 def feed_by_specs(batches):
-    """Makes inputs of any number of rows, by the structure of the first batch.
-
-    Args:
-        batches: list of nested dicts and lists of [n, ...] arrays; n may vary.
-
-    Returns:
-        List of the same structures, of the sums over the rows.
-
-    Raises:
-        TypeError: another shape of rows.
-    """
+    """Makes inputs of any number of rows, by the structure of the first batch."""
 
     # --- specs
     def spec_of(array):
@@ -148,16 +106,7 @@ def feed_by_specs(batches):
 
 
 def make_centered(decay=0.9, name="centered"):
-    """Makes a layer that subtracts the batch's mean, or once trained the moving one.
-
-    Args:
-        decay: share of the moving mean that an update keeps.
-        name: scope of the variable `moving_mean`.
-
-    Returns:
-        Callable from an [n, units] float tensor and `is_training`, a bool or a bool
-        tensor, to a tensor of the same shape.
-    """
+    """Makes a layer that subtracts the batch's mean, or once trained the moving one."""
     return Centered(decay, name)
 
 
@@ -181,18 +130,7 @@ class Centered(tf.Module):
 
 
 def write_old_summaries(tags, values):
-    """Writes summaries by the ops of before 1.0: the tags are as they are given.
-
-    Args:
-        tags: list of k distinct texts.
-        values: [steps, k] float array, a value for each tag.
-
-    Returns:
-        List of dicts as `summaries.read_events` returns them.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a value is NaN or infinite.
-    """
+    """Writes summaries by the ops of before 1.0: the tags are as they are given."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -209,18 +147,7 @@ def write_old_summaries(tags, values):
 
 
 def cluster(x, centers, steps, cosine=False):
-    """Clusters rows by k-means, from given centers, all rows in each step.
-
-    Args:
-        x: [n, features] float32 array.
-        centers: [k, features] float32 array to start at.
-        steps: how many steps to take.
-        cosine: whether the angle counts instead of the squared distance.
-
-    Returns:
-        dict with the mean `distances` before each step, the last step's `assigned`
-        centers, [n] int64, and the `centers` in the end.
-    """
+    """Clusters rows by k-means, from given centers, all rows in each step."""
     # --- build
     points, centers = tf.constant(x), tf.Variable(centers)
     count = centers.shape[0]
@@ -257,17 +184,6 @@ def cluster(x, centers, steps, cosine=False):
 def speech_features(samples, rate, window, stride, count=13):
     """Turns sounds into spectra and cepstral coefficients, as speech commands were.
 
-    Args:
-        samples: [n, 1] float32 tensor, from -1 to 1.
-        rate: how many of them are a second.
-        window: how many a frame has.
-        stride: how far the next frame is.
-        count: how many coefficients there are of a frame.
-
-    Returns:
-        (squares of the spectra, [1, frames, bins]; coefficients, [1, frames, count]),
-        float32.
-
     Raises:
         ValueError: samples without a second dimension; eagerly it is
             tf.errors.InvalidArgumentError.
@@ -283,25 +199,7 @@ def speech_features(samples, rate, window, stride, count=13):
 
 
 def train_pruned(x, y, start, steps, spec, rate=0.0625):
-    """Trains a line, and masks more and more of the weights that are smallest.
-
-    Args:
-        x: [n, features] float32 array.
-        y: [n, units] float32 array.
-        start: {"kernel": [features, units] array, "bias": [units] array}.
-        steps: how many steps to take by gradient descent, all on the same rows.
-        spec: dict of hyper-parameters of the pruning: of these and their defaults
-            target_sparsity (0.5), sparsity_function_end_step (100), pruning_frequency
-            (10), threshold_decay (0.0), initial_sparsity (0.0), and others.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before every step, the [steps] `shares` of the kernel
-        that are masked after it, and the `variables` in the end by name.
-
-    Raises:
-        ValueError: a target_sparsity that is not below 1, and other such numbers.
-    """
+    """Trains a line, and masks more and more of the weights that are smallest."""
     # --- loss
     kernel, bias = [tf.Variable(start[name], name=name) for name in ("kernel", "bias")]
     mask = tf.Variable(tf.ones_like(kernel), False, name="kernel/mask")

@@ -26,15 +26,7 @@ __all__ = [
 
 
 def initial_kernels(shapes, seed):
-    """Draws kernels by the initializers that contrib had.
-
-    Args:
-        shapes: list of lists of ints, [..., inputs, outputs].
-        seed: of each op; that of the graph is 7.
-
-    Returns:
-        {name of the initializer: list of float32 arrays}.
-    """
+    """Draws kernels by the initializers that contrib had."""
     # --- initializers
     xavier = initializers.contrib_xavier
     scaling = initializers.contrib_variance_scaling
@@ -57,16 +49,6 @@ def initial_kernels(shapes, seed):
 
 def make_fully_connected(units, scale=None, name="mlp"):
     """Makes dense layers: ReLU where no activation is given, None after the last.
-
-    Args:
-        units: list of the layers' sizes.
-        scale: weight of an l2 penalty on the weights, a float, or None.
-        name: scope of the variables `fully_connected/weights`, `…/biases`,
-            `fully_connected_1/weights`, …
-
-    Returns:
-        Callable from a [..., features] float tensor to the [..., units[-1]] tensor and
-        the penalty, a scalar.
 
     Raises:
         ValueError: a scale below 0, or an integer; of the callable: no rank of 2 or
@@ -112,19 +94,6 @@ def make_conv2d(
 ):
     """Makes two convolutions, each with ReLU.
 
-    Args:
-        filters: list of two numbers of output channels.
-        size: [height, width] of the kernels, or a number for both.
-        stride: of the first, likewise.
-        padding: "SAME" or "VALID".
-        rate: dilation of the second.
-        biases: whether there are any.
-        name: scope of the variables `Conv/weights`, `Conv/biases`, `Conv_1/weights`, …
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch, new
-        height, new width, filters[1]].
-
     Raises:
         ValueError: another padding; of the callable: not four dimensions, or unknown
             channels.
@@ -150,18 +119,7 @@ class Chain(tf.Module):
 
 
 def make_repeated(filters, units, name="net"):
-    """Makes layers by `repeat`, each the same, and by `stack`, each of another size.
-
-    Args:
-        filters: number of channels of two convolutions.
-        units: list of the dense layers' sizes.
-        name: scope of the variables `conv/conv_1/weights`, `conv/conv_2/weights`, …,
-            `fc/fc_1/weights`, …
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch,
-        units[-1]], after ReLU, too.
-    """
+    """Makes layers by `repeat`, each the same, and by `stack`, each of another size."""
     return Chain(
         *[Conv2D(f"{name}/conv/conv_{i}", filters, [3, 3]) for i in (1, 2)],
         lambda x: flatten(tf.nn.max_pool2d(x, [2, 2], 2, "VALID")),
@@ -178,38 +136,13 @@ def flatten(x):
 
 
 def pool_and_flatten(x, size):
-    """Pools images by the maximum and by the average, and flattens the first.
-
-    Args:
-        x: [batch, height, width, channels] float tensor.
-        size: of the windows, a number or [height, width]; they are 2 apart.
-
-    Returns:
-        (averages [batch, new height, new width, channels], with padding, maxima [batch,
-        features], without).
-    """
+    """Pools images by the maximum and by the average, and flattens the first."""
     averages = tf.nn.avg_pool2d(x, size, 2, "SAME")
     return averages, flatten(tf.nn.max_pool2d(x, size, 2, "VALID"))
 
 
 def dropout(x, keep_prob, seed, is_training=True, noise_shape=None, draws=2):
-    """Keeps a share of the elements in training, and scales them up.
-
-    Args:
-        x: float array.
-        keep_prob: the share, in (0, 1].
-        seed: of the op; that of the graph is 7.
-        is_training: whether to drop anything.
-        noise_shape: list, 1 where a draw is for all, or None for a draw of every
-            element.
-        draws: how often to do it.
-
-    Returns:
-        List of arrays like x.
-
-    Raises:
-        ValueError: a share outside of (0, 1].
-    """
+    """Keeps a share of the elements in training, and scales them up."""
     # --- build
     tf.random.set_seed(7)
     x = tf.constant(x)
@@ -225,20 +158,7 @@ def dropout(x, keep_prob, seed, is_training=True, noise_shape=None, draws=2):
 
 
 def make_embed_sequence(vocab_size, embed_dim, name="words"):
-    """Makes embeddings of sequences, which an encoder and a decoder may share.
-
-    Args:
-        vocab_size: number of rows.
-        embed_dim: size of a vector.
-        name: scope of the variable `EmbedSequence/embeddings`.
-
-    Returns:
-        Callable from an int tensor of any shape to float32 [..., embed_dim].
-
-    Raises:
-        ValueError: of the callable: no number of rows, or no size.
-        tf.errors.InvalidArgumentError: of the callable, on a CPU: no such row.
-    """
+    """Makes embeddings of sequences, which an encoder and a decoder may share."""
     return Sequences(vocab_size, embed_dim, f"{name}/EmbedSequence")
 
 
@@ -267,20 +187,7 @@ class Sequences(Embeddings):
 
 
 def make_bow_encoder(vocab_size, embed_dim, sparse_lookup=True, name="text"):
-    """Makes a bag of words: the mean of the embeddings of a document.
-
-    Args:
-        vocab_size: number of rows.
-        embed_dim: size of a vector.
-        sparse_lookup: whether 0 is padding; a document of nothing else has row 0.
-        name: scope of the variable `bow_encoder/embeddings`.
-
-    Returns:
-        Callable from a [batch, length] int tensor to [batch, embed_dim] float32.
-
-    Raises:
-        ValueError: of the callable: no number of rows, or no size.
-    """
+    """Makes a bag of words: the mean of the embeddings of a document."""
     return BagOfWords(vocab_size, embed_dim, sparse_lookup, f"{name}/bow_encoder")
 
 
@@ -300,31 +207,15 @@ class BagOfWords(Embeddings):
 
 
 def one_hot(labels, num_classes, on_value=1.0, off_value=0.0):
-    """Gives every label a row of its own.
-
-    Args:
-        labels: int tensor of any shape.
-        num_classes: size of a row.
-        on_value, off_value: what stands at the label, and elsewhere.
-
-    Returns:
-        [..., num_classes] float32 tensor.
-    """
+    """Gives every label a row of its own."""
     return tf.one_hot(labels, num_classes, on_value, off_value)
 
 
 def penalty(weights, scale_l1, scale_l2):
     """Penalizes weights by their absolute values and by half their squares.
 
-    Args:
-        weights: list of float32 tensors, or float64 ones.
-        scale_l1, scale_l2: floats; 0.0 where there is no such penalty.
-
     Returns:
         Scalar.
-
-    Raises:
-        ValueError: an integer, a scale below 0, or no weights.
     """
     if not weights:
         raise ValueError("No weights to regularize.")
@@ -340,15 +231,7 @@ def penalty(weights, scale_l1, scale_l2):
 
 
 def summarize(x, weights):
-    """Summarizes activations by what is zero, and tensors by histograms, or as scalars.
-
-    Args:
-        x: [n, features] float array.
-        weights: [features, units] array of the same dtype.
-
-    Returns:
-        List of dicts as `summaries.read_events` returns them.
-    """
+    """Summarizes activations by what is zero, tensors by histograms, or as scalars."""
     with tempfile.TemporaryDirectory() as directory:
         writer = tf.summary.create_file_writer(directory)
 

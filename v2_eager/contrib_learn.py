@@ -30,24 +30,7 @@ __all__ = [
 
 
 def fit_and_predict(x, y, kernel, steps, options=()):
-    """Trains a linear model by `learn.Estimator`, whose model_fn asks for its mode.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        kernel: [features, units] array of the same dtype to start at.
-        steps: list of the steps of each call of `fit`; more go on from the last one.
-        options: dict with, of these: `max_steps`, whether the numbers are those of
-            the last step instead.
-
-    Returns:
-        dict with the metrics `evaluated`, the `predictions` [n, units], and the
-        `kernel` in the end.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a loss is NaN; in TensorFlow 1
-            NanLossDuringTrainingError.
-    """
+    """Trains a linear model by `learn.Estimator`, whose model_fn asks for its mode."""
     # --- model
     model = Line(kernel)
     global_step = tf.Variable(0, dtype=tf.int64)
@@ -89,24 +72,7 @@ class Line(tf.Module):
 
 
 def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
-    """Trains by `TPUEstimator`, on a TPU or, without a name, on what there is.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        kernel: [features, units] array of the same dtype to start at.
-        max_steps: how many steps to take.
-        batch_size: rows of a step, of all cores together; of an evaluation, too.
-        tpu_name: name of a TPU, or None.
-
-    Returns:
-        dict with the metrics `evaluated`, of the rows that fill batches, and the
-        `predictions` [n, units].
-
-    Raises:
-        tf.errors.InvalidArgumentError: a loss is NaN; in TensorFlow 1
-            NanLossDuringTrainingError.
-    """
+    """Trains by `TPUEstimator`, on a TPU or, without a name, on what there is."""
     # --- model
     strategy = tpu_strategy(tpu_name) if tpu_name else tf.distribute.get_strategy()
     with strategy.scope():
@@ -155,19 +121,7 @@ def tpu_strategy(name):
 
 
 def fit_eagerly(x, y, kernel, epochs, batch_size):
-    """Trains a linear model in eager mode, as of 1.5 to 1.10.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        kernel: [features, units] array of the same dtype to start at.
-        epochs: how often all rows are taken.
-        batch_size: how many rows a step takes.
-
-    Returns:
-        dict with the `mean` of the losses, the `kernel` in the end, the `predictions`
-        by it, whether this was eager, and the kinds of `devices`.
-    """
+    """Trains a linear model in eager mode, as of 1.5 to 1.10."""
     # --- model
     weights = tf.Variable(kernel, name="kernel")
 
@@ -195,19 +149,7 @@ def fit_eagerly(x, y, kernel, epochs, batch_size):
 
 
 def create_restored(saved, start, scope=""):
-    """Makes variables that take their values from a checkpoint of a graph.
-
-    Args:
-        saved: {name: array}, what the checkpoint holds.
-        start: {name: array}, the variables as they would begin.
-        scope: text that the checkpoint has before each of the names.
-
-    Returns:
-        {name: array}, the variables as they begin.
-
-    Raises:
-        tf.errors.NotFoundError: the checkpoint lacks a name.
-    """
+    """Makes variables that take their values from a checkpoint of a graph."""
     with tempfile.TemporaryDirectory() as directory:
         path = write_checkpoint(saved, directory)
         # --- restore
@@ -219,19 +161,7 @@ def create_restored(saved, start, scope=""):
 
 
 def word_ids(documents, others, length, min_frequency=0):
-    """Learns the words of documents, and gives their ids.
-
-    Args:
-        documents: list of text to learn from.
-        others: list of text.
-        length: ids of a document; longer ones are cut, shorter ones filled with 0.
-        min_frequency: words that come this often, or less, are unknown.
-
-    Returns:
-        dict with the int64 `ids` [documents, length], the ids of the `others` by what
-        was saved and restored, the number of words with the unknown one, `size`, and
-        the others `reversed` to text.
-    """
+    """Learns the words of documents, and gives their ids."""
     # --- vocabulary
     vocabulary = Vocabulary.learned(documents, length, min_frequency)
     ids = vocabulary.ids(documents)
@@ -296,15 +226,7 @@ class Vocabulary:
 
 
 def write_curves(values, step=0):
-    """Writes from a function that is handed tensors, as a host call is.
-
-    Args:
-        values: [steps, k] float array; the mean of a row is the loss of its step.
-        step: the first step.
-
-    Returns:
-        List of dicts as `summaries.read_events` returns them, by step and tag.
-    """
+    """Writes from a function that is handed tensors, as a host call is."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         global_step = tf.Variable(step, trainable=False, dtype=tf.int64)
@@ -329,21 +251,7 @@ def write_curves(values, step=0):
 
 
 def predict_saved(files, inputs, signature="serving_default"):
-    """Asks a saved model, without a session of one's own.
-
-    Args:
-        files: {path: bytes as a uint8 array}, the directory of a model of 1.15.5.
-        inputs: {name of the signature: array}.
-        signature: the signature's name.
-
-    Returns:
-        {name of the signature: array}.
-
-    Raises:
-        ValueError: no signature has that name, or an input that it has not, or one of
-            another shape.
-        OSError: there is no model in the directory.
-    """
+    """Asks a saved model, without a session of one's own."""
     with tempfile.TemporaryDirectory() as folder:
         # --- load
         signatures = tf.saved_model.load(unpack(files, folder)).signatures
@@ -362,17 +270,7 @@ def predict_saved(files, inputs, signature="serving_default"):
 
 
 def project(vectors, words, images=None):
-    """Writes what TensorBoard's projector shows: vectors, their words, their images.
-
-    Args:
-        vectors: [n, units] float32 array.
-        words: list of n words.
-        images: [height, width] of each image of a sprite, or None.
-
-    Returns:
-        dict with the `config` as text, the lines of the `metadata`, and the names and
-        shapes of the arrays in the checkpoint, `saved`.
-    """
+    """Writes what TensorBoard's projector shows: vectors, their words, their images."""
     with tempfile.TemporaryDirectory() as log_dir:
         # --- files
         with open(os.path.join(log_dir, "words.tsv"), "w") as file:

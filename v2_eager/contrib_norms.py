@@ -33,27 +33,7 @@ def make_batch_norm(
     zero_debias=False,
     name="net",
 ):
-    """Makes a batch normalization, whose updates are collected and run.
-
-    Args:
-        decay: share of the moving statistics that an update keeps.
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
-        epsilon: added to the variance.
-        activation: name of a function of `tf.nn`, or None.
-        fused: False: not by the kernel that takes matrices and images, in float32.
-        zero_debias: whether the moving mean is divided by 1 - decay ** updates.
-        name: scope of the variables `BatchNorm/beta`, `BatchNorm/gamma`,
-            `BatchNorm/moving_mean` and `BatchNorm/moving_variance`.
-
-    Returns:
-        Callable from a [..., channels] float tensor and `is_training`, a bool, to a
-        tensor of the same shape.
-
-    Raises:
-        TypeError: of the callable: float64, and not `fused=False`.
-        ValueError: of the callable: unknown channels.
-    """
+    """Makes a batch normalization, whose updates are collected and run."""
     norm = ContribBatchNorm(
         decay,
         center,
@@ -79,16 +59,7 @@ class Activated(tf.Module):
 
 
 def moving_variance(batches, decay=0.999, fused=None):
-    """Follows the variance that inference will divide by, batch after batch.
-
-    Args:
-        batches: list of [n, …, channels] float32 arrays; n may vary.
-        decay: share of it that an update keeps.
-        fused: False: not by the kernel, and of float64, too.
-
-    Returns:
-        List of [channels] arrays, `norm/moving_variance` after each batch.
-    """
+    """Follows the variance that inference will divide by, batch after batch."""
     # --- build
     spec = tf.TensorSpec([None, *batches[0].shape[1:]], batches[0].dtype)
     norm = ContribBatchNorm(decay, fused=fused, name="norm")
@@ -103,18 +74,7 @@ def moving_variance(batches, decay=0.999, fused=None):
 
 
 def make_critic(units, decay=0.999, name="critic"):
-    """Makes a critic that is asked twice: what is real first, what is generated then.
-
-    Args:
-        units: size of the layer whose output is normalized.
-        decay: share of the moving statistics that an update keeps.
-        name: scope of the variables `hidden/weights`, `hidden/BatchNorm/…`,
-            `score/weights` and `score/biases`.
-
-    Returns:
-        Callable from two [batch, features] float32 tensors to the [batch, 1] scores of
-        both. Each call moves the moving statistics twice.
-    """
+    """Makes a critic that is asked twice: the real first, then what is generated."""
     return Critic(units, decay, name)
 
 
@@ -140,19 +100,7 @@ def in_place(decay, name):
 
 
 def make_normalized(filters, units, decay=0.999, name="net"):
-    """Makes a convolution and a dense layer, each with `normalizer_fn` and no biases.
-
-    Args:
-        filters: number of channels.
-        units: size of the output.
-        decay: share of the moving statistics that an update keeps.
-        name: scope of the variables `conv/weights`, `conv/BatchNorm/beta`, …, and
-            `scores/weights`, `scores/BatchNorm/beta`, …
-
-    Returns:
-        Callable from a [batch, height, width, channels] float32 tensor and
-        `is_training`, a bool, to [batch, units], after ReLU, too.
-    """
+    """Makes a convolution and a dense layer, with `normalizer_fn` and no biases."""
     return Normalized(filters, units, decay, name)
 
 
@@ -178,23 +126,7 @@ def make_layer_norm(
     activation=None,
     name="net",
 ):
-    """Makes layer normalization, over all axes of an example and not just the last.
-
-    Args:
-        begin_norm_axis: first of the axes to normalize over; may be negative.
-        begin_params_axis: first of the axes that beta and gamma have; likewise.
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
-        activation: name of a function of `tf.nn`, or None.
-        name: scope of the variables `LayerNorm/beta` and `LayerNorm/gamma`.
-
-    Returns:
-        Callable from a [batch, …] float tensor to one of the same shape.
-
-    Raises:
-        ValueError: of the callable: an axis that there is not, or unknown sizes of the
-            axes that beta and gamma have.
-    """
+    """Makes layer normalization, over all axes of an example and not just the last."""
     norm = norms.LayerNorm(
         begin_norm_axis, begin_params_axis, center, scale, f"{name}/LayerNorm"
     )
@@ -202,20 +134,7 @@ def make_layer_norm(
 
 
 def make_instance_norm(center=True, scale=True, epsilon=1e-6, name="net"):
-    """Makes instance normalization: over space, each example and channel on its own.
-
-    Args:
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
-        epsilon: added to the variance.
-        name: scope of the variables `InstanceNorm/beta` and `InstanceNorm/gamma`.
-
-    Returns:
-        Callable from a [batch, …, channels] float tensor to one of the same shape.
-
-    Raises:
-        ValueError: of the callable: unknown channels.
-    """
+    """Makes instance normalization: over space, each example and channel on its own."""
     return norms.InstanceNorm(center, scale, epsilon, f"{name}/InstanceNorm")
 
 
@@ -228,25 +147,7 @@ def make_group_norm(
     epsilon=1e-6,
     name="net",
 ):
-    """Makes group normalization: over space and the channels of a group.
-
-    Args:
-        groups: how many.
-        channels_axis: where the channels are.
-        reduction_axes: the other axes to normalize over.
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
-        epsilon: added to the variance.
-        name: scope of the variables `GroupNorm/beta` and `GroupNorm/gamma`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor, or whatever the
-        axes say, to one of the same shape.
-
-    Raises:
-        ValueError: of the callable: a number of channels that is unknown, less than the
-            groups or no multiple of them; axes that are the same, or unknown sizes.
-    """
+    """Makes group normalization: over space and the channels of a group."""
     path = f"{name}/GroupNorm"
     return norms.GroupNorm(
         groups, channels_axis, reduction_axes, center, scale, epsilon, path
@@ -254,29 +155,7 @@ def make_group_norm(
 
 
 def train(x, y, start, steps, rate, options=()):
-    """Trains a classifier by `optimize_loss`, which runs the updates that it finds.
-
-    Args:
-        x: [n, features] float array; of float64, the option `fused` must be False.
-        y: [n] int array of classes.
-        start: {"hidden/weights": [features, units] array, "hidden/BatchNorm/beta":
-            [units] array, "scores/weights": [units, classes] array, "scores/biases":
-            [classes] array}, of the dtype of x.
-        steps: how many steps to take, all on the same rows.
-        rate: learning rate, a float.
-        options: dict with, of these: `fused`, of the batch norm; `optimizer`, "SGD"
-            (the default), "Momentum" (of 0.9), "Adam", "Adagrad", "RMSProp" or "Ftrl";
-            `clip_gradients`, a norm, a float; `decay`, (steps, factor) of an
-            exponential decay; `multipliers`, {name of a variable: factor of its
-            gradient}.
-
-    Returns:
-        dict with the `losses` before every step, the `summaries` by tag, [steps]
-        arrays, and the `variables` in the end by their names in a checkpoint.
-
-    Raises:
-        ValueError: a rate below 0, a norm that is no float, another optimizer.
-    """
+    """Trains a classifier by `optimize_loss`, which runs the updates that it finds."""
     options = dict(options)
     x, y = tf.constant(x), tf.constant(y, tf.int64)
     # --- loss

@@ -34,24 +34,7 @@ class RMSPropW(optimizers.DecoupledWeightDecay, optimizers.RMSProp):
 
 
 def fit(ids, labels, start, optimizer, hyper, decayed=None):
-    """Trains a classifier of word numbers by an optimizer of contrib.
-
-    Args:
-        ids: [steps, n, words] int array, rows of the table.
-        labels: [steps, n] int array of classes.
-        start: {"table": [rows, size] array, "kernel": [size, classes] array, "bias":
-            [classes] array}.
-        optimizer: "AdamW", "LazyAdam", "LARS", "Nadam" or "RMSPropW".
-        hyper: dict of its arguments.
-        decayed: names of the variables whose weights decay; None for all.
-
-    Returns:
-        dict with the `losses` before every step, and the `variables` in the end by
-        name, slots included.
-
-    Raises:
-        ValueError: a negative momentum, or decay, of LARS.
-    """
+    """Trains a classifier of word numbers by an optimizer of contrib."""
     # --- optimizer
     known = {name: getattr(optimizers, name) for name in CONTRIB}
     made = {**known, "RMSPropW": RMSPropW}[optimizer](**hyper)
@@ -83,24 +66,7 @@ def fit(ids, labels, start, optimizer, hyper, decayed=None):
 
 
 def train_scaled(x, y, start, steps, rate, scaling):
-    """Trains in the dtype of x, weights in theirs, by a loss that is scaled up.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of its dtype.
-        start: {"kernel": [features, units] array, "bias": [units] array}, of a dtype
-            of their own.
-        steps: how many steps to take by momentum of 0.9, all on the same rows.
-        rate: learning rate.
-        scaling: a fixed scale, or a dict of arguments of the one that is updated.
-
-    Returns:
-        dict with the `losses` before every step, the `scales` after, how many steps
-        were `taken` by then, and the `variables` in the end by name.
-
-    Raises:
-        ValueError: a fixed scale below 1.
-    """
+    """Trains in the dtype of x, weights in theirs, by a loss that is scaled up."""
     # --- scale
     if isinstance(scaling, dict):
         manager = optimizers.ExponentialUpdateLossScale(**scaling)
@@ -148,21 +114,7 @@ class Line(tf.Module):
 
 
 def fit_averaged(x, y, start, steps, rate, average_decay, counted=False):
-    """Trains, saves averages in the place of weights, and evaluates these.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        start: {"kernel": [features, units] array, "bias": [units] array}.
-        steps: how many steps to take by momentum of 0.9.
-        rate: learning rate.
-        average_decay: share of the old average that a step keeps, at most.
-        counted: whether it is less in early steps.
-
-    Returns:
-        dict with the `losses` before every step, what was `saved` by name, and the
-        loss that is `evaluated` with it.
-    """
+    """Trains, saves averages in the place of weights, and evaluates these."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "model.ckpt")
         # --- train
@@ -198,19 +150,7 @@ class MultitaskMomentum(optimizers.Multitask, optimizers.Momentum):
 
 
 def fit_tasks(x, targets, present, start, clip_norm, rate=0.125):
-    """Trains two tasks, of which a step may lack one, without touching its slots.
-
-    Args:
-        x: [n, features] float array.
-        targets: {task: [n, units] array}.
-        present: {task: list of 1.0 or 0.0, of every step whether the task is there}.
-        start: {"shared": [features, size] array, and of every task [size, units]}.
-        clip_norm: of all gradients together.
-        rate: learning rate, of momentum of 0.9.
-
-    Returns:
-        dict with the `norms` of every step, and the `variables` in the end by name.
-    """
+    """Trains two tasks, of which a step may lack one, without touching its slots."""
     # --- loss
     variables = variables_of(start)
 
@@ -267,19 +207,7 @@ def descend(function, x, bounds, callback, iterations):
 
 
 def minimize_externally(x, y, start, iterations, bounds=None):
-    """Minimizes by an optimizer that knows nothing of TensorFlow, as SciPy's do.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        start: {"kernel": [features, units] array, "bias": [units] array}.
-        iterations: how many of them.
-        bounds: of the kernel, (low, high); None for none.
-
-    Returns:
-        dict with the `losses` of all calls, the vector after each iteration as
-        `iterates`, and the `variables` in the end.
-    """
+    """Minimizes by an optimizer that knows nothing of TensorFlow, as SciPy's do."""
     # --- function
     line = Line(start)
     variables = [line.kernel, line.bias]

@@ -32,21 +32,11 @@ __all__ = [
 def make_conv_lstm(channels, kernel, sizes, use_bias=True, name="reader"):
     """Makes an LSTM of maps, whose products are convolutions.
 
-    Args:
-        channels: how many of both parts of the state.
-        kernel: list of its one to three sizes.
-        sizes: list of as many sizes of the maps, and of their channels.
-        use_bias: whether there is a bias.
-        name: scope of the variables `rnn/conv_2d_lstm_cell/kernel` and `…/biases`.
-
     Returns:
         Callable from a [batch, time, sizes...] float tensor, and optionally the
         lengths, [batch] ints, and a state, a pair of [batch, ..., channels], to the
         outputs, [batch, time, ..., channels], zero past the end, and the last state
         (c, h), that of the end.
-
-    Raises:
-        ValueError: sizes that are not one more than those of the kernel.
     """
     if len(sizes) != len(kernel) + 1:
         raise ValueError(f"Invalid input_shape {sizes} for conv_ndims={len(kernel)}.")
@@ -71,19 +61,7 @@ class FilmReader(tf.Module):
 
 
 def predict_frames(films, start, steps, rate=0.01):
-    """Trains two layers of maps to tell the next frame, and goes on by itself.
-
-    Args:
-        films: [n, time, height, width, 1] float array.
-        start: {"kernels": list of two [3, 3, channels, gates] arrays, "biases": of two
-            [gates], "last": [1, 1, channels, 1]}.
-        steps: of Adam, all on the same films.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before every step, and the [n, height, width, 1] frame
-        after the last, as it is `told` in the end.
-    """
+    """Trains two layers of maps to tell the next frame, and goes on by itself."""
     # --- cells
     x, layers = tf.constant(films), []
     depth = films.shape[-1]
@@ -118,40 +96,13 @@ def predict_frames(films, start, steps, rate=0.01):
 
 
 def make_group_lstm(units, groups, projected=None, forget_bias=1.0, name="reader"):
-    """Makes an LSTM in groups, none of which sees the inputs and state of another.
-
-    Args:
-        units: size of c, all groups together.
-        groups: how many.
-        projected: size of h, if it is not that of c.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        name: scope of the variables `rnn/glstm_cell/group0/kernel`, `…/bias_i`,
-            `…/bias_j`, `…/bias_f`, `…/bias_o`, `…/projection/kernel`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state (c, h), that of the end.
-
-    Raises:
-        ValueError: sizes, or of the callable a depth, that the groups do not divide.
-    """
+    """Makes an LSTM in groups, none of which sees the inputs and state of another."""
     options = {"name": f"{name}/rnn/glstm_cell", "forget_bias": forget_bias}
     return Reader(GLSTMCell(units, DRAW, projected, groups, **options))
 
 
 def make_sru(units, name="reader"):
-    """Makes a unit whose gates see the input alone.
-
-    Args:
-        units: size of the state.
-        name: scope of the variables `rnn/sru_cell/kernel` and `…/bias`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state, [batch, units], which is no output.
-    """
+    """Makes a unit whose gates see the input alone."""
     return Reader(SRUCell(units, f"{name}/rnn/sru_cell", DRAW))
 
 
@@ -176,20 +127,7 @@ def run_from(cell, weights, run):
 
 
 def read_independently(kind, units, x, lengths, weights):
-    """Reads by a cell whose units see no state but their own, from old weights.
-
-    Args:
-        kind: "IndRNN", whose activation is relu, "IndyGRU" or "IndyLSTM".
-        units: size of the state.
-        x: [batch, time, depth] float array.
-        lengths: [batch] int array.
-        weights: dict of arrays of its dtype, as a checkpoint has them: of IndRNN
-            `rnn/ind_rnn_cell/kernel_w`, `…/kernel_u` and `…/bias`.
-
-    Returns:
-        dict with the `outputs`, the last `state`, and `gradients` of half the outputs'
-        squares by the weights.
-    """
+    """Reads by a cell whose units see no state but their own, from old weights."""
     # --- cell
     cell = {
         "IndRNN": IndRNNCell(units, tf.nn.relu, "rnn/ind_rnn_cell"),
@@ -203,21 +141,7 @@ def read_independently(kind, units, x, lengths, weights):
 
 
 def read_by_time(times, x, weights, leak=0.001, peepholes=False):
-    """Reads by an LSTM that is open for a part of each unit's period only.
-
-    Args:
-        times: [batch, time, 1] float array, when the inputs came.
-        x: [batch, time, depth] float32 array.
-        weights: dict of arrays, as a checkpoint has them, under
-            `rnn/phased_lstm_cell/`: kernel and bias of `mask_gates`, `new_input` and
-            `output_gate`, and `period`, `phase` and `ratio_on`, [units] each.
-        leak: what passes a gate that is closed.
-        peepholes: whether the gates see c, too.
-
-    Returns:
-        dict with the `outputs`, the last `state`, and `gradients` of half the outputs'
-        squares by the weights.
-    """
+    """Reads by an LSTM that is open for a part of each unit's period only."""
     # --- cell
     units = len(weights["rnn/phased_lstm_cell/period"])
     cell = PhasedLSTMCell(units, peepholes, leak, name="rnn/phased_lstm_cell")
@@ -235,26 +159,7 @@ def read_by_time(times, x, weights, leak=0.001, peepholes=False):
 
 
 def read_spectra(x, lengths, units, size, skip, weights, blocks=None, options=None):
-    """Reads spectra by a grid of LSTMs, over time and over bands, from old weights.
-
-    Args:
-        x: [batch, time, depth] float array.
-        lengths: [batch] int array.
-        units: size of the states.
-        size: how many numbers a band has.
-        skip: how far the next band is.
-        weights: dict of arrays of the dtype of x, as a checkpoint has them, under
-            `rnn/grid_lstm_cell/`: `W_f_0_0`, `B_f_0`, `W_t_0_0`, `B_t_0`, and so on.
-        blocks: list of (beginning, end) of blocks with weights of their own, or None.
-        options: dict of more arguments of the cell.
-
-    Returns:
-        dict with the `outputs`, [batch, time, 2 * units * bands], the last `state`, and
-        `gradients` of half the outputs' squares by the weights.
-
-    Raises:
-        ValueError: bands that do not cover a spectrum.
-    """
+    """Reads spectra by a grid of LSTMs, over time and over bands, from old weights."""
     # --- cell
     starts, ends = zip(*(blocks or [(0, x.shape[2])]))
     counts = [(end - start - size) // skip + 1 for start, end in zip(starts, ends)]
@@ -275,22 +180,7 @@ def read_spectra(x, lengths, units, size, skip, weights, blocks=None, options=No
 
 
 def read_bands(x, units, size, skip, weights, peepholes=False):
-    """Reads spectra by one LSTM for all bands, by turns, from old weights.
-
-    Args:
-        x: [batch, time, depth] float array.
-        units: size of the state of a band.
-        size: how many numbers a band has.
-        skip: how far the next band is.
-        weights: dict of arrays of the dtype of x, as a checkpoint has them:
-            `time_freq_lstm_cell/W_0`, `…/B`, and with peepholes `…/W_F_diag`,
-            `…/W_I_diag` and `…/W_O_diag`.
-        peepholes: whether the gates see c, too.
-
-    Returns:
-        dict with the `outputs`, [batch, time, units * bands], the last `state`, and
-        `gradients` of half the outputs' squares by the weights.
-    """
+    """Reads spectra by one LSTM for all bands, by turns, from old weights."""
     # --- cell
     cell = rnn.TimeFreqLSTMCell(
         units, peepholes, feature_size=size, frequency_skip=skip

@@ -22,22 +22,7 @@ STACK = "stack_bidirectional_rnn/cell_"
 
 
 def make_attention(units, window, size=None, hidden=None, name="reader"):
-    """Makes a GRU that attends to its last outputs.
-
-    Args:
-        units: size of the state of the GRU.
-        window: how many outputs it sees, zeros at first.
-        size: of the outputs, if it is not `units`.
-        hidden: size of the layer that scores, if it is not that of the outputs.
-        name: scope of `rnn/attention_cell_wrapper/kernel`, `…/bias`, `…/gru_cell/…`,
-            `…/attention/attn_w`, `…/attn_v`, `…/kernel`, `…/bias` and
-            `…/attn_output_projection/…`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, size], and the last state: that of
-        the GRU, what was attended to, and the window, [batch, window * size].
-    """
+    """Makes a GRU that attends to its last outputs."""
     path = f"{name}/rnn/attention_cell_wrapper"
     cell = gru(units, path)
     return Reader(
@@ -46,38 +31,14 @@ def make_attention(units, window, size=None, hidden=None, name="reader"):
 
 
 def make_highway(units, coupled=True, carry_bias=1.0, name="reader"):
-    """Makes a GRU between whose inputs and outputs a gate decides.
-
-    Args:
-        units: size of the state, and the depth of the inputs.
-        coupled: whether what is not carried is transformed.
-        carry_bias: initial bias of the gate.
-        name: scope of the variables `rnn/carry_w`, `rnn/carry_b`, `rnn/transform_w`,
-            `rnn/transform_b` and `rnn/gru_cell/…`.
-
-    Returns:
-        Callable from a [batch, time, units] float tensor to the outputs, [batch, time,
-        units], and the last state, [batch, units].
-    """
+    """Makes a GRU between whose inputs and outputs a gate decides."""
     path = f"{name}/rnn"
     cell = gru(units, path)
     return Reader(rnn.HighwayWrapper(cell, coupled, carry_bias, path, DRAW))
 
 
 def make_projections(units, inputs, outputs, name="reader"):
-    """Makes an LSTM behind a layer, with another layer behind it.
-
-    Args:
-        units: size of both parts of the state.
-        inputs: units of the layer before, with ReLU.
-        outputs: units of the layer behind, without.
-        name: scope of `rnn/output_projection_wrapper/kernel` and `…/bias`, within that
-            of `…/input_projection_wrapper/…`, and within that of `…/basic_lstm_cell/…`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        outputs], and the last state (c, h).
-    """
+    """Makes an LSTM behind a layer, with another layer behind it."""
     behind = f"{name}/rnn/output_projection_wrapper"
     before = f"{behind}/input_projection_wrapper"
     cell = basic_lstm(units, before)
@@ -86,35 +47,14 @@ def make_projections(units, inputs, outputs, name="reader"):
 
 
 def make_embedding_reader(units, classes, size, name="reader"):
-    """Makes a GRU that reads words, by a table of vectors.
-
-    Args:
-        units: size of the state.
-        classes: how many words there are.
-        size: of the vectors.
-        name: scope of `rnn/embedding_wrapper/embedding` and `…/gru_cell/…`.
-
-    Returns:
-        Callable from a [batch, time, 1] int tensor to the outputs, [batch, time, units]
-        float32, and the last state, [batch, units].
-    """
+    """Makes a GRU that reads words, by a table of vectors."""
     path = f"{name}/rnn/embedding_wrapper"
     cell = rnn.EmbeddingWrapper(gru(units, path), classes, size, DRAW, path)
     return Reader(cell, dtype=tf.float32)
 
 
 def make_static_both_ways(units, name="reader"):
-    """Makes two LSTMs that are unrolled, one of which reads from the end.
-
-    Args:
-        units: size of both parts of each state.
-        name: scope of `bidirectional_rnn/fw/basic_lstm_cell/…` and `…/bw/…`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the list of outputs, each [batch, 2 * units], and the two last
-        states (c, h).
-    """
+    """Makes two LSTMs that are unrolled, one of which reads from the end."""
     return StaticBothWays(units, f"{name}/bidirectional_rnn")
 
 
@@ -134,19 +74,7 @@ class StaticBothWays(tf.Module):
 
 
 def make_stack_both_ways(units, layers, name="reader"):
-    """Makes layers of GRUs: each reads the outputs of both ways of the layer below.
-
-    Args:
-        units: size of each state.
-        layers: how many.
-        name: scope of `stack_bidirectional_rnn/cell_0/bidirectional_rnn/fw/gru_cell/…`,
-            and so on.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor and the lengths, [batch] ints,
-        to the outputs of the last layer, [batch, time, 2 * units], and the tuples of
-        last states of both ways.
-    """
+    """Makes layers of GRUs: each reads the outputs of both ways of the layer below."""
     return StackBothWays(units, layers, f"{name}/{STACK}")
 
 
@@ -171,15 +99,6 @@ def run_cudnn_lstm(x, weights):
 
     Args:
         x: [time, batch, depth] float array.
-        weights: what the checkpoint has below the scope of the layer:
-            {"rnn/multi_rnn_cell/cell_0/cudnn_compatible_lstm_cell/kernel": [depth +
-            units, 4 * units] array, "…/bias": [4 * units] array, and so on of cell_1}.
-
-    Returns:
-        {"outputs": [time, batch, units], "h": [layers, batch, units], "c": …}.
-
-    Raises:
-        KeyError: a weight is missing.
     """
     # --- build
     path = "rnn/multi_rnn_cell/cell_{}/cudnn_compatible_lstm_cell".format
@@ -199,24 +118,7 @@ def run_cudnn_lstm(x, weights):
 
 
 def run_cudnn_gru(x, weights):
-    """Runs the GRUs of a checkpoint that a bidirectional `CudnnGRU` wrote.
-
-    Args:
-        x: [time, batch, depth] float array.
-        weights: what the checkpoint has below the scope of the layer:
-            {"stack_bidirectional_rnn/cell_0/bidirectional_rnn/fw/
-            cudnn_compatible_gru_cell/gates/kernel": [depth + units, 2 * units] array,
-            "…/gates/bias", "…/candidate/input_projection/kernel", "…/bias",
-            "…/candidate/hidden_projection/kernel", "…/bias", and so on of bw and
-            cell_1}.
-
-    Returns:
-        {"outputs": [time, batch, 2 * units], "h": [2 * layers, batch, units]}, the
-        states in the order of CudnnGRU: forward and backward of each layer.
-
-    Raises:
-        KeyError: a weight is missing.
-    """
+    """Runs the GRUs of a checkpoint that a bidirectional `CudnnGRU` wrote."""
     # --- build
     path = f"{STACK}{{}}/bidirectional_rnn/{{}}/cudnn_compatible_gru_cell".format
     units = weights[f"{path(0, 'fw')}/candidate/input_projection/bias"].shape[0]
@@ -273,22 +175,7 @@ def cudnn_gru_to_keras(
 
 
 def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
-    """Trains LSTMs to tell the next word, piece by piece, and keeps their state.
-
-    Args:
-        words: [batch, time] int array, time one more than a multiple of the pieces.
-        start: {name: float32 array} of all variables: "embedding", [words, units],
-            "rnn/multi_rnn_cell/cell_0/lstm_cell/kernel", "…/bias", and so on, and
-            "softmax_w" and "softmax_b".
-        layers: how many.
-        pieces: in how many pieces an epoch reads; gradients end where a piece begins.
-        epochs: how often to read the words.
-        rate: learning rate; gradients are clipped to a norm of 1.
-
-    Returns:
-        dict with the `losses` of the pieces, and the `variables` by name and the last
-        `states` in the end.
-    """
+    """Trains LSTMs to tell the next word, piece by piece, and keeps their state."""
     # --- model
     batch, steps = words.shape[0], (words.shape[1] - 1) // pieces
     model = LanguageModel(start, layers)

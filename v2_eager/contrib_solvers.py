@@ -17,17 +17,7 @@ __all__ = [
 
 
 def solve_by_gradients(matrix, rhs, steps=20, tol=1e-4):
-    """Solves a system of a symmetric positive definite matrix by conjugate gradients.
-
-    Args:
-        matrix: [n, n] float tensor.
-        rhs: [n] tensor.
-        steps: how many to take, at most.
-        tol: how small the residual is in the end, of what it was.
-
-    Returns:
-        (the solution [n], the residual [n]).
-    """
+    """Solves a system of a symmetric positive definite matrix by conjugate gradient."""
     rhs = tf.convert_to_tensor(rhs)
     operator = tf.linalg.LinearOperatorFullMatrix(
         matrix, is_self_adjoint=True, is_positive_definite=True
@@ -40,17 +30,7 @@ def solve_by_gradients(matrix, rhs, steps=20, tol=1e-4):
 
 
 def solve_least_squares(matrix, rhs, steps=20, tol=1e-6):
-    """Finds the least squares by conjugate gradients.
-
-    Args:
-        matrix: [rows, columns] float tensor.
-        rhs: [rows] tensor.
-        steps: how many to take, at most.
-        tol: how small the gradient is in the end, of what it was.
-
-    Returns:
-        (the solution [columns], the residual [rows]).
-    """
+    """Finds the least squares by conjugate gradients."""
 
     def slope(residual):
         return tf.linalg.matvec(matrix, residual, adjoint_a=True)
@@ -80,16 +60,7 @@ def squares(x):
 
 
 def largest_singular_values(matrix, start, steps):
-    """Estimates singular values by the bidiagonal matrix of Lanczos' steps.
-
-    Args:
-        matrix: [rows, columns] float tensor.
-        start: [rows, 1] tensor, where it begins.
-        steps: how many.
-
-    Returns:
-        [steps] tensor, the largest first.
-    """
+    """Estimates singular values by the bidiagonal matrix of Lanczos' steps."""
     left, right = [start / tf.norm(start)], []
     diagonal, below = [], []
     for i in range(steps):
@@ -123,15 +94,6 @@ def spiral(y, t):
 
 def integrate(y, t, rtol=1e-6, atol=1e-12):
     """Integrates a differential equation, in steps that its error chooses.
-
-    Args:
-        y: [n, 2] float tensor, where it begins.
-        t: [times] float64 tensor, rising.
-        rtol: how far a step may be off, relative to y.
-        atol: how far besides.
-
-    Returns:
-        [times, n, 2] tensor, y at each time.
 
     Raises:
         tf.errors.InvalidArgumentError: times that do not rise, or a y that is not
@@ -262,19 +224,8 @@ def fit_curve(y, new, middle, slopes, dt):
 def integrate_in_steps(y, t, dt=None, method="rk4"):
     """Integrates a differential equation in steps of a given size.
 
-    Args:
-        y: [n, 2] float tensor, where it begins.
-        t: [times] float64 tensor, rising.
-        dt: [times - 1] tensor, the size of the steps between two times, which is made
-            smaller so that they fit; None for a step each.
-        method: "rk4" or "midpoint".
-
-    Returns:
-        [times, n, 2] tensor, y at each time.
-
     Raises:
         tf.errors.InvalidArgumentError: times that do not rise.
-        ValueError: another method.
     """
     return odeint_fixed(spiral, y, t, dt, method)
 
@@ -323,18 +274,7 @@ METHODS = {"rk4": runge_kutta, "midpoint": midpoint}
 
 
 def fit_rates(observed, times, start, steps, rate):
-    """Learns the rates of an equation of predators and prey from what was observed.
-
-    Args:
-        observed: [times, 2] float64 array, the first of which is where it begins.
-        times: [times] float64 array.
-        start: [4] float64 array, the rates.
-        steps: of gradient descent.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before every step, and the `rates` in the end.
-    """
+    """Learns the rates of an equation of predators and prey from what was observed."""
     # --- loss
     rates = tf.Variable(start)
     optimizer = optimizers.GradientDescent(rate)
@@ -360,12 +300,6 @@ def fit_rates(observed, times, start, steps, rate):
 def sparsemax(logits):
     """Gives probabilities, of which many are zero.
 
-    Args:
-        logits: [n, classes] float tensor.
-
-    Returns:
-        Tensor like it, whose rows have the sum 1.
-
     Raises:
         ValueError: not two dimensions.
     """
@@ -385,15 +319,7 @@ def sparsemax(logits):
 
 
 def sparsemax_loss(logits, labels):
-    """Gives the loss of a classifier by sparsemax.
-
-    Args:
-        logits: [n, classes] float tensor.
-        labels: tensor like it, one-hot, or shares.
-
-    Returns:
-        [n] tensor.
-    """
+    """Gives the loss of a classifier by sparsemax."""
     probs = sparsemax(logits)
     chosen = (probs > 0) | tf.math.is_nan(probs)
     # Where a class has no share, an infinite logit is no NaN.

@@ -24,16 +24,7 @@ __all__ = [
 
 
 def run_tests(x, expected):
-    """Runs a test class both in a graph and eagerly, and tells what came of it.
-
-    Args:
-        x: float array to square.
-        expected: array like it.
-
-    Returns:
-        dict with the `values`, whether each was made in `eager` mode, how often the
-        test was `set_up`, and how many tests have `failed`.
-    """
+    """Runs a test class both in a graph and eagerly, and tells what came of it."""
     values, modes, set_ups = [], [], []
 
     # --- test
@@ -80,17 +71,7 @@ def in_both_modes(test):
 
 
 def checkpoint_gradients(x, kernels, every):
-    """Differentiates a deep network, and computes layers twice instead of keeping them.
-
-    Args:
-        x: [n, units] float array.
-        kernels: list of [units, units] arrays of the same dtype.
-        every: how many layers there are from one that is kept to the next.
-
-    Returns:
-        dict with the `loss`, the `gradients` by the kernels, and how many layers are
-        `computed` in all.
-    """
+    """Differentiates a deep network, and recomputes layers instead of keeping them."""
 
     # --- network
     def network(x, kernels):
@@ -122,16 +103,7 @@ def checkpoint_gradients(x, kernels, every):
 
 
 def replace_activation(x, kernels, by):
-    """Puts tanh where a network that others built has ReLU.
-
-    Args:
-        x: [n, features] float array.
-        kernels: list of two matrices of the same dtype.
-        by: "reroute_ts", "swap_outputs" or "graph_replace".
-
-    Returns:
-        The scores ([n, classes], [n, classes]) before and after it.
-    """
+    """Puts tanh where a network that others built has ReLU."""
 
     # --- network
     @tf.function
@@ -144,17 +116,7 @@ def replace_activation(x, kernels, by):
 
 
 def rotate(images, angles, interpolation="NEAREST"):
-    """Rotates images about their middle, what comes from outside being 0.
-
-    Args:
-        images: [n, height, width, channels], [height, width, channels] or
-            [height, width] tensor.
-        angles: [n] float tensor or a scalar, radians against the clock.
-        interpolation: "NEAREST" or "BILINEAR".
-
-    Returns:
-        Tensor like the images.
-    """
+    """Rotates images about their middle, what comes from outside being 0."""
     return project(images, rotations(angles, *sizes(images)), interpolation)
 
 
@@ -212,16 +174,7 @@ def project(images, transforms, interpolation="NEAREST", output_shape=None):
 
 
 def translate(images, offsets, interpolation="NEAREST"):
-    """Moves images, what comes from outside being 0.
-
-    Args:
-        images: see `rotate`.
-        offsets: [n, 2] or [2] float tensor, how far to the right and down.
-        interpolation: "NEAREST" or "BILINEAR".
-
-    Returns:
-        Tensor like the images.
-    """
+    """Moves images, what comes from outside being 0."""
     return project(images, translations(offsets), interpolation)
 
 
@@ -238,13 +191,6 @@ def transform(images, angle, offset, interpolation="NEAREST", output_shape=None)
 
     Args:
         images: see `rotate`.
-        angle: scalar float tensor, as for `rotate`.
-        offset: [2] float tensor, as for `translate`.
-        interpolation: "NEAREST" or "BILINEAR".
-        output_shape: [height, width] of the result, by default those of the images.
-
-    Returns:
-        Tensor of images.
     """
     turned = matrices(rotations(angle, *sizes(images)))
     both = tf.reshape(matrices(translations(offset)) @ turned, [-1, 9])
@@ -260,19 +206,7 @@ def matrices(transforms):
 
 
 def dense_image_warp(images, flow):
-    """Takes each pixel from where a flow says that it was, between four others.
-
-    Args:
-        images: [n, height, width, channels] float tensor.
-        flow: [n, height, width, 2] float tensor, how far down and to the right it has
-            moved; beyond the border are the pixels of the border.
-
-    Returns:
-        Tensor like the images.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a height or a width below 2.
-    """
+    """Takes each pixel from where a flow says that it was, between four others."""
     rows, height, width, _ = tf.unstack(tf.shape(images))
     tf.debugging.assert_greater_equal([height, width], 2, "It must be at least 2.")
     grid = tf.stack(tf.meshgrid(tf.range(height), tf.range(width), indexing="ij"), 2)
@@ -292,17 +226,7 @@ def dense_image_warp(images, flow):
 
 
 def gate(signals, frame_length, frame_step, floor):
-    """Takes out of sounds what is weak, in each window and at each frequency.
-
-    Args:
-        signals: [batch, samples] float32 tensor.
-        frame_length: samples of a window.
-        frame_step: samples from one window to the next.
-        floor: the least magnitude that is kept.
-
-    Returns:
-        [batch, samples of the whole frames] float32 tensor.
-    """
+    """Takes out of sounds what is weak, in each window and at each frequency."""
     spectra = tf.signal.stft(signals, frame_length, frame_step)
     kept = tf.where(tf.abs(spectra) >= floor, spectra, tf.zeros_like(spectra))
     window = tf.signal.inverse_stft_window_fn(frame_step)
@@ -310,21 +234,7 @@ def gate(signals, frame_length, frame_step, floor):
 
 
 def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
-    """Takes the element below which are q percent of the others.
-
-    Args:
-        x: float tensor of a known rank.
-        q: number from 0 to 100; one beyond is taken for the nearer of them.
-        axis: axis or list of axes, or None for all.
-        interpolation: "nearest", "lower" or "higher".
-        keep_dims: whether the axes remain, with size 1.
-
-    Returns:
-        Tensor of x's dtype, without the axes.
-
-    Raises:
-        ValueError: any other interpolation, or an axis that there is not.
-    """
+    """Takes the element below which are q percent of the others."""
     choices = {"nearest": tf.round, "lower": tf.math.ceil, "higher": tf.floor}
     if interpolation not in choices:
         raise ValueError(f"Argument 'interpolation' must be in {set(choices)}.")
@@ -348,17 +258,7 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
 
 
 def normal_terms(x, loc, scale, prior_loc, prior_scale):
-    """Gives what losses take of normal distributions.
-
-    Args:
-        x: [n, units] float tensor.
-        loc, scale: tensors like it, the means and the deviations.
-        prior_loc, prior_scale: [units] tensors.
-
-    Returns:
-        dict with `log_prob`, `cdf`, `entropy` and `kl` from the prior, [n, units], and
-        `kl_diag` [n], of all units together.
-    """
+    """Gives what losses take of normal distributions."""
     z = (x - loc) / scale
     ratio = tf.square(scale) / tf.square(prior_scale)
     squares = tf.math.squared_difference(loc, prior_loc) / tf.square(prior_scale)
@@ -373,18 +273,7 @@ def normal_terms(x, loc, scale, prior_loc, prior_scale):
 
 
 def categorical_terms(ids, logits, prior_logits):
-    """Gives what losses take of categorical and Bernoulli distributions.
-
-    Args:
-        ids: [n] int tensor.
-        logits: [n, classes] float tensor.
-        prior_logits: [classes] float tensor.
-
-    Returns:
-        dict with `log_prob`, `entropy`, `kl` from the prior and the int32 `mode`, [n],
-        and for each class alone `bernoulli` [n, classes], the log probability that it
-        is the one of `ids`.
-    """
+    """Gives what losses take of categorical and Bernoulli distributions."""
     log_probs = tf.nn.log_softmax(logits)
     probs = tf.nn.softmax(logits)
     is_it = tf.one_hot(ids, tf.shape(logits)[1], dtype=logits.dtype)

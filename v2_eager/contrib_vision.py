@@ -23,10 +23,6 @@ __all__ = [
 def make_keypoints(temperature=None, name="net"):
     """Makes a layer that tells where each channel is strong: a spatial softmax.
 
-    Args:
-        temperature: what the channels are divided by, at first; None for 1.
-        name: scope of the variable `spatial_softmax/temperature`.
-
     Returns:
         Callable from a [batch, height, width, channels] float tensor to [batch, 2 *
         channels]: of each channel the expected row and the expected column, from -1 to
@@ -56,15 +52,7 @@ class SpatialSoftmax(tf.Module):
 
 
 def make_gdn(inverse=False, name="net"):
-    """Makes a generalized divisive normalization, as image compression has it.
-
-    Args:
-        inverse: whether it multiplies, as a decoder does.
-        name: scope of the variables `gdn/reparam_beta` and `gdn/reparam_gamma`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to another.
-    """
+    """Makes a generalized divisive normalization, as image compression has it."""
     return GDN(inverse, f"{name}/gdn")
 
 
@@ -118,18 +106,7 @@ def at_least(x, bound):
 
 
 def make_in_plane(size, stride=1, activation="relu", name="net"):
-    """Makes a convolution of one channel, which all channels share.
-
-    Args:
-        size: [height, width] of the kernel.
-        stride: how far it moves.
-        activation: name of a function of `tf.nn`, or None.
-        name: scope of the variables `ConvInPlane/weights` and `…/biases`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch, new
-        height, new width, channels].
-    """
+    """Makes a convolution of one channel, which all channels share."""
     activation = getattr(tf.nn, activation) if activation else None
     return InPlane(f"{name}/ConvInPlane", size, stride, activation)
 
@@ -163,17 +140,7 @@ class InPlane(tf.Module):
 
 
 def make_volumes(filters, name="net"):
-    """Makes a network of volumes: convolved, pooled in two ways, and enlarged again.
-
-    Args:
-        filters: list of two numbers of channels.
-        name: scope of the variables `Conv/weights`, `Conv/biases`,
-            `Conv3d_transpose/weights` and `…/biases`.
-
-    Returns:
-        Callable from a [batch, depth, height, width, channels] float tensor, of even
-        sizes, to [batch, depth, height, width, filters[1]].
-    """
+    """Makes a network of volumes: convolved, pooled in two ways, and enlarged again."""
     return Volumes(filters, name)
 
 
@@ -212,16 +179,7 @@ class Volumes(tf.Module):
 
 
 def sample(images, places):
-    """Takes pixels from between others, as a spatial transformer does.
-
-    Args:
-        images: [n, height, width, channels] float tensor.
-        places: [n, ..., 2] tensor of its dtype, (x, y) of each pixel: the column, then
-            the row; beyond the border is zero.
-
-    Returns:
-        [n, ..., channels] tensor.
-    """
+    """Takes pixels from between others, as a spatial transformer does."""
     places = tf.reverse(places, [-1])  # rows first, as the images are
     sizes = tf.shape(images)[1:3]
     near = (places > -1) & (places < tf.cast(sizes, places.dtype))
@@ -245,18 +203,7 @@ def sample(images, places):
 
 
 def interpolate_spline(points, values, queries, order=2, regularization_weight=0.0):
-    """Interpolates between scattered points by a polyharmonic spline.
-
-    Args:
-        points: [n, points, dimensions] float tensor.
-        values: [n, points, size] tensor, what is known there.
-        queries: [n, queries, dimensions] tensor.
-        order: of the spline: 1 is a distance, 2 a thin plate.
-        regularization_weight: 0 goes through all points, more is smoother.
-
-    Returns:
-        [n, queries, size] tensor.
-    """
+    """Interpolates between scattered points by a polyharmonic spline."""
     n, count, dimensions = tf.unstack(tf.shape(points))
     # A sum of bumps, one at each point, and a plane, to which the bumps add nothing.
     bumps = spline(squared_distances(points, points), order)
@@ -296,18 +243,7 @@ def spline(squared, order):
 
 
 def warp_at_points(images, source, target, boundary=0):
-    """Warps images so that points come to lie elsewhere, as SpecAugment does.
-
-    Args:
-        images: [n, height, width, channels] float tensor of known shape.
-        source: [n, points, 2] tensor of rows and columns.
-        target: where these shall be, alike.
-        boundary: more than 0 holds the border: by so many points along each edge, less
-            one between the corners.
-
-    Returns:
-        Tensor like the images.
-    """
+    """Warps images so that points come to lie elsewhere, as SpecAugment does."""
     n, height, width, _ = images.shape
     flow = target - source
     if boundary > 0:
@@ -334,15 +270,7 @@ def border(height, width, count):
 
 
 def label_components(masks):
-    """Numbers what hangs together: above, below, left and right.
-
-    Args:
-        masks: [n, height, width] bool tensor.
-
-    Returns:
-        int tensor like it: 0 where it is False, then 1 and so on by the first pixel, on
-        through all images.
-    """
+    """Numbers what hangs together: above, below, left and right."""
     shape = tf.shape(masks)
     numbers = tf.reshape(tf.range(tf.size(masks)), shape)
     nothing = tf.size(masks)
@@ -379,18 +307,10 @@ def label_components(masks):
 def match_greedily(distances, rows, most=-1):
     """Matches rows with columns, the nearest first.
 
-    Args:
-        distances: [rows, columns] float32 tensor.
-        rows: how many rows count, a scalar float32 tensor; all if it is negative.
-        most: how many matches, at most; all if it is not positive.
-
     Returns:
         (the column of each row, the row of each column), int32, -1 where there is none.
         Of equal distances that of the first row is first, then that of the first
         column; contrib matches these in an order of its own.
-
-    Raises:
-        tf.errors.InvalidArgumentError: there are not so many rows.
     """
     height, width = tf.unstack(tf.shape(distances))
     rows = tf.where(rows < 0, height, tf.cast(rows, tf.int32))

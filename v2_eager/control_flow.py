@@ -27,34 +27,14 @@ __all__ = [
 
 @tf.function
 def add_or_multiply(p, a, b):
-    """Adds or multiplies: one scalar decides for the whole tensors.
-
-    Args:
-        p: scalar boolean tensor; True adds.
-        a: tensor.
-        b: tensor of the same dtype that broadcasts with `a`.
-
-    Returns:
-        a + b or a * b.
-
-    Raises:
-        TypeError, ValueError: `p` is no boolean, or no scalar.
-    """
+    """Adds or multiplies: one scalar decides for the whole tensors."""
     if p:
         return a + b
     return a * b
 
 
 def branches_that_ran(first):
-    """Counts which ops a branch runs: all made before it, of its own the chosen ones.
-
-    Args:
-        first: boolean, whether the first branch is taken.
-
-    Returns:
-        Three lists of two: what the branches gave, then the counts of the ops made
-        before the branch and inside of it, which begin at 0 and 10.
-    """
+    """Counts which ops a branch runs: all made before it, of its own those chosen."""
     # --- build
     before = [tf.Variable(0), tf.Variable(10)]
     inside = [tf.Variable(0), tf.Variable(10)]
@@ -75,62 +55,27 @@ def branches_that_ran(first):
 
 
 def choose(p, a, b):
-    """Chooses by element, or by row when `p` is a vector and the others are not.
-
-    Args:
-        p: boolean tensor of the shape of `a`, or a vector of as many elements as `a`
-            has rows.
-        a: tensor.
-        b: tensor of the shape and dtype of `a`.
-
-    Returns:
-        Tensor like `a`, taken from it where `p` holds, else from `b`.
-
-    Raises:
-        ValueError, tf.errors.InvalidArgumentError: the shapes do not fit.
-    """
+    """Chooses by element, or by row when `p` is a vector and the others are not."""
     # tf.where broadcasts now, so that a vector would choose columns: new code says
     # tf.where(p[:, tf.newaxis], a, b). This is the op that tf.where was.
     return tf.raw_ops.Select(condition=p, x=a, y=b)
 
 
 def log_or_zero_trap(x):
-    """Logarithm where it exists, else 0; but at 0 the gradient is NaN.
-
-    Args:
-        x: float tensor.
-
-    Returns:
-        Tensor like `x`.
-    """
+    """Logarithm where it exists, else 0; but at 0 the gradient is NaN."""
     # Both sides of a where are computed, and so are both gradients: 0 * (1 / 0) is NaN.
     return tf.where(x > 0, tf.math.log(x), tf.zeros_like(x))
 
 
 def log_or_zero(x):
-    """Logarithm where it exists, else 0, its gradient 0 there, too.
-
-    Args:
-        x: float tensor.
-
-    Returns:
-        Tensor like `x`.
-    """
+    """Logarithm where it exists, else 0, its gradient 0 there, too."""
     # A where in front keeps the bad numbers from the logarithm, not from its result.
     positive = tf.where(x > 0, x, tf.ones_like(x))
     return tf.where(x > 0, tf.math.log(positive), tf.zeros_like(x))
 
 
 def rate_of_step(step, rate):
-    """Learning rate in three stages: the first condition that holds decides.
-
-    Args:
-        step: scalar integer tensor.
-        rate: scalar float tensor.
-
-    Returns:
-        `rate` before step 10, a tenth before step 20, then a hundredth.
-    """
+    """Learning rate in three stages: the first condition that holds decides."""
     # The step that calls it is a tf.function. One of its own, differentiated outside of
     # XLA first, would fail under jit_compile=True.
     if step < 10:
@@ -142,15 +87,7 @@ def rate_of_step(step, rate):
 
 
 def activate(kind, x):
-    """Applies the activation of a number: 0 tanh, 1 sigmoid, 2 square, others none.
-
-    Args:
-        kind: scalar int32 tensor.
-        x: float tensor.
-
-    Returns:
-        Tensor like `x`.
-    """
+    """Applies the activation of a number: 0 tanh, 1 sigmoid, 2 square, others none."""
     # Without a default, any other number would run the last branch.
     return tf.switch_case(
         tf.convert_to_tensor(kind),  # which no number of Python is
@@ -161,14 +98,7 @@ def activate(kind, x):
 
 @tf.function
 def fibonacci(n):
-    """The n-th Fibonacci number, by a loop that carries two numbers.
-
-    Args:
-        n: scalar int32 tensor.
-
-    Returns:
-        Scalar int32 tensor, 1 for n < 3; it wraps around from n = 47 on.
-    """
+    """The n-th Fibonacci number, by a loop that carries two numbers."""
     a = b = tf.constant(1)
     for _ in tf.range(2, tf.maximum(n, 2)):
         a, b = b, a + b
@@ -177,18 +107,7 @@ def fibonacci(n):
 
 @tf.function
 def fibonacci_grown(n, length=None):
-    """The first n Fibonacci numbers, in a tensor that grows in the loop.
-
-    Args:
-        n: scalar int32 tensor; two numbers come out when it is less than 2.
-        length: int, the static length that the tensor keeps, or None where it varies.
-
-    Returns:
-        [max(n, 2)] int32 tensor.
-
-    Raises:
-        ValueError: the tensor does not keep its `length`.
-    """
+    """The first n Fibonacci numbers, in a tensor that grows in the loop."""
     numbers = tf.constant([1, 1])
     for _ in tf.range(2, tf.maximum(n, 2)):
         tf.autograph.experimental.set_loop_options(
@@ -200,17 +119,7 @@ def fibonacci_grown(n, length=None):
 
 @tf.function
 def fibonacci_array(n):
-    """The first n Fibonacci numbers, in a TensorArray: no copy per step.
-
-    Args:
-        n: scalar int32 tensor, at least 2.
-
-    Returns:
-        [n] int32 tensor.
-
-    Raises:
-        tf.errors.InvalidArgumentError: `n` is less than 2.
-    """
+    """The first n Fibonacci numbers, in a TensorArray: no copy per step."""
     numbers = tf.TensorArray(tf.int32, n)
     numbers = numbers.write(0, 1).write(1, 1)
     a = b = tf.constant(1)
@@ -223,18 +132,7 @@ def fibonacci_array(n):
 
 @tf.function
 def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False):
-    """Integer powers by repeated squaring: a branch in a loop, with gradients.
-
-    Args:
-        x: float tensor.
-        n: scalar int32 tensor, the exponent.
-        maximum_iterations: int, how many binary digits of `n` are read at most.
-        parallel_iterations: int, how many iterations may overlap.
-        swap_memory: bool, whether what the gradient needs may leave the device.
-
-    Returns:
-        Tensor like `x`, 1 where `n` is not positive.
-    """
+    """Integer powers by repeated squaring: a branch in a loop, with gradients."""
     n = tf.convert_to_tensor(n)  # Python would run the loop of a number, unlimited
     product = tf.ones_like(x)
     while n > 0:
@@ -253,15 +151,7 @@ def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False
 
 @tf.function
 def sum_positive_until(values, limit):
-    """Adds up the positive values until the sum exceeds a limit, then breaks.
-
-    Args:
-        values: [n] tensor.
-        limit: scalar tensor of the same dtype.
-
-    Returns:
-        Scalar tensor, a sum that just exceeds `limit` or the sum of all.
-    """
+    """Adds up the positive values until the sum exceeds a limit, then breaks."""
     # A loop has a gradient of 0 for what it merely compares; it used to be None.
     limit = tf.stop_gradient(limit)
     total = tf.zeros([], values.dtype)
@@ -276,16 +166,7 @@ def sum_positive_until(values, limit):
 
 @tf.function(autograph=False)
 def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
-    """Square roots by Newton's method until the steps are small; without a gradient.
-
-    Args:
-        x: tensor of positive floats.
-        tolerance: float, the step that is small enough.
-        maximum_iterations: int, an end for what does not converge.
-
-    Returns:
-        Tensor like `x`; it passes on no gradient.
-    """
+    """Square roots by Newton's method until the steps are small; without a gradient."""
     # Without AutoGraph a loop is written as it was; only back_prop has gone.
 
     def cond(root, step):
@@ -300,14 +181,7 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
 
 
 def summarize_rows(rows):
-    """The mean of every row and the place of its greatest value, by map_fn.
-
-    Args:
-        rows: [n, columns] tensor.
-
-    Returns:
-        [n] tensor like `rows` and [n] int64 tensor.
-    """
+    """The mean of every row and the place of its greatest value, by map_fn."""
     return tf.map_fn(
         lambda row: (tf.reduce_mean(row), tf.argmax(row)),
         rows,
@@ -317,16 +191,7 @@ def summarize_rows(rows):
 
 @tf.function
 def smooth(values, decay, reverse=False):
-    """Exponential averages of a sequence so far, by scan.
-
-    Args:
-        values: [steps, ...] tensor.
-        decay: scalar tensor of the same dtype, the weight of the past.
-        reverse: bool, whether to begin at the end.
-
-    Returns:
-        Tensor like `values`.
-    """
+    """Exponential averages of a sequence so far, by scan."""
     return tf.scan(
         lambda mean, value: value + decay * (mean - value), values, reverse=reverse
     )
@@ -334,30 +199,13 @@ def smooth(values, decay, reverse=False):
 
 @tf.function
 def polynomial(coefficients, x, ascending=False):
-    """A polynomial by Horner's rule, by foldl or, from the other end, by foldr.
-
-    Args:
-        coefficients: [degree + 1] tensor.
-        x: tensor of the same dtype.
-        ascending: bool, whether the first coefficient is the constant one.
-
-    Returns:
-        Tensor like `x`.
-    """
+    """A polynomial by Horner's rule, by foldl or, from the other end, by foldr."""
     fold = tf.foldr if ascending else tf.foldl
     return fold(lambda value, c: value * x + c, coefficients, tf.zeros_like(x))
 
 
 def make_repeated(name="repeated"):
-    """Makes a dense layer that a loop applies again and again to its own output.
-
-    Args:
-        name: scope of the variables `kernel` and `bias`.
-
-    Returns:
-        Callable from a [batch, features] float tensor and an int tensor, how often, to
-        a tensor of the first one's shape.
-    """
+    """Makes a dense layer that a loop applies again and again to its own output."""
     return Repeated(name)
 
 

@@ -20,54 +20,21 @@ __all__ = [
 
 
 def batch_gather(tensor, indices):
-    """Gathers rows, of every example of a batch its own.
-
-    Args:
-        tensor: [batch, n, ...] tensor of any dtype.
-        indices: [batch, ...] int32 tensor of numbers in [0, n).
-
-    Returns:
-        [batch, ..., ...] tensor, tensor[b, indices[b, ...]] for every b.
-    """
+    """Gathers rows, of every example of a batch its own."""
     # The old recipe let an index outside of [0, n) find a row of another example; here
     # it is an error.
     return tf.gather(tensor, indices, batch_dims=1)
 
 
 def decode_step(cell, state, ids):
-    """Takes one step of a simple recurrent decoder.
-
-    Args:
-        cell: dict of `embedding` [classes, units], `kernel` [units, units] and
-            `projection` [units, classes], tensors of one float dtype.
-        state: [batch, width, units] tensor of that dtype.
-        ids: [batch, width] int32 tensor, the tokens before.
-
-    Returns:
-        ([batch, width, units] new state, [batch, width, classes] logits).
-    """
+    """Takes one step of a simple recurrent decoder."""
     embedded = tf.gather(cell["embedding"], ids)
     state = tf.tanh(embedded + tf.tensordot(state, cell["kernel"], 1))
     return state, tf.tensordot(state, cell["projection"], 1)
 
 
 def beam_search(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Decodes by beam search, one copy of the step in the graph per token.
-
-    Args:
-        cell: dict of tensors, see `decode_step`.
-        state: [batch, units] float tensor, the state to begin with.
-        length: int, how many tokens to decode.
-        width: int, how many hypotheses to keep.
-        begin: id of the token that all begin with.
-        end: id of the token that finishes a hypothesis.
-        fan_out: whether a finished hypothesis goes on with every token, free of
-            charge, as the classic recipe has it: it crowds out all others.
-
-    Returns:
-        ([batch, width, length] int32 ids, [batch, width] log-probabilities), the best
-        hypothesis first.
-    """
+    """Decodes by beam search, one copy of the step in the graph per token."""
     beam = first_beam(state, width, begin)
     ids = tf.zeros([get_shape(state)[0], width, 0], tf.int32)
     for _ in range(length):
@@ -107,20 +74,7 @@ def search_step(cell, beam, end, fan_out):
 
 
 def beam_search_loop(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Decodes by beam search in a loop, whose length is known only when it runs.
-
-    Args:
-        cell: dict of tensors, see `decode_step`.
-        state: [batch, units] float tensor, the state to begin with.
-        length: int32 scalar tensor, at least 1: how many tokens to decode.
-        width: int, how many hypotheses to keep.
-        begin: id of the token that all begin with.
-        end: id of the token that finishes a hypothesis.
-        fan_out: see `beam_search`.
-
-    Returns:
-        What `beam_search` returns.
-    """
+    """Decodes by beam search in a loop, whose length is known only when it runs."""
     # --- loop
     # An array holds what one step found; no tensor grows inside the loop.
     beam = first_beam(state, width, begin)
@@ -143,42 +97,18 @@ def beam_search_loop(cell, state, length, width, begin=0, end=1, fan_out=False):
 
 
 def log_softmax(logits):
-    """Computes log-probabilities from logits.
-
-    Args:
-        logits: [..., classes] float tensor.
-
-    Returns:
-        Tensor of the same shape: logits - log(sum(exp(logits))).
-    """
+    """Computes log-probabilities from logits."""
     return logits - tf.reduce_logsumexp(logits, axis=-1, keepdims=True)
 
 
 def softmax_entropy(logits, axis=-1):
-    """Computes the entropy of softmax, in nats.
-
-    Args:
-        logits: float tensor.
-        axis: the axis of the classes.
-
-    Returns:
-        Tensor without that axis. NaN where a logit is -inf, since 0 * -inf is: mask
-        with a large negative number such as -1e9.
-    """
+    """Computes the entropy of softmax, in nats."""
     p, log_p = tf.nn.softmax(logits, axis), tf.nn.log_softmax(logits, axis)
     return -tf.reduce_sum(p * log_p, axis)
 
 
 def gaussian_kl(q, p=(0.0, 0.0)):
-    """Computes the divergence KL(q || p) of two Gaussians with diagonal covariances.
-
-    Args:
-        q: pair of [..., n] float tensors, the mean and the logarithm of the variance.
-        p: pair likewise; a standard normal distribution by default.
-
-    Returns:
-        [...] tensor, in nats.
-    """
+    """Computes the divergence KL(q || p) of two Gaussians with diagonal covariances."""
     q_mean, q_log_variance = q
     # A bare 0.0 would become float32, whatever the dtype of q.
     p_mean, p_log_variance = [tf.convert_to_tensor(x, q_mean.dtype) for x in p]
@@ -190,47 +120,17 @@ def gaussian_kl(q, p=(0.0, 0.0)):
 
 
 def leaky_relu(x, leak=0.2):
-    """Computes leaky ReLU as a maximum, which holds for leaks up to 1 only.
-
-    Args:
-        x: float tensor.
-        leak: slope of the negative side, at most 1: beyond, the maximum takes the
-            other branch on either side.
-
-    Returns:
-        Tensor of the same shape. Its gradient at 0 is 1.
-    """
+    """Computes leaky ReLU as a maximum, which holds for leaks up to 1 only."""
     return tf.maximum(x, leak * x)
 
 
 def leaky_relu_parts(x, leak=0.2):
-    """Computes leaky ReLU as a difference of two ReLUs, right for every leak.
-
-    Args:
-        x: float tensor.
-        leak: slope of the negative side.
-
-    Returns:
-        Tensor of the same shape. Its gradient at 0 is 0.
-    """
+    """Computes leaky ReLU as a difference of two ReLUs, right for every leak."""
     return tf.nn.relu(x) - leak * tf.nn.relu(-x)
 
 
 def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"):
-    """Makes batch normalization by hand, with moving statistics for inference.
-
-    Args:
-        momentum: share of the moving statistics that an update keeps.
-        epsilon: added to the variance; fused, 1.001e-5 at least, as it was in 1.15.
-        fused: whether one kernel does it all. It wants [batch, height, width, channels]
-            and float32, and moves the moving variance towards the unbiased variance,
-            n / (n - 1) times the one it normalizes by.
-        name: scope of the variables `gamma`, `beta`, `moving_mean`, `moving_variance`.
-
-    Returns:
-        Callable from a [..., channels] float tensor and `training`, a bool, to a tensor
-        of the same shape. In training it updates the moving statistics.
-    """
+    """Makes batch normalization by hand, with moving statistics for inference."""
     return BatchNorm(momentum, epsilon, fused, name)
 
 
@@ -286,16 +186,7 @@ def fused_batch_norm(x, scale, offset, epsilon):
 
 
 def unpool(x, size=2):
-    """Pools maxima, and puts each back where it was, with zeros around it.
-
-    Args:
-        x: [batch, height, width, channels] float32 tensor.
-        size: of the windows, and how far they are apart.
-
-    Returns:
-        (the maxima, [batch, height / size, width / size, channels]; a tensor like x,
-        which has them in their places).
-    """
+    """Pools maxima, and puts each back where it was, with zeros around it."""
     # --- pool
     pooled, places = tf.nn.max_pool_with_argmax(
         x, size, size, "SAME", include_batch_in_index=True

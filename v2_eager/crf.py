@@ -25,12 +25,7 @@ def crf_unary_score(tag_indices, sequence_lengths, inputs):
     """Adds up the scores that the tags of a sequence have on their own.
 
     Args:
-        tag_indices: [batch, time] int tensor.
-        sequence_lengths: [batch] int tensor.
         inputs: [batch, time, tags] float tensor of scores.
-
-    Returns:
-        [batch] tensor, 0 of an empty sequence.
 
     Raises:
         tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
@@ -48,12 +43,7 @@ def crf_binary_score(tag_indices, sequence_lengths, transition_params):
     """Adds up the scores of a sequence's transitions.
 
     Args:
-        tag_indices: [batch, time] int tensor.
-        sequence_lengths: [batch] int tensor.
         transition_params: [tags, tags] float tensor, from the row to the column.
-
-    Returns:
-        [batch] tensor, 0 of a sequence of one tag or none.
 
     Raises:
         tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
@@ -68,12 +58,7 @@ def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
-        tag_indices: [batch, time] int tensor.
-        sequence_lengths: [batch] int tensor.
         transition_params: [tags, tags] float tensor, from the row to the column.
-
-    Returns:
-        [batch] tensor, 0 of an empty sequence.
 
     Raises:
         tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
@@ -89,13 +74,7 @@ def crf_multitag_sequence_score(
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
-        tag_bitmap: [batch, time, tags] bool tensor: which tags are right.
-        sequence_lengths: [batch] int tensor.
         transition_params: [tags, tags] float tensor, from the row to the column.
-
-    Returns:
-        [batch] tensor: the logarithm of the summed exponentials of their scores; -inf
-        where a step has no tag. Of an empty sequence 0, but where the time is 1.
     """
     scores = tf.where(tag_bitmap, inputs, tf.constant(-np.inf, inputs.dtype))
     # contrib forgets the lengths where there is one step.
@@ -109,11 +88,7 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
-        sequence_lengths: [batch] int tensor.
         transition_params: [tags, tags] float tensor, from the row to the column.
-
-    Returns:
-        [batch] tensor, 0 of an empty sequence.
     """
     paths = path_scores(
         inputs, sequence_lengths, transition_params, tf.reduce_logsumexp
@@ -168,12 +143,7 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params)
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
-        tag_indices: [batch, time] int tensor.
-        sequence_lengths: [batch] int tensor.
         transition_params: [tags, tags] float tensor, from the row to the column.
-
-    Returns:
-        ([batch] tensor, 0 of an empty sequence; the transitions as they came).
 
     Raises:
         tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
@@ -184,19 +154,7 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params)
 
 
 def make_crf(name="crf"):
-    """Makes a CRF that owns its transitions, to train and to tag with.
-
-    Args:
-        name: scope of the variable `transitions`, [tags, tags].
-
-    Returns:
-        Callable from [batch, time, tags] float32 scores, [batch, time] int tags and
-        [batch] int lengths to the [batch] log-likelihoods, the [batch, time] best tags
-        and their [batch] scores.
-
-    Raises:
-        ValueError: of the callable: the number of tags is unknown.
-    """
+    """Makes a CRF that owns its transitions, to train and to tag with."""
     return Crf(name)
 
 
@@ -227,16 +185,7 @@ class Crf(tf.Module):
 
 
 def marginals(inputs, sequence_lengths, transition_params):
-    """Gives the probability of every tag at every step, by a pass in both directions.
-
-    Args:
-        inputs: [batch, time, tags] float tensor of scores.
-        sequence_lengths: [batch] int tensor.
-        transition_params: [tags, tags] tensor, from the row to the column.
-
-    Returns:
-        [batch, time, tags] tensor, zero past the end.
-    """
+    """Gives the probability of each tag at each step, by a pass in both directions."""
 
     # --- passes
     def scores(inputs, transitions):
@@ -255,17 +204,7 @@ def marginals(inputs, sequence_lengths, transition_params):
 
 
 def crf_decode(potentials, transition_params, sequence_length):
-    """Finds the best sequence of tags of every example.
-
-    Args:
-        potentials: [batch, time, tags] float tensor of scores.
-        transition_params: [tags, tags] tensor, from the row to the column.
-        sequence_length: [batch] int tensor.
-
-    Returns:
-        ([batch, time] int32 tensor, 0 past the end; [batch] tensor of their scores). An
-        empty sequence is answered as one of length 1.
-    """
+    """Finds the best sequence of tags of every example."""
     lengths = tf.maximum(sequence_length, 1)
     best = path_scores(potentials, lengths, transition_params, tf.reduce_max)
     transitions = tf.convert_to_tensor(transition_params)
@@ -301,20 +240,7 @@ def backtrack(best, lengths, transitions):
 def constrained_decode(
     potentials, tag_bitmap, allowed, transition_params, sequence_length
 ):
-    """Finds the best sequence that takes only tags and transitions that are allowed.
-
-    Args:
-        potentials: [batch, time, tags] float tensor of scores.
-        tag_bitmap: [batch, time, tags] bool tensor: which tags a step may have.
-        allowed: [tags, tags] bool tensor: which transitions there may be, as from B-PER
-            to I-PER, but not to I-LOC.
-        transition_params: [tags, tags] tensor, from the row to the column.
-        sequence_length: [batch] int tensor.
-
-    Returns:
-        ([batch, time] int32 tensor, 0 past the end; [batch] tensor of their scores,
-        -inf where no sequence is allowed).
-    """
+    """Finds the best sequence that takes only tags and transitions that are allowed."""
     never = tf.constant(-np.inf, potentials.dtype)
     return crf_decode(
         tf.where(tag_bitmap, potentials, never),
@@ -324,18 +250,7 @@ def constrained_decode(
 
 
 def viterbi_decode(score, transition_params):
-    """Finds the best sequence of tags of one sentence, outside of TensorFlow.
-
-    Args:
-        score: [time, tags] float array, cut to the length of the sentence.
-        transition_params: [tags, tags] array, from the row to the column.
-
-    Returns:
-        (list of tags; their score).
-
-    Raises:
-        IndexError: an empty sentence.
-    """
+    """Finds the best sequence of tags of one sentence, outside of TensorFlow."""
     best, links = score[0], []
     for row in score[1:]:
         moves = best[:, np.newaxis] + transition_params
@@ -348,22 +263,7 @@ def viterbi_decode(score, transition_params):
 
 
 def train_tagger(words, tags, lengths, start, steps, rate=0.0625):
-    """Trains a tagger of embeddings and a CRF by Adam, and tags the sentences by it.
-
-    Args:
-        words: [n, time] int array.
-        tags: [n, time] int array, any tag past the end.
-        lengths: [n] int array, none of them 0.
-        start: {"embedding": [words, depth] array, "scores/kernel": [depth, tags] array,
-            "scores/bias": [tags] array, "crf/transitions": [tags, tags] array}, of
-            float32.
-        steps: how many steps to take, all on the same sentences.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before every step, the `tags` of every sentence in the
-        end and their `scores`, and what is in the `checkpoint` by name.
-    """
+    """Trains a tagger of embeddings and a CRF by Adam, and tags the sentences by it."""
     # --- model
     variables = {name: tf.Variable(value, name=name) for name, value in start.items()}
     embedding, kernel, bias, transitions = (

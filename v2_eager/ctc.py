@@ -21,15 +21,6 @@ __all__ = [
 def ctc_loss(labels, logits, lengths):
     """Gives the negative logarithm of the probability of labels without alignment.
 
-    Args:
-        labels: (indices [n, 2] int64, values [n] int32, shape [2] int64) of a sparse
-            tensor, [batch, labels]; no value is the last class, which is the blank.
-        logits: [time, batch, classes] float tensor.
-        lengths: [batch] int32 tensor, of the logits.
-
-    Returns:
-        [batch] tensor.
-
     Raises:
         tf.errors.InvalidArgumentError: more labels than time to say them, a label below
             0, or one that is no class before another; at the end nothing looks at it.
@@ -41,14 +32,6 @@ def ctc_loss(labels, logits, lengths):
 
 def ctc_loss_of_dense(labels, label_lengths, logits, lengths):
     """As `ctc_loss`, of labels in a matrix.
-
-    Args:
-        labels: [batch, labels] int32 tensor; no label is the last class.
-        label_lengths: [batch] int32 tensor: how many of a row are labels.
-        logits, lengths: as of `ctc_loss`.
-
-    Returns:
-        [batch] tensor.
 
     Raises:
         As `ctc_loss`.
@@ -66,21 +49,7 @@ def ctc_loss_with_options(
     ctc_merge_repeated=True,
     ignore_longer_outputs_than_inputs=False,
 ):
-    """As `ctc_loss`, with what else could be said.
-
-    Args:
-        labels, logits, lengths: as of `ctc_loss`.
-        preprocess_collapse_repeated: whether repeated labels are one.
-        ctc_merge_repeated: whether repeated classes without a blank between are one.
-        ignore_longer_outputs_than_inputs: whether a row with more labels than time is
-            passed over, with a loss of 0, and is no error.
-
-    Returns:
-        [batch] tensor.
-
-    Raises:
-        As `ctc_loss`.
-    """
+    """As `ctc_loss`, with what else could be said."""
     indices, values, _ = labels
     return tf.raw_ops.CTCLoss(  # public, and with a gradient
         inputs=logits,
@@ -94,35 +63,13 @@ def ctc_loss_with_options(
 
 
 def greedy_decode(logits, lengths, merge_repeated=True):
-    """Takes the likeliest class of every step, without blanks.
-
-    Args:
-        logits: [time, batch, classes] float tensor; the last class is the blank.
-        lengths: [batch] int32 tensor.
-        merge_repeated: whether repeated classes are one.
-
-    Returns:
-        ([batch, longest] int64 tensor, -1 past the end; [batch, 1] tensor, minus the
-        sum of the logits that were taken).
-    """
+    """Takes the likeliest class of every step, without blanks."""
     (decoded,), scores = tf.nn.ctc_greedy_decoder(logits, lengths, merge_repeated)
     return tf.sparse.to_dense(decoded, -1), scores
 
 
 def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
-    """Takes the likeliest labels, summed over their alignments, by a beam search.
-
-    Args:
-        logits: [time, batch, classes] float tensor; the last class is the blank.
-        lengths: [batch] int32 tensor.
-        beam_width: how many beginnings are kept.
-        merge_repeated: whether repeated labels of the answer are one, too: "hello" is
-            "helo" then.
-
-    Returns:
-        ([batch, longest] int64 tensor, -1 past the end; [batch, 1] tensor, the
-        logarithm of the probability).
-    """
+    """Takes the likeliest labels, summed over their alignments, by a beam search."""
     (decoded,), scores = tf.nn.ctc_beam_search_decoder(logits, lengths, beam_width)
     found = tf.sparse.to_dense(decoded, -1)
     return (without_repeats(found) if merge_repeated else found), scores
@@ -144,18 +91,7 @@ def logits_of(probabilities):
 
 
 def keras_cost(labels, probabilities, lengths, label_lengths):
-    """`K.ctc_batch_cost`: the loss of what a softmax gave.
-
-    Args:
-        labels: [batch, labels] tensor of whole numbers of any dtype; no label is the
-            last class.
-        probabilities: [batch, time, classes] float tensor; the last class is the blank.
-        lengths: [batch, 1] tensor of any dtype, of the probabilities.
-        label_lengths: [batch, 1] tensor of any dtype: how many of a row are labels.
-
-    Returns:
-        [batch, 1] tensor.
-    """
+    """`K.ctc_batch_cost`: the loss of what a softmax gave."""
     logits = logits_of(probabilities)
     # The inputs of a model are floats, or of int64: the backend cast all of them.
     labels, ends, counts = (
@@ -165,20 +101,7 @@ def keras_cost(labels, probabilities, lengths, label_lengths):
 
 
 def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=1):
-    """`K.ctc_decode`: the labels that a softmax tells, by one path or a beam search.
-
-    Args:
-        probabilities: [batch, time, classes] float tensor; the last class is the blank.
-        lengths: [batch] tensor of any dtype.
-        greedy: whether to take the likeliest class of every step.
-        beam_width: how many beginnings are kept otherwise.
-        top_paths: how many answers there are then.
-
-    Returns:
-        (list of [batch, longest] int64 tensors, -1 past the end; [batch, top_paths]
-        tensor: minus the sum of the logarithms if greedy, else the logarithm of the
-        probability).
-    """
+    """`K.ctc_decode`: the labels that a softmax tells, by one path or a beam search."""
     logits, lengths = logits_of(probabilities), tf.cast(lengths, tf.int32)
     if greedy:
         found, scores = tf.nn.ctc_greedy_decoder(logits, lengths)
@@ -190,15 +113,7 @@ def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=
 
 
 def label_error_rates(labels, logits, lengths):
-    """Counts what has to be changed in the decoded labels, by the number of the right.
-
-    Args:
-        labels, logits, lengths: as of `ctc_loss`.
-
-    Returns:
-        ([batch] float32 tensor, inf of a row without labels in which some were found;
-        their mean).
-    """
+    """Counts what must be changed in the decoded labels, by the number of the right."""
     (decoded,), _ = tf.nn.ctc_greedy_decoder(logits, lengths)
     truth = tf.SparseTensor(*labels)
     rates = tf.edit_distance(tf.cast(decoded, tf.int32), truth)
@@ -206,22 +121,7 @@ def label_error_rates(labels, logits, lengths):
 
 
 def train_recognizer(inputs, lengths, labels, start, steps, rate=0.25):
-    """Trains a layer that reads frames, by the CTC loss and Momentum.
-
-    Args:
-        inputs: [batch, time, depth] float array.
-        lengths: [batch] int32 array.
-        labels: list of lists of ints, the labels of each row.
-        start: {"kernel": [depth, classes] array, "bias": [classes] array} of the dtype
-            of the inputs; the last class is the blank.
-        steps: how many steps to take, all on the same rows.
-        rate: learning rate; the momentum is 0.875.
-
-    Returns:
-        dict with the `losses` before every step, and of the end the `decoded` labels,
-        [batch, longest] int64, -1 past the end, the `rates` of wrong labels, [batch]
-        float32, and the `variables` by name.
-    """
+    """Trains a layer that reads frames, by the CTC loss and Momentum."""
     # --- build
     model = Recognizer(start)
     optimizer = optimizers.Momentum(rate, 0.875).create_slots(model.variables)

@@ -17,14 +17,7 @@ __all__ = [
 
 
 def from_constant(x):
-    """Computes x² + 1 of data that the graph contains.
-
-    Args:
-        x: array; as a constant it counts towards the 2 GB that a graph may have.
-
-    Returns:
-        Array like `x`.
-    """
+    """Computes x² + 1 of data that the graph contains."""
     # --- build
     # Made out here it is handed to the function; inside it would be part of the graph.
     data = tf.constant(x)
@@ -38,20 +31,7 @@ def from_constant(x):
 
 
 def from_placeholder(feeds, width):
-    """Computes scale · x² + 1 of what is fed, one run per feed.
-
-    Args:
-        feeds: list of dicts with `x`, [batch, width] float32 array, and perhaps
-            `scale`, a number, else 1.
-        width: number of columns.
-
-    Returns:
-        List of [batch, width] float32 arrays.
-
-    Raises:
-        TypeError: a feed without `x` or with another name, another width or rank, or
-            text.
-    """
+    """Computes scale · x² + 1 of what is fed, one run per feed."""
 
     # --- build
     # The signature is what the placeholders were: one trace for all sizes of batches.
@@ -69,20 +49,7 @@ def from_placeholder(feeds, width):
 
 
 def from_python(batches, dtype, count):
-    """Computes x² + 1 of batches that a Python function hands out, one per run.
-
-    Args:
-        batches: list of arrays of one shape.
-        dtype: name of the dtype that the function is said to return.
-        count: how many batches to ask for.
-
-    Returns:
-        List of `count` arrays.
-
-    Raises:
-        tf.errors.InvalidArgumentError: the function returns another dtype.
-        tf.errors.OutOfRangeError: it raises StopIteration.
-    """
+    """Computes x² + 1 of batches that a Python function hands out, one per run."""
     supply = iter(batches)
 
     def next_batch():
@@ -100,19 +67,7 @@ def from_python(batches, dtype, count):
 
 
 def from_generator(rows, size, width):
-    """Batches rows of several lengths that a generator yields, padded with zeros.
-
-    Args:
-        rows: list of lists of numbers.
-        size: rows per batch.
-        width: length of all rows, or None if they differ.
-
-    Returns:
-        List of [size, longest] float32 arrays, the last one perhaps shorter.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a row is not of the length `width`.
-    """
+    """Batches rows of several lengths that a generator yields, padded with zeros."""
 
     def generate():
         yield from rows
@@ -127,16 +82,7 @@ def from_generator(rows, size, width):
 
 
 def one_shot(x, size, drop_remainder=False):
-    """Computes x² + 1 batch by batch until the data ends.
-
-    Args:
-        x: [n, ...] array.
-        size: elements per batch.
-        drop_remainder: whether to drop a last batch that is smaller.
-
-    Returns:
-        (static shape of a batch, list of predictions).
-    """
+    """Computes x² + 1 batch by batch until the data ends."""
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(x)
     dataset = dataset.batch(size, drop_remainder=drop_remainder)
@@ -152,14 +98,6 @@ def one_shot(x, size, drop_remainder=False):
 
 def next_batches(x, size, count):
     """Sums a given number of batches, which must be there.
-
-    Args:
-        x: [n, ...] array.
-        size: elements per batch.
-        count: how many batches to take.
-
-    Returns:
-        List of `count` sums.
 
     Raises:
         StopIteration: too few, eagerly.
@@ -181,13 +119,8 @@ def initializable(arrays, size, seed, initialized=True):
     """Reads shuffled batches of one array after another, each from its beginning.
 
     Args:
-        arrays: list of vectors of one dtype; the same one again is another epoch.
-        size: elements per batch.
         seed: of the graph and of the shuffling; a new dataset begins it anew.
         initialized: has no meaning any more: a dataset is ready when it is there.
-
-    Returns:
-        List of lists of batches.
     """
     # --- build
     tf.random.set_seed(seed)
@@ -203,14 +136,6 @@ def initializable(arrays, size, seed, initialized=True):
 
 def reinitializable(train, valid, epochs):
     """Trains on one dataset and evaluates on another with the same graph, in turn.
-
-    Args:
-        train: [n] float array; each element moves the estimate half of the way to it.
-        valid: [m] array of the same dtype.
-        epochs: how often to do both.
-
-    Returns:
-        (estimate, list of the sums of squared errors on `valid`).
 
     Raises:
         TypeError: the two are of different dtypes; InvalidArgumentError, eagerly.
@@ -235,18 +160,7 @@ def reinitializable(train, valid, epochs):
 
 
 def feedable(sources, turns):
-    """Switches between datasets without losing the place in any.
-
-    Args:
-        sources: {name: [n] array}, all of one dtype.
-        turns: list of names: where the next element comes from.
-
-    Returns:
-        List of x² + 1, one per turn.
-
-    Raises:
-        tf.errors.OutOfRangeError: a source has ended; StopIteration, eagerly.
-    """
+    """Switches between datasets without losing the place in any."""
     # --- build
     iterators = {
         name: iter(tf.data.Dataset.from_tensor_slices(x)) for name, x in sources.items()
@@ -262,21 +176,7 @@ def feedable(sources, turns):
 
 
 def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
-    """Trains a linear model on cached, repeated, shuffled, mapped and batched data.
-
-    Args:
-        x: [n, features] float array.
-        y: [n] array of the same dtype.
-        size: elements per batch; the shuffle buffer holds five times as many.
-        epochs: how often to repeat the data.
-        seed: of the graph and of the shuffling.
-        repeat_first: whether to repeat before shuffling, so that epochs mix.
-        rate: learning rate.
-
-    Returns:
-        dict with `order`, the [steps, size] indices of the elements in the batches,
-        `losses` [steps], and the `weights` [features] in the end.
-    """
+    """Trains a linear model on cached, repeated, shuffled, mapped and batched data."""
 
     # --- parse
     def parse(index, element):

@@ -35,19 +35,7 @@ __all__ = [
 
 
 def add_vectors(a, b):
-    """Adds two vectors, and nothing that would broadcast to a matrix.
-
-    Args:
-        a: [n] tensor.
-        b: [n] tensor of the same dtype.
-
-    Returns:
-        [n] tensor.
-
-    Raises:
-        ValueError: one of them is no vector; InvalidArgumentError, if that is not known
-            before the graph runs.
-    """
+    """Adds two vectors, and nothing that would broadcast to a matrix."""
     # --- check
     tf.debugging.assert_rank(a, 1)
     tf.debugging.assert_rank(b, 1)
@@ -56,17 +44,7 @@ def add_vectors(a, b):
 
 
 def checked_log(x):
-    """Takes the logarithm of what must be positive.
-
-    Args:
-        x: float tensor.
-
-    Returns:
-        Tensor like `x`.
-
-    Raises:
-        InvalidArgumentError: an element is not positive.
-    """
+    """Takes the logarithm of what must be positive."""
     # --- check
     tf.debugging.assert_positive(x, message="no logarithm", summarize=3)
     # --- compute
@@ -74,20 +52,7 @@ def checked_log(x):
 
 
 def attend(queries, keys, values):
-    """Looks values up by the likeness of queries and keys.
-
-    Args:
-        queries: [batch, n, depth] float tensor.
-        keys: [batch, m, depth] tensor of the same dtype.
-        values: [batch, m, units] tensor of the same dtype.
-
-    Returns:
-        [batch, n, units] tensor.
-
-    Raises:
-        ValueError: sizes that go by one letter differ; InvalidArgumentError, if that is
-            not known before the graph runs.
-    """
+    """Looks values up by the likeness of queries and keys."""
 
     # --- check
     def checked():
@@ -107,30 +72,12 @@ def attend(queries, keys, values):
 
 
 def finite_ratio(x, y):
-    """Divides, and refuses NaN and infinity, in the gradient as well.
-
-    Args:
-        x: float tensor.
-        y: tensor of the same dtype that broadcasts with `x`.
-
-    Returns:
-        x / y.
-
-    Raises:
-        InvalidArgumentError: an element is not finite.
-    """
+    """Divides, and refuses NaN and infinity, in the gradient as well."""
     return tf.debugging.check_numerics(x / y, "the ratio")
 
 
 def first_nonfinite(x):
-    """Sums the square roots of logarithms, or says which op first was not finite.
-
-    Args:
-        x: [n] float array.
-
-    Returns:
-        (the sum or None, type of the op at fault or None).
-    """
+    """Sums the square roots of logarithms, or says which op first was not finite."""
 
     # --- build
     @tf.function
@@ -156,17 +103,7 @@ def first_nonfinite(x):
 
 
 def print_sums(xs, message, first_n=-1, on_path=True):
-    """Sums the squares of vectors, and prints the sums and the vectors.
-
-    Args:
-        xs: [n, m] array.
-        message: what each line begins with.
-        first_n: how many lines to print; all, if negative.
-        on_path: whether the sum is taken from the op that prints.
-
-    Returns:
-        (list of n sums, text on the error stream: "message[sum][1 2 3]" lines).
-    """
+    """Sums the squares of vectors, and prints the sums and the vectors."""
     # --- build
     count = tf.Variable(0)
 
@@ -210,14 +147,7 @@ def captured_stderr():
 
 
 def print_twice(xs):
-    """Squares numbers, and prints them by Python and by an op.
-
-    Args:
-        xs: [n] array.
-
-    Returns:
-        (list of n squares, text by Python: one line, text by the op: n lines).
-    """
+    """Squares numbers, and prints them by Python and by an op."""
 
     # --- build
     @tf.function
@@ -237,11 +167,7 @@ def locate_error(scores, place):
     """Picks twice a score; if that fails, says why, and which line made the op.
 
     Args:
-        scores: [n] float array.
         place: integer.
-
-    Returns:
-        [the score] or [why, source line, name of the function that it is in].
     """
 
     # --- build
@@ -273,15 +199,7 @@ def locate_error(scores, place):
 
 
 def look_inside(x, kernels):
-    """Runs a network, and looks at what each of its layers gives.
-
-    Args:
-        x: [batch, n] float array.
-        kernels: list of [n, n] arrays of the same dtype.
-
-    Returns:
-        (output, dict from "layer_0", … to its value).
-    """
+    """Runs a network, and looks at what each of its layers gives."""
     # --- build
     seen = {}
 
@@ -304,17 +222,7 @@ def look_inside(x, kernels):
 
 
 def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
-    """Runs a network with a loop under the profiler, and counts the kernels that ran.
-
-    Args:
-        x: [batch, n] float array.
-        kernel: [n, n] array of the same dtype.
-        power: how often to multiply by it.
-        types: types of ops to count.
-
-    Returns:
-        (output, list of counts like `types`).
-    """
+    """Runs a network with a loop under the profiler and counts the kernels that ran."""
 
     # --- build
     @tf.function
@@ -365,44 +273,20 @@ def proto_field(messages, message_type, name, dtype=tf.string):
 
 
 def entropy_naive(logits):
-    """Computes the entropy of softmax in a way whose gradient is 0: do not train by it.
-
-    Args:
-        logits: [..., classes] float tensor.
-
-    Returns:
-        [...] tensor.
-    """
+    """Computes the entropy of softmax with a gradient of 0: do not train by it."""
     # What the old op did of itself, and the op that bears its name today does not.
     probabilities = tf.stop_gradient(tf.nn.softmax(logits))
     return tf.nn.softmax_cross_entropy_with_logits(probabilities, logits)
 
 
 def entropy(logits):
-    """Computes the entropy of softmax, with its gradient.
-
-    Args:
-        logits: [..., classes] float tensor.
-
-    Returns:
-        [...] tensor.
-    """
+    """Computes the entropy of softmax, with its gradient."""
     probabilities = tf.nn.softmax(logits)
     return tf.nn.softmax_cross_entropy_with_logits(probabilities, logits)
 
 
 def check_entropy(logits, naive=False, tolerance=1e-3):
-    """Compares the gradient of an entropy with finite differences.
-
-    Args:
-        logits: [classes] float array.
-        naive: whether to check `entropy_naive`.
-        tolerance: the largest error that passes.
-
-    Returns:
-        dict of [classes] arrays `analytic` and `numeric`, and whether the check
-        `passes`: their largest distance is below the tolerance.
-    """
+    """Compares the gradient of an entropy with finite differences."""
     # --- build
     f = entropy_naive if naive else entropy
     # --- check
@@ -417,17 +301,7 @@ def check_entropy(logits, naive=False, tolerance=1e-3):
 
 
 def maximize_entropy(logits, steps, rate=4.0, naive=False):
-    """Makes a distribution as uniform as can be, by gradient steps.
-
-    Args:
-        logits: [classes] float array to begin with.
-        steps: how many steps to take.
-        rate: learning rate.
-        naive: whether to go by `entropy_naive`.
-
-    Returns:
-        [classes] array of probabilities.
-    """
+    """Makes a distribution as uniform as can be, by gradient steps."""
     # --- build
     w = tf.Variable(logits)
     descent = optimizers.GradientDescent(rate)  # the rate in float32, as it was

@@ -30,21 +30,7 @@ RATE, MOMENTUM = 0.125, 0.5  # exact in float32
 
 
 def cluster_of(ps_hosts, worker_hosts, job_name, task_index):
-    """Describes a cluster, and the place of one task in it.
-
-    Args:
-        ps_hosts: addresses such as "127.0.0.1:2222", of the parameter servers.
-        worker_hosts: addresses of the workers, of which the first one is the chief.
-        job_name: "ps" or "worker".
-        task_index: number of the task in its job.
-
-    Returns:
-        dict with the `cluster` {job: addresses}, the `jobs`, their numbers of `tasks`,
-        the `address` of the task, and whether it is the `chief`.
-
-    Raises:
-        ValueError: no such job, or no such task in it.
-    """
+    """Describes a cluster, and the place of one task in it."""
     # --- cluster
     jobs = {"ps": ps_hosts, "worker": worker_hosts}
     with environment(config_of(jobs, job_name, task_index)):
@@ -84,9 +70,6 @@ def environment(tf_config):
 def task_of(tf_config):
     """Reads from TF_CONFIG which task this is, and of what cluster.
 
-    Args:
-        tf_config: JSON text, as in the environment variable.
-
     Returns:
         dict with `type` and `index` of the task, the numbers of `workers` (the chief is
         one of them) and of `servers`, whether it is the `chief`, and the `master`. A
@@ -122,21 +105,7 @@ def task_of(tf_config):
 
 
 def partitions(shape, shards, max_bytes, min_bytes):
-    """Tells in how many parts a variable is stored, by three rules.
-
-    Args:
-        shape: of the float32 variable.
-        shards: number of parts by the first rule, and the most by the third.
-        max_bytes: the most that a part may have by the second rule.
-        min_bytes: the least that a part should have by the third rule.
-
-    Returns:
-        [fixed, by the largest part, by the smallest part], each a list with the
-        number of parts along each dimension.
-
-    Raises:
-        ValueError: a number that is not positive.
-    """
+    """Tells in how many parts a variable is stored, by three rules."""
     # --- rules
     rules = [
         tf.distribute.experimental.partitioners.FixedShardsPartitioner(shards),
@@ -187,22 +156,7 @@ class Line(tf.Module):
 
 
 def train_alone(x, y, start, steps, parts=1):
-    """Fits a line by momentum in one process: what any number of workers must equal.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        steps: how many steps to take.
-        parts: of the batch; the gradient is the mean of theirs.
-
-    Returns:
-        dict with the [steps, parts] `losses` and the final `weights` [kernel, bias].
-
-    Raises:
-        ValueError: sizes that do not fit, seen while a graph is made.
-        tf.errors.InvalidArgumentError: the same, seen when run.
-    """
+    """Fits a line by momentum in one process: what any number of workers must equal."""
     # --- build
     line = Line(start)
     momentum = optimizers.Momentum(RATE, MOMENTUM).create_slots(line.weights)
@@ -225,23 +179,7 @@ def train_alone(x, y, start, steps, parts=1):
 
 
 def train_synchronously(x, y, start, steps, workers=2):
-    """Fits a line by momentum on several workers, which take each step together.
-
-    Args:
-        x: [n, features] float array; worker i has the rows i, i + workers, ….
-        y: [n, units] array of the same dtype.
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        steps: how many steps to take.
-        workers: number of worker processes.
-
-    Returns:
-        dict with the [steps, workers] `losses`, the `weights` [kernel, bias] that each
-        worker has in the end, the `global_step`, and what the last checkpoint holds:
-        `saved`, [kernel, bias, global step].
-
-    Raises:
-        RuntimeError: a task failed; the message is the end of what it wrote.
-    """
+    """Fits a line by momentum on several workers, which take each step together."""
     # --- run
     results, saved = run_cluster("sync", x, y, start, steps, 1, workers)
     # --- result
@@ -254,24 +192,7 @@ def train_synchronously(x, y, start, steps, workers=2):
 
 
 def train_asynchronously(x, y, start, steps, workers=2, servers=2, loss="square"):
-    """Fits a line by descent on several workers, none of which waits for another.
-
-    Args:
-        x: [n, features] float array, divided in `workers` parts.
-        y: [n, units] array of the same dtype.
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        steps: how many steps to take with each part.
-        workers: number of worker processes.
-        servers: number of parameter servers.
-        loss: "square", or "product" of outputs and targets.
-
-    Returns:
-        dict with the final `weights` [kernel, bias], the `global_step`, which counts
-        the steps of all, and `places`, where kernel, bias and global step are kept.
-
-    Raises:
-        RuntimeError: a task failed; the message is the end of what it wrote.
-    """
+    """Fits a line by descent on several workers, none of which waits for another."""
     # --- run
     results, _ = run_cluster("async", x, y, start, steps, servers, workers, loss)
     # --- result

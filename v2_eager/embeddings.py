@@ -43,25 +43,7 @@ def values_of(variables):
 
 
 def load_vectors(words, vectors, drawn, ids, targets, head, rate=0.125):
-    """Begins with vectors from a file, too large for a constant, and leaves them.
-
-    Args:
-        words: list of the words, row by row.
-        vectors: {word: [depth] float array}, what the file has.
-        drawn: [words, depth] array of its dtype, the rows of words that it lacks.
-        ids: [steps, batch] int array of rows.
-        targets: [steps, batch, outputs] array of that dtype.
-        head: [depth, outputs] array, what is trained.
-        rate: learning rate.
-
-    Returns:
-        dict with the number of words `found`, the `losses` before each step, and the
-        `table` and the `head` in the end.
-
-    Raises:
-        ValueError: a vector or the drawn rows have another shape; other numbers of
-            steps or rows, or none.
-    """
+    """Begins with vectors from a file, too large for a constant, and leaves them."""
     check_batches(ids, targets)
     matrix, found = rows_of(words, vectors, drawn)
     # --- load
@@ -100,21 +82,7 @@ def rows_of(words, vectors, drawn):
 
 
 def train_part(known, fresh, ids, targets, rate=0.0625):
-    """Trains the last rows of a table by Adam; the first ones stay as they are.
-
-    Args:
-        known: [known, depth] float array, the rows that stay.
-        fresh: [fresh, depth] array of its dtype, the rows after them.
-        ids: [steps, batch] int array of rows.
-        targets: [steps, batch, depth] array of that dtype.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step, and the `table` in the end.
-
-    Raises:
-        ValueError: other numbers of steps or rows, or none.
-    """
+    """Trains the last rows of a table by Adam; the first ones stay as they are."""
     check_batches(ids, targets)
     # --- build
     table = tf.Module()
@@ -140,23 +108,7 @@ def train_part(known, fresh, ids, targets, rate=0.0625):
 
 
 def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
-    """Trains all rows by Adam, then sets the gradients of some to 0, which still move.
-
-    Args:
-        table: [rows, depth] float array.
-        frozen: [rows] bool array: whose gradients become 0.
-        ids: [steps, batch] int array of rows.
-        targets: [steps, batch, depth] array of the dtype of the table.
-        free_steps: how many steps come before.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step, and `tables` after each, [steps, rows,
-        depth].
-
-    Raises:
-        ValueError: not one bool for each row; other numbers of steps or rows, or none.
-    """
+    """Trains all rows by Adam, then sets gradients of some to 0, which still move."""
     check_batches(ids, targets)
     if frozen.shape != table.shape[:1]:
         raise ValueError(f"frozen: shape {frozen.shape} of {len(table)} rows")
@@ -185,33 +137,13 @@ def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
 
 
 def mask_padding(table, ids):
-    """Looks words up; row 0, padding, is zeros, and is not trained.
-
-    Args:
-        table: [rows, depth] float tensor, whose first row does not count.
-        ids: int tensor of any shape.
-
-    Returns:
-        [..., depth] tensor.
-    """
+    """Looks words up; row 0, padding, is zeros, and is not trained."""
     vectors = tf.nn.embedding_lookup(table, ids)
     return tf.where((ids != 0)[..., tf.newaxis], vectors, 0.0)
 
 
 def mean_of_words(table, ids, lengths):
-    """Averages the vectors of the words that are there; of none it is zeros.
-
-    Args:
-        table: [rows, depth] float tensor.
-        ids: [batch, time] int tensor.
-        lengths: [batch] int32 tensor, how many words of each row are there.
-
-    Returns:
-        [batch, depth] tensor.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a length that is negative, or above the time.
-    """
+    """Averages the vectors of the words that are there; of none it is zeros."""
     time = tf.shape(ids)[1]
     tf.debugging.assert_non_negative(lengths, "a negative length")
     tf.debugging.assert_less_equal(lengths, time, "a length above the time")
@@ -221,24 +153,7 @@ def mean_of_words(table, ids, lengths):
 
 
 def factorize(users, items, ratings, start, penalty, optimizer, rate=0.125):
-    """Factorizes ratings: a mean, two biases, and a product of two vectors.
-
-    Args:
-        users, items: [steps, batch] int arrays of rows.
-        ratings: [steps, batch] float array.
-        start: {"users": [users, depth], "items": [items, depth], "user_bias": [users],
-            "item_bias": [items]} of arrays of its dtype.
-        penalty: share of half the squares of what a step looks up.
-        optimizer: "GradientDescent" or "Adagrad"; rows that no step names stay.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step, the root of the mean squared error
-        of all ratings in the end, `rmse`, and the `variables` by name.
-
-    Raises:
-        ValueError: other numbers of steps or rows, or none.
-    """
+    """Factorizes ratings: a mean, two biases, and a product of two vectors."""
     check_batches(users, items, ratings)
     # --- build
     tables = {k: tf.Variable(v, name=k) for k, v in start.items()}
@@ -271,22 +186,7 @@ def factorize(users, items, ratings, start, penalty, optimizer, rate=0.125):
 
 
 def tie_output(words, following, start, optimizer, rate=0.125):
-    """Predicts the next word by the table that the words were looked up in.
-
-    Args:
-        words: [steps, batch] int array.
-        following: [steps, batch] int array: the next ones.
-        start: {"table": [words, depth], "kernel": [depth, depth], "bias": [words]} of
-            float arrays.
-        optimizer: "GradientDescent" or "Adagrad".
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step, and the `variables` by name.
-
-    Raises:
-        ValueError: other numbers of steps or rows, or none.
-    """
+    """Predicts the next word by the table that the words were looked up in."""
     check_batches(words, following)
     # --- build
     weights = {k: tf.Variable(v, name=k) for k, v in start.items()}
@@ -318,17 +218,7 @@ def unit_rows(table):
 
 
 def nearest_words(table, words, k):
-    """Finds the words whose vectors have the largest cosines with some.
-
-    Args:
-        table: [rows, depth] float tensor, no row of which is zeros.
-        words: [n] int32 tensor of rows.
-        k: how many to find; a word is not its own neighbour.
-
-    Returns:
-        (cosines [n, k], from the largest on, rows [n, k] int32; of equal ones the first
-        row comes first).
-    """
+    """Finds the words whose vectors have the largest cosines with some."""
     normalized = unit_rows(table)
     asked = tf.nn.embedding_lookup(normalized, words)
     cosines = tf.matmul(asked, normalized, transpose_b=True)
@@ -338,17 +228,7 @@ def nearest_words(table, words, k):
 
 
 def solve_analogies(table, questions, k):
-    """Answers "a is to b as c is to …" by the cosines with b - a + c.
-
-    Args:
-        table: [rows, depth] float tensor, no row of which is zeros.
-        questions: [n, 3] int32 tensor of rows: a, b and c, which are no answers.
-        k: how many answers to give.
-
-    Returns:
-        (cosines times the length of b - a + c, [n, k], from the largest on, rows [n, k]
-        int32).
-    """
+    """Answers "a is to b as c is to …" by the cosines with b - a + c."""
     normalized = unit_rows(table)
     a, b, c = tf.unstack(tf.nn.embedding_lookup(normalized, questions), 3, 1)
     cosines = tf.matmul(b - a + c, normalized, transpose_b=True)
@@ -358,22 +238,7 @@ def solve_analogies(table, questions, k):
 
 
 def look_up_parts(parts, ids, strategy="mod"):
-    """Looks rows up in a table that is kept in parts.
-
-    Args:
-        parts: list of [rows, depth] float tensors of which the first ones are longer by
-            a row, if any.
-        ids: int32 or int64 tensor of any shape.
-        strategy: "mod": row i is in part i % parts; "div": the parts are one after the
-            other.
-
-    Returns:
-        [..., depth] tensor.
-
-    Raises:
-        ValueError: another strategy.
-        tf.errors.InvalidArgumentError: no such row, on a CPU.
-    """
+    """Looks rows up in a table that is kept in parts."""
     if strategy not in ("mod", "div"):
         raise ValueError(f"Unrecognized partition strategy: {strategy}")
     if strategy == "mod":
@@ -388,23 +253,7 @@ def look_up_parts(parts, ids, strategy="mod"):
 
 
 def normalize_rows(table, ids, targets, limit, in_table, rate=0.5):
-    """Limits the norms of rows: in the table after each step, or where looked up.
-
-    Args:
-        table: [rows, depth] float array.
-        ids: [steps, batch] int array of rows.
-        targets: [steps, batch, depth] array of its dtype.
-        limit: the largest norm of a row.
-        in_table: whether the table is changed; if not, what is looked up is.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step, and the `table` in the end.
-
-    Raises:
-        ValueError: a limit that is not positive; other numbers of steps or rows, or
-            none.
-    """
+    """Limits the norms of rows: in the table after each step, or where looked up."""
     check_batches(ids, targets)
     if limit <= 0:
         raise ValueError(f"limit: {limit} is not positive")

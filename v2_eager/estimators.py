@@ -24,18 +24,7 @@ SEED = 5  # the `tf_random_seed` of `RunConfig`, which seeded its graph alone
 
 
 def parse_hparams(text):
-    """Overrides the default hyperparameters by text, as a command line gives it.
-
-    Args:
-        text: such as "rate=0.5,hidden=[8,4]", or empty.
-
-    Returns:
-        dict of all hyperparameters.
-
-    Raises:
-        ValueError: a name that there is not, one given twice, or a value of another
-            type.
-    """
+    """Overrides the default hyperparameters by text, as a command line gives it."""
     return dataclasses.asdict(Settings().parse(text))
 
 
@@ -176,21 +165,7 @@ def as_numpy(tensors):
 
 
 def train(data, runs, hparams=""):
-    """Trains in one run or in several, each of which resumes from the last checkpoint.
-
-    Args:
-        data: (features, labels), [n, features] float array and [n] ints.
-        runs: list of {"steps": how many} or {"max_steps": up to which step}.
-        hparams: see `parse_hparams`.
-
-    Returns:
-        dict with the `losses` of the steps, the `weights` after each, the `steps` taken
-        at the end of each run, and the `names` of the variables in the checkpoint.
-
-    Raises:
-        ValueError: a run with both numbers, or with 0 steps.
-        tf.errors.InvalidArgumentError: a loss is NaN.
-    """
+    """Trains in one run or several, each of which resumes from the last checkpoint."""
     hparams = Settings().parse(hparams)
     losses, weights, steps = [], [], []
     with tempfile.TemporaryDirectory() as model_dir:
@@ -227,21 +202,7 @@ def refuse_zero(name, number):
 
 
 def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
-    """Trains, then evaluates.
-
-    Args:
-        data, hparams: as for `train`.
-        eval_data: (features, labels) to evaluate on.
-        steps: how many steps to train, or None for no training at all.
-        eval_steps: how many batches to evaluate, or None for all.
-
-    Returns:
-        dict with `loss`, the mean over the batches, `accuracy` and `global_step`.
-        Without rows both metrics are 0.
-
-    Raises:
-        ValueError: `eval_steps` is 0.
-    """
+    """Trains, then evaluates."""
     hparams = Settings().parse(hparams)
     batches = eval_batches(eval_data, hparams)
     if eval_steps is not None:
@@ -251,16 +212,7 @@ def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
 
 
 def predict(data, features, steps, hparams=""):
-    """Trains, then predicts.
-
-    Args:
-        data, hparams: as for `train`.
-        features: [n, features] array, the rows to predict.
-        steps: how many steps to train, or None for no training at all.
-
-    Returns:
-        List of n dicts with `classes` and `probabilities`.
-    """
+    """Trains, then predicts."""
     hparams = Settings().parse(hparams)
     trainer = trained(data, hparams, steps)
     rows = []
@@ -271,20 +223,7 @@ def predict(data, features, steps, hparams=""):
 
 
 def serve(data, features, steps, hparams=""):
-    """Trains, exports, loads what was exported, and asks each of its signatures.
-
-    Args:
-        data, hparams: as for `train`.
-        features: [n, features] array, the rows to ask for.
-        steps: how many steps to train, or None for no training at all.
-
-    Returns:
-        (dict from signature to [names of the inputs, names of the outputs], dict from
-        signature to its answers).
-
-    Raises:
-        ValueError: nothing was trained.
-    """
+    """Trains, exports, loads what was exported, and asks each of its signatures."""
     if not steps:  # weights that nobody trained are not for export
         raise ValueError("Couldn't find trained model")
     trainer = trained(data, Settings().parse(hparams), steps)
@@ -334,22 +273,7 @@ def to_examples(rows):
 def train_and_evaluate(
     data, eval_data, max_steps, save_every, patience=None, keep=5, hparams=""
 ):
-    """Evaluates at every checkpoint, and stops when that has long been no better.
-
-    Args:
-        data, eval_data, hparams: as for `evaluate`.
-        max_steps: the step at which training ends.
-        save_every: number of steps between two checkpoints.
-        patience: number of steps without a lower loss that end the training, or None.
-        keep: number of checkpoints to keep.
-
-    Returns:
-        dict with the `metrics` of each evaluation, the last of them as `result`, and
-        the names of the `checkpoints` kept.
-
-    Raises:
-        ValueError: `max_steps` or `save_every` is 0.
-    """
+    """Evaluates at every checkpoint, and stops when that has long been no better."""
     refuse_zero("max_steps", max_steps)
     refuse_zero("save_every", save_every)
     hparams = Settings().parse(hparams)
@@ -382,16 +306,7 @@ def train_and_evaluate(
 
 
 def run_main(arguments, data, eval_data):
-    """Runs a script with flags, which makes an experiment of an estimator.
-
-    Args:
-        arguments: list of text, the command line without the program.
-        data, eval_data: as for `evaluate`.
-
-    Returns:
-        dict with the exit status of the program, the `arguments` that no flag took, the
-        `result`, and the `global_step` in the end.
-    """
+    """Runs a script with flags, which makes an experiment of an estimator."""
     # --- flags
     # In a script they stand at the top of the module.
     text = flags.DEFINE_string(

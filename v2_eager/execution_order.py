@@ -20,31 +20,14 @@ __all__ = [
 
 
 def rebind(a, b):
-    """Gives the name `a` to a new tensor; the old one is as it was.
-
-    Args:
-        a: tensor.
-        b: tensor of the same dtype that broadcasts with `a`.
-
-    Returns:
-        [a, a + b], the old and the new bearer of the name.
-    """
+    """Gives the name `a` to a new tensor; the old one is as it was."""
     old = a
     a = a + b
     return [old, a]
 
 
 def assign_sum(start, increment, runs=1):
-    """Adds to a variable, `runs` times.
-
-    Args:
-        start: array, the initial value.
-        increment: array of the same dtype and shape.
-        runs: how often to add.
-
-    Returns:
-        List of the `runs` values that the assignments gave.
-    """
+    """Adds to a variable, `runs` times."""
     # --- build
     a = tf.Variable(start)
 
@@ -57,17 +40,7 @@ def assign_sum(start, increment, runs=1):
 
 
 def race(start, increment, value):
-    """Adds to a variable and assigns to it, in no stated order.
-
-    Args:
-        start: array, the initial value.
-        increment: array of the same dtype and shape.
-        value: array of the same dtype and shape, assigned.
-
-    Returns:
-        [sum, assigned value]. In a session the sum is start + increment or
-        value + increment, and another run may give the other one.
-    """
+    """Adds to a variable and assigns to it, in no stated order."""
     # --- build
     a = tf.Variable(start)
 
@@ -81,17 +54,7 @@ def race(start, increment, value):
 
 
 def ordered_sum(start, increment, value, read_first=True):
-    """Adds to a variable and assigns to it, in the order asked for.
-
-    Args:
-        start: array, the initial value.
-        increment: array of the same dtype and shape.
-        value: array of the same dtype and shape, assigned.
-        read_first: whether the sum reads the variable before the assignment.
-
-    Returns:
-        [sum, assigned value].
-    """
+    """Adds to a variable and assigns to it, in the order asked for."""
     # --- build
     a = tf.Variable(start)
 
@@ -110,15 +73,7 @@ def ordered_sum(start, increment, value, read_first=True):
 
 
 def swap(first, second):
-    """Swaps the values of two variables.
-
-    Args:
-        first: array, the initial value of one variable.
-        second: array of the same dtype and shape, of the other.
-
-    Returns:
-        [value of the one, value of the other], afterwards.
-    """
+    """Swaps the values of two variables."""
     # --- build
     a, b = tf.Variable(first), tf.Variable(second)
 
@@ -135,16 +90,7 @@ def swap(first, second):
 
 
 def held_value(start, value, copied=True):
-    """Takes a variable's value, assigns to the variable, and looks at what was taken.
-
-    Args:
-        start: array, the initial value.
-        value: array of the same dtype and shape, assigned.
-        copied: whether a copy was taken, or something that follows the variable.
-
-    Returns:
-        [what was taken, assigned value].
-    """
+    """Takes a variable's value, assigns to the variable, and looks at what it took."""
     # --- build
     a = tf.Variable(start)
 
@@ -161,15 +107,7 @@ def held_value(start, value, copied=True):
 
 
 def count_fetched(xs, fetched=True):
-    """Squares numbers one by one, beside an update that may or may not be fetched.
-
-    Args:
-        xs: [n] array.
-        fetched: whether the increment of the counter is among the fetches.
-
-    Returns:
-        ([n] list of squares, the counter: n if fetched, else 0).
-    """
+    """Squares numbers one by one, beside an update that may or may not be fetched."""
     # --- build
     count = tf.Variable(0)
 
@@ -187,16 +125,7 @@ def count_fetched(xs, fetched=True):
 
 
 def make_centering(momentum=0.9, name="centering"):
-    """Makes a layer that subtracts the batch mean and keeps a moving mean.
-
-    Args:
-        momentum: share of the old moving mean that is kept.
-        name: scope of the variable `moving_mean`.
-
-    Returns:
-        Callable from a [batch, features] tensor to one of the same shape; with
-        `tied=False` the moving mean is not updated.
-    """
+    """Makes a layer that subtracts the batch mean and keeps a moving mean."""
     return Centering(momentum, f"{name}/moving_mean")
 
 
@@ -221,18 +150,7 @@ class Centering(tf.Module):
 
 
 def checked_sqrt(x, enforced=True):
-    """Takes the square root of what must not be negative.
-
-    Args:
-        x: float tensor.
-        enforced: whether the assertion runs; without it the root may be NaN.
-
-    Returns:
-        Tensor like `x`.
-
-    Raises:
-        InvalidArgumentError: enforced, and an element is negative or NaN.
-    """
+    """Takes the square root of what must not be negative."""
     # An assertion runs where it is written: an old one may fail for the first time.
     if enforced:
         tf.debugging.assert_non_negative(x, message="no root of a negative number")
@@ -240,15 +158,7 @@ def checked_sqrt(x, enforced=True):
 
 
 def guarded_assign(start, values):
-    """Assigns values one by one; those that fail a check leave the variable alone.
-
-    Args:
-        start: array, the initial value.
-        values: array of values like `start`, stacked.
-
-    Returns:
-        (list of the variable's value after each assignment, number of rejections).
-    """
+    """Assigns values one by one; those that fail a check leave the variable alone."""
     # --- build
     a = tf.Variable(start)
 
@@ -270,14 +180,7 @@ def guarded_assign(start, values):
 
 
 def count_calls(runs):
-    """Counts the runs of a step by a Python list and by a variable.
-
-    Args:
-        runs: how often the step is run, at least once.
-
-    Returns:
-        (length of the list: 1, value of the variable: `runs`).
-    """
+    """Counts the runs of a step by a Python list and by a variable."""
     # --- build
     calls = []
     count = tf.Variable(0)
@@ -294,15 +197,7 @@ def count_calls(runs):
 
 
 def descend_twice(start, rate):
-    """Takes two steps of gradient descent in one run.
-
-    Args:
-        start: float array, the initial weights; their loss is half of their squares.
-        rate: the learning rate.
-
-    Returns:
-        (weights after both steps, the loss that the second step saw).
-    """
+    """Takes two steps of gradient descent in one run."""
     # --- build
     w = tf.Variable(start)
 
@@ -323,16 +218,7 @@ def descend_twice(start, rate):
 
 
 def scale_in_turn(numbers, start, every=2):
-    """Scales numbers in a loop; some turns update the mean square that all divide by.
-
-    Args:
-        numbers: [n] float array.
-        start: the initial mean square, a number of the same dtype.
-        every: the mean is updated in the turns that this divides, from 0 on.
-
-    Returns:
-        ([n] scaled numbers, the mean square at the end).
-    """
+    """Scales numbers in a loop; some turns update the mean square that divides all."""
     # --- build
     mean = tf.Variable(start)
 

@@ -24,20 +24,7 @@ __all__ = [
 
 
 def parse_examples(serialized, size, default=None):
-    """Parses examples into dense numbers, and sparse words and ids.
-
-    Args:
-        serialized: [n] string tensor, each a tf.train.Example.
-        size: how many `scores` an example has.
-        default: of each of the scores, where there are none; None if there must be.
-
-    Returns:
-        dict of `scores`, [n, size] float32, and of the sparse `words`, string, and
-        `ids`, int64, both [n, most].
-
-    Raises:
-        tf.errors.InvalidArgumentError: the scores are missing, or not `size` many.
-    """
+    """Parses examples into dense numbers, and sparse words and ids."""
     # --- spec
     spec = {
         "scores": tf.io.FixedLenFeature(
@@ -51,15 +38,7 @@ def parse_examples(serialized, size, default=None):
 
 
 def standardize(features, statistics):
-    """Subtracts means, divides by deviations, and joins the columns: sorted by name.
-
-    Args:
-        features: {name: [n, size] float tensor}.
-        statistics: {name: (mean, deviation)}, numbers.
-
-    Returns:
-        [n, sum of the sizes] float32 tensor, whatever the dtype of the features.
-    """
+    """Subtracts means, divides by deviations, and joins the columns: sorted by name."""
     # --- columns
     columns = {
         name: tf.cast((features[name] - mean) / deviation, tf.float32)
@@ -70,18 +49,7 @@ def standardize(features, statistics):
 
 
 def bucketize(x, boundaries):
-    """Tells the bucket of numbers, one-hot: a boundary belongs to the bucket above it.
-
-    Args:
-        x: [n, size] float tensor.
-        boundaries: list of increasing numbers.
-
-    Returns:
-        [n, size * (len(boundaries) + 1)] float32 tensor.
-
-    Raises:
-        ValueError: the boundaries do not increase, there are none, or x is no matrix.
-    """
+    """Gives the bucket of numbers, one-hot: a boundary is of the bucket above it."""
     if len(x.shape) != 2:
         raise ValueError(f"x must be [n, size], not {x.shape}")
     # --- buckets
@@ -105,20 +73,7 @@ def check_boundaries(boundaries):
 
 
 def count_ids(ids, size, default_value=None):
-    """Counts how often each id is in a row; -1 is none at all.
-
-    Args:
-        ids: [n, most] int tensor, or [n], one in a row.
-        size: how many ids there are.
-        default_value: id for those out of range; None if there must be none.
-
-    Returns:
-        [n, size] float32 tensor.
-
-    Raises:
-        tf.errors.InvalidArgumentError: an id is out of range, and no default is given.
-        ValueError: ids that are no integers, or a default that is out of range.
-    """
+    """Counts how often each id is in a row; -1 is none at all."""
     # --- ids
     ids = checked(ids, size, default_value)
     # --- count
@@ -157,22 +112,7 @@ def counts(ids, size):
 
 
 def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"):
-    """Makes a counter of the words of a list, and of what is out of vocabulary.
-
-    Args:
-        words: list of distinct strings or ints, the vocabulary.
-        num_oov_buckets: into how many buckets all others are hashed.
-        default_value: number of a word that all others count as; -1 for none of them.
-        name: scope.
-
-    Returns:
-        Callable from an [n, most] tensor, in which "" (or -1) is no word, to float32
-        [n, len(words) + num_oov_buckets].
-
-    Raises:
-        ValueError: both `num_oov_buckets` and `default_value`; of the callable in
-            TensorFlow 1.
-    """
+    """Makes a counter of the words of a list, and of what is out of vocabulary."""
     if num_oov_buckets and default_value != -1:
         raise ValueError("Can't specify both num_oov_buckets and default_value")
     return WordCounter(words, num_oov_buckets, default_value)
@@ -225,22 +165,7 @@ def present(values):
 
 
 def look_up(words, lines, vocabulary_size=None, num_oov_buckets=0):
-    """Looks words up in a file with one to a line, and numbers up again.
-
-    Args:
-        words: [n, most] string array, in which "" is no word.
-        lines: list of strings, the file.
-        vocabulary_size: how many of the lines to use; None for all.
-        num_oov_buckets: into how many buckets all other words are hashed.
-
-    Returns:
-        dict with the `counts`, [n, size + num_oov_buckets] float32, the `ids`, int64
-        like words, and the `words` of these ids, "UNK" where there is none.
-
-    Raises:
-        tf.errors.InvalidArgumentError: `vocabulary_size` is more than the lines.
-        tf.errors.FailedPreconditionError: a line is in the file twice.
-    """
+    """Looks words up in a file with one to a line, and numbers up again."""
     with tempfile.TemporaryDirectory() as folder:
         # --- file
         path = os.path.join(folder, "words.txt")
@@ -273,18 +198,7 @@ def lines_of(path, size, by_number=False):
 
 
 def hash_values(values, buckets):
-    """Counts the values of a row in buckets that their hashes choose.
-
-    Args:
-        values: [n, most] string or int tensor, in which "" or -1 is no value.
-        buckets: how many there are.
-
-    Returns:
-        [n, buckets] float32 tensor.
-
-    Raises:
-        ValueError: values that are floats.
-    """
+    """Counts the values of a row in buckets that their hashes choose."""
     # --- hash
     values = hashable(values)
     # Numbers are hashed as text.
@@ -295,19 +209,7 @@ def hash_values(values, buckets):
 
 
 def cross(words, ages, boundaries, buckets, hash_key=None, sparse=False):
-    """Counts the pairs of each word and the age's bucket, hashed into buckets.
-
-    Args:
-        words: [n, most] string tensor.
-        ages: [n] float tensor.
-        boundaries: list of increasing numbers, of the ages.
-        buckets: how many there are for the pairs.
-        hash_key: of the hash; None for the one that TensorFlow chose.
-        sparse: whether the words come sparse, as from a parser, with no "" among them.
-
-    Returns:
-        [n, buckets] float32 tensor.
-    """
+    """Counts the pairs of each word and the age's bucket, hashed into buckets."""
     # --- cross
     if sparse:
         words = present(words)
@@ -329,25 +231,7 @@ def crossed(words, numbers, buckets, hash_key=None):
 
 
 def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn"):
-    """Makes a table of vectors, and combines those of an example, feature by feature.
-
-    Args:
-        keys: list of the names of the features that share the table.
-        rows: how many ids there are.
-        size: of a vector.
-        combiner: "mean", "sum", or "sqrtn": the sum over the root of the number.
-        max_norm: length that longer vectors are scaled down to, or None.
-        name: scope of the variable `input_layer/…_embedding/embedding_weights`.
-
-    Returns:
-        Callable from {key: [n, most] int tensor}, in which -1 is no id, and optional
-        weights of the ids, like those of the only feature, to float32 [n, size *
-        len(keys)]: zeros where there are no ids.
-
-    Raises:
-        tf.errors.InvalidArgumentError: of the callable: an id out of range, or a weight
-            of 0, which is dropped while its id is not.
-    """
+    """Makes a table of vectors and combines those of an example, feature by feature."""
     return Embedding(keys, rows, size, combiner, max_norm, name)
 
 
@@ -395,21 +279,7 @@ def combine(table, ids, weights=None, combiner="mean", max_norm=None):
 def make_linear_model(
     words, boundaries, buckets, units=1, sparse_combiner="sum", name="linear"
 ):
-    """Makes a sum of weights: of the age's bucket, an income, words, and their crosses.
-
-    Args:
-        words: list of strings, the vocabulary.
-        boundaries: list of increasing numbers, of the ages.
-        buckets: how many there are for pairs of words and ages.
-        units: how many sums there are.
-        sparse_combiner: of the words of an example: "sum", "mean" or "sqrtn".
-        name: scope of `linear_model/age_bucketized/weights` and its like, and of
-            `linear_model/bias_weights`.
-
-    Returns:
-        Callable from {"age": [n] float tensor, "income": [n] float tensor, "words": [n,
-        most] string tensor} to float32 [n, units].
-    """
+    """Makes a sum of weights: of the age's bucket, an income, words, their crosses."""
     return LinearModel(words, boundaries, buckets, units, sparse_combiner, name)
 
 
@@ -458,23 +328,7 @@ class LinearModel(tf.Module):
 def train_wide_and_deep(
     features, labels, words, boundaries, weights, steps, rate=0.0625
 ):
-    """Trains a linear model and a network at once, on the same features.
-
-    Args:
-        features: {"age": [n] float array, "income": [n] float array, "words": [n, most]
-            string array}, "" being no word.
-        labels: [n, 1] float array.
-        words: list of strings, the vocabulary.
-        boundaries: list of increasing numbers, of the ages.
-        weights: {"table": [len(words), size] float32 array, which comes by way of a
-            checkpoint, "hidden": [size + 1, units] and "output": [units, 1] arrays of
-            the dtype of the labels}.
-        steps: how many steps to take.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step and the `variables` in the end.
-    """
+    """Trains a linear model and a network at once, on the same features."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.ckpt")
         restore.save(path, {"table": weights["table"].astype("f")})

@@ -25,22 +25,7 @@ __all__ = [
 
 
 def write_and_read(first, second, mode="a", name="notes.txt"):
-    """Writes a text file in two goes, and reads it in every way.
-
-    Args:
-        first: text for a new file.
-        second: text for the same file, opened again.
-        mode: "a", "w", or what else the second opening shall be.
-        name: path of the file in a directory of its own.
-
-    Returns:
-        dict with the sizes on disk before and after `flush` of the first text, and the
-        file as `bytes`, as `text`, its first `line`, all `lines`, those of a `loop`.
-
-    Raises:
-        tf.errors.NotFoundError: the directory of the file does not exist.
-        tf.errors.InvalidArgumentError: there is no such mode.
-    """
+    """Writes a text file in two goes, and reads it in every way."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name)
         # --- write
@@ -73,25 +58,7 @@ def write_and_read(first, second, mode="a", name="notes.txt"):
 
 
 def read_at(content, offset, count, whence=0, mode="rb"):
-    """Reads a piece from the middle of a file.
-
-    Args:
-        content: bytes of the file.
-        offset: where the piece begins.
-        count: how many bytes, also in mode "r"; -1 for all that follow.
-        whence: 0 from the beginning, 1 from where the file stands (3 here), 2 from its
-            end.
-        mode: "rb" for bytes, "r" for text.
-
-    Returns:
-        dict with the `piece`, the `rest` after it, the positions `tell` before and
-        after the piece, and the `size` of the file.
-
-    Raises:
-        tf.errors.InvalidArgumentError: there is no such whence.
-        tf.errors.OutOfRangeError: the file ends before `offset`.
-        UnicodeDecodeError: the piece of a text begins or ends within a character.
-    """
+    """Reads a piece from the middle of a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "data.bin")
         with tf.io.gfile.GFile(path, "wb") as f:
@@ -107,19 +74,7 @@ def read_at(content, offset, count, whence=0, mode="rb"):
 
 
 def load_vocabulary(content):
-    """Loads a file with a token in each line, as numbers by token and as a list.
-
-    Args:
-        content: bytes of the file, in UTF-8.
-
-    Returns:
-        dict with `ids`, the list of "token number" in the order of the file (tokens
-        without white space around them, of a repeated one the last number), and
-        `labels`, the list of lines without their ends.
-
-    Raises:
-        UnicodeDecodeError: the file is not UTF-8.
-    """
+    """Loads a file with a token in each line, as numbers by token and as a list."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "vocab.txt")
         with tf.io.gfile.GFile(path, "wb") as f:
@@ -134,22 +89,7 @@ def load_vocabulary(content):
 
 
 def fresh_folder(files, name, deep=True):
-    """Empties a folder for logs if there is one, and makes it.
-
-    Args:
-        files: list of paths of the files that there are before.
-        name: path of the folder.
-        deep: whether to make the folders above it, too.
-
-    Returns:
-        dict of pairs (exists, is a directory): of the folder `before` and `after`, and
-        of each of the `files` after.
-
-    Raises:
-        tf.errors.NotFoundError: a folder above it is missing, and not `deep`.
-        tf.errors.FailedPreconditionError: a folder above it is a file, or (in
-            TensorFlow 1) it is one itself: TensorFlow 2 puts the folder in its place.
-    """
+    """Empties a folder for logs if there is one, and makes it."""
     with tempfile.TemporaryDirectory() as folder:
         _make_files(folder, files)
         path = os.path.join(folder, name)
@@ -186,22 +126,7 @@ def _make_files(folder, names):
 
 
 def list_folder(files, name, patterns):
-    """Lists a folder, and the files that match patterns.
-
-    Args:
-        files: list of paths of the files that there are.
-        name: path of the folder to be listed.
-        patterns: list of patterns, such as "logs/run?/*.txt".
-
-    Returns:
-        dict of lines with the names in the `folder`, the matches of `each` pattern, and
-        those of `all` patterns together, a file as often as it matches. The names of a
-        line are sorted: no function promises an order.
-
-    Raises:
-        tf.errors.NotFoundError: there is no such folder, or (in TensorFlow 1) not the
-            folder of a pattern.
-    """
+    """Lists a folder, and the files that match patterns."""
     with tempfile.TemporaryDirectory() as root:
         _make_files(root, files)
         full = [os.path.join(root, pattern) for pattern in patterns]
@@ -221,17 +146,7 @@ def _relative(root, paths):
 
 
 def walk_folder(files, name=".", skip=None, in_order=True):
-    """Walks through a folder and all below it.
-
-    Args:
-        files: list of paths of the files that there are.
-        name: path of the folder to begin with; a missing one has nothing in it.
-        skip: name of the folders to leave out, where `in_order`.
-        in_order: whether a folder comes before the folders in it, or after them.
-
-    Returns:
-        List of lines, "folder: folders/ and files in it", each kind sorted.
-    """
+    """Walks through a folder and all below it."""
     with tempfile.TemporaryDirectory() as root:
         _make_files(root, files)
         rows = []
@@ -246,23 +161,7 @@ def walk_folder(files, name=".", skip=None, in_order=True):
 
 
 def copy_and_rename(files, source, copy, name, overwrite=False):
-    """Copies a file, renames the copy, and removes the file.
-
-    Args:
-        files: list of paths of the files that there are; each holds its path.
-        source: path of the file.
-        copy: path of its copy.
-        name: path that the copy shall have.
-        overwrite: whether the two may be there already.
-
-    Returns:
-        dict from the paths of the files that there are in the end to (size, what they
-        hold).
-
-    Raises:
-        tf.errors.NotFoundError: there is no such file.
-        tf.errors.AlreadyExistsError: `copy` or `name` is there, and not `overwrite`.
-    """
+    """Copies a file, renames the copy, and removes the file."""
     with tempfile.TemporaryDirectory() as root:
         _make_files(root, files)
         source, copy, name = (os.path.join(root, n) for n in (source, copy, name))
@@ -280,22 +179,7 @@ def copy_and_rename(files, source, copy, name, overwrite=False):
 
 
 def copy_by_ops(files, source, target, patterns):
-    """Copies a file and looks for files, by ops.
-
-    Args:
-        files: list of paths of the files that there are; each holds its path.
-        source: path of the file to be copied.
-        target: path of the copy; the folder is made if need be.
-        patterns: list of patterns.
-
-    Returns:
-        dict with the bytes of the copy, `read`, and the paths that `match` before, in
-        order, a file as often as it matches.
-
-    Raises:
-        tf.errors.NotFoundError: there is no such file, or (in TensorFlow 1) not the
-            folder of a pattern.
-    """
+    """Copies a file and looks for files, by ops."""
     with tempfile.TemporaryDirectory() as root:
         _make_files(root, files)
         names = tf.constant([os.path.join(root, n) for n in (source, target)])
@@ -337,19 +221,7 @@ def _delete_flags(holders):
 
 
 def read_flags(arguments):
-    """Reads flags where nothing runs `main`: in a notebook or a test.
-
-    Args:
-        arguments: list of text, the command line without the program.
-
-    Returns:
-        dict with the `values` by name, and the names that were `given`.
-
-    Raises:
-        absl.flags.IllegalFlagValueError: a value does not suit its flag, or a required
-            one is missing.
-        absl.flags.UnrecognizedFlagError: there is no such flag.
-    """
+    """Reads flags where nothing runs `main`: in a notebook or a test."""
     # --- define
     holders = _define_flags()
     try:
@@ -364,17 +236,7 @@ def read_flags(arguments):
 
 
 def run_script(arguments, status=None):
-    """Runs the `main` of a script with flags.
-
-    Args:
-        arguments: list of text, the command line without the program.
-        status: what `main` returns.
-
-    Returns:
-        dict with the text that `main` made of its flags, the arguments that were left
-        over for it, `rest`, the `status` with which the program ends, and whether the
-        line `after` the call was reached.
-    """
+    """Runs the `main` of a script with flags."""
     report = {"after": False}
 
     # --- main
@@ -415,15 +277,7 @@ def _recorded(logger):
 
 
 def log_messages(level, step):
-    """Logs a message of each level, of which the level in force lets some pass.
-
-    Args:
-        level: "DEBUG", "INFO", "WARN" or "ERROR".
-        step: a number for the messages.
-
-    Returns:
-        List of the lines that passed, "LEVEL: message".
-    """
+    """Logs a message of each level, of which the level in force lets some pass."""
     # --- level
     former = logging.get_verbosity()
     logging.set_verbosity(getattr(logging, level))
@@ -442,17 +296,7 @@ def log_messages(level, step):
 
 
 def log_every(epochs, steps, every):
-    """Logs one step of so many, by a counter that no epoch resets.
-
-    Args:
-        epochs: how many epochs.
-        steps: how many steps each; a second call goes on counting where the first one
-            ended, so let `epochs * steps` be a multiple of `every`.
-        every: logs one step of so many.
-
-    Returns:
-        List of the lines that were logged.
-    """
+    """Logs one step of so many, by a counter that no epoch resets."""
     # --- level
     former = logging.get_verbosity()
     logging.set_verbosity(logging.INFO)

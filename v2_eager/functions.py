@@ -28,15 +28,6 @@ __all__ = [
 def configure(processors, threads=None, gpus="0"):
     """Divides the processor, bounds threads, lets GPUs grow; tells what there is.
 
-    Args:
-        processors: how many devices the processor becomes.
-        threads: (within an op, between ops), or None for what the system has.
-        gpus: the numbers of the GPUs to see, with commas; "" for all.
-
-    Returns:
-        (names of the devices, such as "CPU:0"; [threads within, threads between], 0
-        where the system chooses).
-
     Raises:
         RuntimeError: TensorFlow has started otherwise.
     """
@@ -62,16 +53,7 @@ def configure(processors, threads=None, gpus="0"):
 
 
 def scale_by_each(x, rates, fixed=True):
-    """Multiplies by one rate after another, and counts the products that were made.
-
-    Args:
-        x: [n] float array.
-        rates: list of k different floats.
-        fixed: whether the rate is an input; or it is written as a number.
-
-    Returns:
-        ([k, n] array, how many products a graph has: 1, or k that stay).
-    """
+    """Multiplies by one rate after another, and counts the products that were made."""
 
     @tf.function
     def scale(x, rate):
@@ -88,18 +70,7 @@ def scale_by_each(x, rates, fixed=True):
 
 
 def sum_batches(batches, bucketed=False):
-    """Sums batches of several sizes: by one piece of a graph, or by one for each size.
-
-    Args:
-        batches: list of [any, k] float arrays.
-        bucketed: whether each size has a piece of its own, where it is known.
-
-    Returns:
-        (list of [k] arrays, how many pieces were made).
-
-    Raises:
-        TypeError: another k; ValueError, if bucketed.
-    """
+    """Sums batches of several sizes: by one piece of a graph, or one for each size."""
     # --- promise
     promised = tf.TensorSpec([None, batches[0].shape[1]], batches[0].dtype)
 
@@ -115,19 +86,7 @@ def sum_batches(batches, bucketed=False):
 
 
 def sweep_rates(x, y, start, rates, steps, once=True):
-    """Fits a kernel at one learning rate after another, from the same start.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        start: [features, units] array.
-        rates: list of floats.
-        steps: how many steps each rate has.
-        once: whether the step is made once; or anew in the loop over the rates.
-
-    Returns:
-        (list of kernels, how many steps were made: 1, or one for each rate).
-    """
+    """Fits a kernel at one learning rate after another, from the same start."""
     x, y = tf.constant(x), tf.constant(y)
 
     # --- step
@@ -157,17 +116,7 @@ def sweep_rates(x, y, start, rates, steps, once=True):
 
 
 def score_in_threads(batches, kernel, threads):
-    """Scores batches by one model, which several threads call at the same time.
-
-    Args:
-        batches: list of [any, features] float arrays.
-        kernel: [features, classes] array of the same dtype.
-        threads: how many call.
-
-    Returns:
-        (list of [any, classes] arrays in the order of `batches`, how many products a
-        graph has: 1).
-    """
+    """Scores batches by one model, which several threads call at the same time."""
     # --- build
     weights = tf.Variable(kernel)
 
@@ -186,14 +135,7 @@ def count_in_threads(parts, shared=True):
     """Adds numbers up in threads: one session for all, or one for each.
 
     Args:
-        parts: list of lists of integers, one for each thread.
         shared: whether all threads have one variable, and so one total.
-
-    Returns:
-        List of the totals that the threads see in the end.
-
-    Raises:
-        ValueError: a number is negative; the other threads stop.
     """
     # --- build
     totals = [tf.Variable(tf.zeros([], tf.int64)) for _ in parts]
@@ -226,16 +168,7 @@ def count_in_threads(parts, shared=True):
 
 
 def score_in_processes(batches, kernel, processes):
-    """Scores batches by one model in several processes, each with a copy of its own.
-
-    Args:
-        batches: list of [any, features] float arrays.
-        kernel: [features, classes] array of the same dtype.
-        processes: how many score.
-
-    Returns:
-        List of [any, classes] arrays in the order of `batches`.
-    """
+    """Scores batches by one model in several processes, each with a copy of its own."""
     # A forked process has none of the threads of TensorFlow, and waits for ever.
     context = multiprocessing.get_context("spawn")
     with context.Pool(processes, _begin, [kernel]) as pool:
@@ -261,15 +194,7 @@ def _score(batch):
 
 
 def scale_by_setting(x, scales):
-    """Multiplies by a setting of the program, which changes between the calls.
-
-    Args:
-        x: [n] float array.
-        scales: list of floats, the values of the setting in turn.
-
-    Returns:
-        [len(scales), n] array.
-    """
+    """Multiplies by a setting of the program, which changes between the calls."""
     # --- build
     x = tf.constant(x)
     # A Python number would be read while tracing, and stay.
@@ -288,15 +213,7 @@ def scale_by_setting(x, scales):
 
 
 def take_rows(table, batches):
-    """Looks rows up in a large table that is no part of the graph.
-
-    Args:
-        table: [n, k] array.
-        batches: list of int arrays below n.
-
-    Returns:
-        (list of arrays of rows, whether the graph is smaller than the table).
-    """
+    """Looks rows up in a large table that is no part of the graph."""
     # --- build
     # A tensor is handed to the trace; an array would be written into it.
     rows = tf.constant(table)
@@ -312,16 +229,7 @@ def take_rows(table, batches):
 
 
 def keep_hidden(x, kernel):
-    """Keeps the hidden layer, and asks for it, and its gradient, later.
-
-    Args:
-        x: [n, features] float array.
-        kernel: [features, units] array of the same dtype.
-
-    Returns:
-        ([n] outputs, [n, units] hidden layer, [n, units] gradient of the sum of the
-        outputs for it).
-    """
+    """Keeps the hidden layer, and asks for it, and its gradient, later."""
     weights = tf.constant(kernel)
 
     # --- network
@@ -340,13 +248,6 @@ def keep_hidden(x, kernel):
 
 def subtract_median(x, kernel):
     """Subtracts the median, which NumPy knows and TensorFlow does not.
-
-    Args:
-        x: [n, features] float array.
-        kernel: [features, units] array of the same dtype.
-
-    Returns:
-        [n, units] array, what the product has above the medians of its columns.
 
     Raises:
         ValueError: shapes that do not multiply; InvalidArgumentError run eagerly.
@@ -369,18 +270,7 @@ def subtract_median(x, kernel):
 
 
 def average_by_name(updates, decay):
-    """Keeps a moving average for each name, also for those that come later.
-
-    Args:
-        updates: list of (name, array), the arrays of a name of one shape.
-        decay: how much of the average stays.
-
-    Returns:
-        {name: average}, each of which begins at zero.
-
-    Raises:
-        ValueError: an array of another shape than the first of its name.
-    """
+    """Keeps a moving average for each name, also for those that come later."""
 
     # --- make
     @tf.function

@@ -30,19 +30,7 @@ __all__ = [
 
 
 def product_gradients(x, y, upstream=None):
-    """Differentiates x * y, summed or weighted by an upstream gradient.
-
-    Args:
-        x: float tensor.
-        y: tensor that broadcasts with `x`, of the same dtype.
-        upstream: tensor of the product's shape; None stands for ones.
-
-    Returns:
-        [gradient for x, gradient for y], of their shapes.
-
-    Raises:
-        ValueError: the upstream gradient has another shape.
-    """
+    """Differentiates x * y, summed or weighted by an upstream gradient."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([x, y])
@@ -52,15 +40,7 @@ def product_gradients(x, y, upstream=None):
 
 
 def gradients_of_targets(x, weights):
-    """Differentiates two targets: both summed up, weighted and summed up, one by one.
-
-    Args:
-        x: float tensor.
-        weights: tensor of the shape and dtype of `x`, the weights of the second target.
-
-    Returns:
-        [sum, weighted sum, gradient of x², gradient of 3x], each of the shape of `x`.
-    """
+    """Differentiates two targets: summed up, weighted and summed up, one by one."""
     # --- record
     # A tape answers once and lets go of its memory, unless it is persistent.
     with tf.GradientTape(persistent=True) as tape:
@@ -74,18 +54,7 @@ def gradients_of_targets(x, weights):
 
 
 def semi_gradient(weights, features, next_features, reward, discount=0.9):
-    """Differentiates a temporal-difference loss whose target counts as given.
-
-    Args:
-        weights: [n] float tensor of a linear value function.
-        features: [batch, n] tensor of the same dtype, as all the others.
-        next_features: [batch, n] tensor.
-        reward: [batch] tensor.
-        discount: of the next value.
-
-    Returns:
-        [gradient for the weights, gradient for the target], of shapes [n] and [batch].
-    """
+    """Differentiates a temporal-difference loss whose target counts as given."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch(weights)
@@ -100,15 +69,7 @@ def semi_gradient(weights, features, next_features, reward, discount=0.9):
 
 
 def detached_gradients(x, y):
-    """Differentiates x² + y² with y² detached: no gradient ever passes it.
-
-    Args:
-        x: float tensor.
-        y: tensor of the same shape and dtype.
-
-    Returns:
-        [x² + y², 2x, None].
-    """
+    """Differentiates x² + y² with y² detached: no gradient ever passes it."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([x, y])
@@ -118,19 +79,7 @@ def detached_gradients(x, y):
 
 
 def gradients_or_none(x, other, unconnected="none"):
-    """Differentiates x² with respect to itself and to a stranger of any dtype.
-
-    Args:
-        x: tensor; the square of integers has no gradient.
-        other: tensor that the square does not depend on.
-        unconnected: "none" or "zero", what stands for a gradient that is not there.
-
-    Returns:
-        [gradient for x, gradient for other], None or zeros where there is none.
-
-    Raises:
-        ValueError: `unconnected` is something else.
-    """
+    """Differentiates x² with respect to itself and to a stranger of any dtype."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([t for t in (x, other) if t.dtype.is_floating])
@@ -140,17 +89,7 @@ def gradients_or_none(x, other, unconnected="none"):
 
 
 def gradients_by_source(trained, frozen, constant):
-    """Differentiates (trained + 1) * frozen * constant with respect to all there is.
-
-    Args:
-        trained: float array, the initial value of a trainable variable.
-        frozen: array of the same shape and dtype, of one that is not.
-        constant: array of the same shape and dtype.
-
-    Returns:
-        List of four gradients: for the two variables, the constant, and the sum, a
-        tensor on the way.
-    """
+    """Differentiates (trained + 1) * frozen * constant with respect to all there is."""
     # --- build
     trained = tf.Variable(trained)
     frozen = tf.Variable(frozen, trainable=False)
@@ -172,16 +111,7 @@ def gradients_by_source(trained, frozen, constant):
 
 
 def gradient_through_state(start, increment):
-    """Adds to a variable, then multiplies it: no gradient passes the assignment.
-
-    Args:
-        start: float array, the initial value.
-        increment: array of the same shape and dtype.
-
-    Returns:
-        (product of the sum and the increment, gradient for the variable, gradient for
-        the increment: that of the product alone, though the sum contains it as well).
-    """
+    """Adds to a variable, then multiplies it: no gradient passes the assignment."""
     # --- build
     state = tf.Variable(start)
     increment = tf.constant(increment)
@@ -201,19 +131,7 @@ def gradient_through_state(start, increment):
 
 
 def fine_tune(x, y, body, head, rate=0.125, steps=3):
-    """Trains the head of a linear network by gradient descent, and not its body.
-
-    Args:
-        x: [batch, n] float array.
-        y: [batch] array of the same dtype, as all the others.
-        body: [n, m] array, the first weights.
-        head: [m, 1] array, the last weights.
-        rate: factor of the gradient.
-        steps: how many steps to take.
-
-    Returns:
-        (list of losses, body, head, names of the variables that were trained).
-    """
+    """Trains the head of a linear network by gradient descent, and not its body."""
     # --- build
     body = tf.Variable(body, name="body")
     head = tf.Variable(head, name="head")
@@ -237,15 +155,7 @@ def fine_tune(x, y, body, head, rate=0.125, steps=3):
 
 
 def separate_gradients(x, y):
-    """Differentiates sin(x) + sigmoid(y) twice, each time for another source.
-
-    Args:
-        x: float tensor.
-        y: tensor of the same shape and dtype.
-
-    Returns:
-        [cos(x), sigmoid(y) * (1 - sigmoid(y))].
-    """
+    """Differentiates sin(x) + sigmoid(y) twice, each time for another source."""
     # --- record
     with tf.GradientTape() as tape_x, tf.GradientTape() as tape_y:
         tape_x.watch(x)
@@ -256,14 +166,7 @@ def separate_gradients(x, y):
 
 
 def cube_derivatives(x):
-    """Differentiates x³ once and twice.
-
-    Args:
-        x: float tensor.
-
-    Returns:
-        [3x², 6x].
-    """
+    """Differentiates x³ once and twice."""
     # --- record
     with tf.GradientTape() as outer:
         outer.watch(x)
@@ -281,15 +184,7 @@ def energy(x):
 
 
 def jacobian(x, weights):
-    """Differentiates every square of a product: a gradient would be their sum.
-
-    Args:
-        x: [n] float tensor.
-        weights: [m, n] tensor of the same dtype.
-
-    Returns:
-        [m, n] tensor, the derivatives of (weights · x)².
-    """
+    """Differentiates every square of a product: a gradient would be their sum."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -299,14 +194,7 @@ def jacobian(x, weights):
 
 
 def hessian(x):
-    """Differentiates the energy twice, with respect to every pair of elements.
-
-    Args:
-        x: [n] float tensor.
-
-    Returns:
-        [n, n] tensor.
-    """
+    """Differentiates the energy twice, with respect to every pair of elements."""
     with tf.GradientTape() as outer:
         outer.watch(x)
         with tf.GradientTape() as inner:
@@ -317,15 +205,7 @@ def hessian(x):
 
 
 def hessian_vector_product(x, vector):
-    """Multiplies the Hessian of the energy by a vector, without making the matrix.
-
-    Args:
-        x: [n] float tensor.
-        vector: [n] tensor of the same dtype.
-
-    Returns:
-        [n] tensor.
-    """
+    """Multiplies the Hessian of the energy by a vector, without making the matrix."""
     with tf.GradientTape() as outer:
         outer.watch(x)
         with tf.GradientTape() as inner:
@@ -337,18 +217,7 @@ def hessian_vector_product(x, vector):
 
 
 def slope_penalty(real, fake, shares, hidden, output):
-    """Penalizes a critic whose slopes are not of length one, as WGAN-GP does.
-
-    Args:
-        real: [n, features] float tensor.
-        fake: [n, features] tensor of the same dtype, as all the others.
-        shares: [n, 1] tensor, how much of each mixed row is real.
-        hidden: [features, units] tensor, the first weights of the critic.
-        output: [units, 1] tensor, the last weights.
-
-    Returns:
-        [penalty, its gradients for the weights, shaped like them].
-    """
+    """Penalizes a critic whose slopes are not of length one, as WGAN-GP does."""
     mixed = shares * real + (1 - shares) * fake
     with tf.GradientTape() as tape:  # of the weights, which variables need not ask for
         tape.watch([hidden, output])
@@ -363,20 +232,7 @@ def slope_penalty(real, fake, shares, hidden, output):
 
 
 def adapt(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2, first_order=False):
-    """Takes steps of descent on one task, then gradients through them, as MAML does.
-
-    Args:
-        hidden: [features, units] float tensor, the first weights of a network.
-        output: [units, outputs] tensor, the last ones, as all others of its dtype.
-        x, y: [n, features] and [n, outputs], what the network adapts to.
-        new_x, new_y: rows of the same task, for the loss.
-        rate: learning rate of the steps.
-        steps: how many.
-        first_order: whether the gradients of the steps count as constants.
-
-    Returns:
-        [loss of the new rows after the steps, its gradients for the weights before].
-    """
+    """Takes steps of descent on one task, then gradients through them, as MAML does."""
     with tf.GradientTape() as tape:  # around all steps: it records the inner tapes
         tape.watch([hidden, output])
         fast = [hidden, output]
@@ -402,14 +258,7 @@ def squared_error(weights, x, y):
 
 
 def conjugate(z):
-    """Differentiates z² by a complex z, which gives the conjugate of what a book has.
-
-    Args:
-        z: complex tensor.
-
-    Returns:
-        (the gradient, 2z with the other sign of its imaginary part; the derivative 2z).
-    """
+    """Differentiates z² by a complex z: the result is the conjugate of a book's."""
     with tf.GradientTape() as tape:
         tape.watch(z)
         y = z * z
@@ -418,14 +267,7 @@ def conjugate(z):
 
 
 def log1pexp_derivatives(x):
-    """Computes log(1 + exp(x)) and its first and second derivatives.
-
-    Args:
-        x: float tensor.
-
-    Returns:
-        [log(1 + exp(x)), sigmoid(x), sigmoid(x) * (1 - sigmoid(x))].
-    """
+    """Computes log(1 + exp(x)) and its first and second derivatives."""
     # --- record
     with tf.GradientTape() as outer:
         outer.watch(x)
@@ -452,15 +294,7 @@ def log1pexp(x):
 
 
 def make_scale(limit, name="scale"):
-    """Makes a layer w * x that clips what comes back: upstream gradients to ±limit.
-
-    Args:
-        limit: the largest upstream gradient that is let through.
-        name: scope of the variable `w`.
-
-    Returns:
-        Callable from a [batch, features] tensor to one of the same shape.
-    """
+    """Makes a layer w * x that clips what comes back: upstream gradients to ±limit."""
     return Scale(limit, name)
 
 
@@ -491,15 +325,7 @@ class Scale(tf.Module):
 
 
 def reverse_gradient(x, weight=1.0):
-    """Hands x on, and sends back what comes back with the other sign, and a weight.
-
-    Args:
-        x: float tensor.
-        weight: factor of the gradient, before its sign is changed.
-
-    Returns:
-        Tensor like `x`.
-    """
+    """Hands x on, and sends back what comes back with the other sign, and a weight."""
 
     @tf.custom_gradient
     def handed_on(x):
@@ -509,16 +335,7 @@ def reverse_gradient(x, weight=1.0):
 
 
 def cross_entropy_gradients(labels, logits, detached=True):
-    """Differentiates softmax cross-entropy by logits, and by labels only if asked to.
-
-    Args:
-        labels: [batch, classes] float tensor of probabilities.
-        logits: tensor of the same shape and dtype.
-        detached: whether the labels count as given, and their gradient is None.
-
-    Returns:
-        [loss, gradient for logits, gradient for labels or None].
-    """
+    """Differentiates softmax cross-entropy by logits, and by labels if asked to."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([logits, labels])
@@ -530,16 +347,7 @@ def cross_entropy_gradients(labels, logits, detached=True):
 
 
 def embedding_gradient(table, ids):
-    """Differentiates half the squares of looked-up rows: slices, one for each lookup.
-
-    Args:
-        table: [rows, n] float tensor.
-        ids: [k] int32 tensor of rows.
-
-    Returns:
-        [indices, values, dense gradient], of shapes [k], [k, n] and [rows, n]; an id
-        that occurs twice has two slices, and their sum in the dense gradient.
-    """
+    """Differentiates half the squares of looked-up rows: slices, one a lookup."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch(table)
@@ -553,16 +361,7 @@ def embedding_gradient(table, ids):
 
 
 def clip_gradients(gradients, limit, how):
-    """Clips gradients by value, by the norm of each, or by the norm of all together.
-
-    Args:
-        gradients: list of float tensors of one dtype; None where there is none.
-        limit: the largest absolute value or norm that is left as it is.
-        how: "value", "norm" or "global_norm"; only the last keeps the direction.
-
-    Returns:
-        (list of clipped gradients, None staying None; their global norm before).
-    """
+    """Clips gradients by value, by the norm of each, or by the norm of all together."""
     norm = tf.linalg.global_norm(gradients)
     if how == "global_norm":
         clipped, _ = tf.clip_by_global_norm(gradients, limit, norm)
@@ -579,17 +378,7 @@ def clip_gradients(gradients, limit, how):
 
 
 def accumulated_step(xs, ys, weights, rate=0.125):
-    """Takes one step of gradient descent by gradients summed over micro-batches.
-
-    Args:
-        xs: [parts, batch, n] float array.
-        ys: [parts, batch] array of the same dtype.
-        weights: [n, 1] array of the same dtype.
-        rate: factor of the gradient.
-
-    Returns:
-        (weights after the step, gradient of the mean over all micro-batches).
-    """
+    """Takes one step of gradient descent by gradients summed over micro-batches."""
     # --- build
     w = tf.Variable(weights)
 

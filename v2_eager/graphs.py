@@ -15,15 +15,7 @@ __all__ = [
 
 
 def printed_and_run(a, b):
-    """Adds two numbers, and shows the sum before it is known and after.
-
-    Args:
-        a: scalar array.
-        b: scalar array of the same dtype.
-
-    Returns:
-        The text of the symbolic tensor, and the sum.
-    """
+    """Adds two numbers, and shows the sum before it is known and after."""
     texts = []
 
     # --- build
@@ -40,15 +32,7 @@ def printed_and_run(a, b):
 
 
 def two_graphs(first, second):
-    """Keeps two variables of one name "v" apart, adds 1 to the second, reads both.
-
-    Args:
-        first: array, the initial value of one.
-        second: array, the initial value of the other.
-
-    Returns:
-        ([name, name], [value, value]).
-    """
+    """Keeps two variables of one name "v" apart, adds 1 to the second, reads both."""
     # --- build
     # Variables are objects: whoever holds one has it, whatever its name.
     variables = [tf.Variable(value, name="v") for value in (first, second)]
@@ -58,14 +42,7 @@ def two_graphs(first, second):
 
 
 def three_sessions(x):
-    """Doubles what a session, a default session and an interactive one are asked for.
-
-    Args:
-        x: array.
-
-    Returns:
-        List of three arrays like `x`.
-    """
+    """Doubles an input in a session, a default session and an interactive one."""
     results = []
     y = tf.constant(x) * 2
     # --- session
@@ -78,19 +55,7 @@ def three_sessions(x):
 
 
 def place(x, device, soft=True):
-    """Negates on a named device; soft placement makes do where there is none.
-
-    Args:
-        x: array.
-        device: name such as "/CPU:0" or "/GPU:7".
-        soft: whether another device may stand in.
-
-    Returns:
-        Array like `x`.
-
-    Raises:
-        tf.errors.InvalidArgumentError: no such device, and `soft` is False.
-    """
+    """Negates on a named device; soft placement makes do where there is none."""
     # --- configure
     # The session's option is the process's now, and its default is True, no more False.
     before = tf.config.get_soft_device_placement()
@@ -104,15 +69,7 @@ def place(x, device, soft=True):
 
 
 def feed_between(x, hidden=None):
-    """Computes 3 (x² + 1), or 3 `hidden` where the value in between is given.
-
-    Args:
-        x: array.
-        hidden: array to stand in for x² + 1, or None.
-
-    Returns:
-        Array like `x`.
-    """
+    """Computes 3 (x² + 1), or 3 `hidden` where the value in between is given."""
 
     # --- build
     # Where a value used to be fed in between, one function becomes two.
@@ -133,15 +90,7 @@ def feed_between(x, hidden=None):
 
 
 def sum_of_collection(weights, only=None):
-    """Adds up penalties that were made elsewhere, and collected under a name.
-
-    Args:
-        weights: list of arrays of one dtype, the last one in the scope "head".
-        only: name of the scope whose penalties count, or None for all.
-
-    Returns:
-        (number of penalties, their sum).
-    """
+    """Adds up penalties that were made elsewhere, and collected under a name."""
     # --- collect
     # What a graph kept for everybody is a list that somebody returns.
     penalties = []
@@ -155,18 +104,7 @@ def sum_of_collection(weights, only=None):
 
 
 def fetch_by_name(x, name):
-    """Runs a small network and fetches one of its tensors by name.
-
-    Args:
-        x: float array.
-        name: "hidden" or "output".
-
-    Returns:
-        Array like `x`.
-
-    Raises:
-        KeyError: no tensor has that name.
-    """
+    """Runs a small network and fetches one of its tensors by name."""
 
     # --- build
     # A function gives what it returns: return by name whatever will be asked for.
@@ -180,14 +118,7 @@ def fetch_by_name(x, name):
 
 
 def fresh_names(fresh):
-    """Names the constant "c" twice: in one graph, or in two.
-
-    Args:
-        fresh: whether the second is made in a graph of its own.
-
-    Returns:
-        List of two tensor names.
-    """
+    """Names the constant "c" twice: in one graph, or in two."""
     names = []
 
     # --- one graph

@@ -80,21 +80,7 @@ def told(results):
 
 
 def train(x, y, starts, batch_size, rate=0.0078125):
-    """Fits a line in a monitored session of each rank, every rank with its own rows.
-
-    Args:
-        x: [n, features] float array; rank i has the rows i, i + ranks, ….
-        y: [n, units] array of the same dtype.
-        starts: for each rank [kernel, bias], its initial [features, units] and [units]
-            weights, of which those of rank 0 are taken.
-        batch_size: rows of a batch, of each rank.
-        rate: of Adam for one rank; it is multiplied by the number of ranks.
-
-    Returns:
-        dict with the `losses` of each rank, each before its step, the `weights` that
-        each has in the end, and the `kernel`, `bias` and `global_step` that rank 0
-        `saved`.
-    """
+    """Fits a line in a monitored session of each rank, every rank with its own rows."""
 
     def main(folder):
         begin()
@@ -130,19 +116,7 @@ def train(x, y, starts, batch_size, rate=0.0078125):
 
 
 def resume(x, y, saved, starts, steps, rate=0.0078125):
-    """Goes on from a checkpoint that rank 0 alone restores, in plain sessions.
-
-    Args:
-        x, y, starts: see `train`; all rows of a rank are one batch.
-        saved: what the checkpoint holds: {"kernel": array, "bias": array}, and what
-            momentum has, {"kernel/Momentum": array, "bias/Momentum": array}.
-        steps: how many steps to take.
-        rate: of momentum for one rank; it is multiplied by the number of ranks.
-
-    Returns:
-        dict with the `losses` of each rank, each before its step, and the `weights`
-        that each has in the end.
-    """
+    """Goes on from a checkpoint that rank 0 alone restores, in plain sessions."""
 
     def main(path):
         begin()
@@ -170,17 +144,7 @@ def resume(x, y, saved, starts, steps, rate=0.0078125):
 
 
 def evaluate(logits, labels, ranks):
-    """Evaluates in ranks of different sizes: a mean, sums, and all predictions.
-
-    Args:
-        logits: [n, classes] float array; rank i has the rows i, i + ranks, ….
-        labels: [n] int64 array.
-        ranks: how many there are.
-
-    Returns:
-        For each rank a dict: `loss`, the mean over ranks of their means, `accuracy`,
-        over all rows, and `predictions`, [n] int64, rank after rank.
-    """
+    """Evaluates in ranks of different sizes: a mean, sums, and all predictions."""
 
     def main():
         begin()
@@ -210,20 +174,7 @@ def evaluate(logits, labels, ranks):
 
 
 def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
-    """Trains a table by the rows that each rank looks up, which are gathered.
-
-    Args:
-        ids: [steps, n, k] int64 array, rows of the table; rank i has i, i + ranks, …
-            of each n.
-        targets: [steps, n, units] float array, what the sum of the k rows should be.
-        starts: for each rank its initial [words, units] table, as in `train`.
-        sparse_as_dense: whether gradients are made dense before they are reduced.
-        rate: of momentum.
-
-    Returns:
-        For each rank a dict: its `losses`, each before its step, the `rows` that the
-        last gradient names, all of them if it is dense, and the final `table`.
-    """
+    """Trains a table by the rows that each rank looks up, which are gathered."""
 
     def main():
         begin()
@@ -261,19 +212,7 @@ def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
 
 
 def train_in_halves(x, y, start, steps, ranks, rate=0.0625):
-    """Fits a line by gradients that are sent and added in half precision.
-
-    Args:
-        x, y: see `train`; all rows of a rank are one batch.
-        start: [kernel, bias], the initial weights of all ranks.
-        steps: how many steps to take.
-        ranks: how many there are.
-        rate: of the descent.
-
-    Returns:
-        dict with the `losses` of each rank, each before its step, and the `weights`
-        that each has in the end.
-    """
+    """Fits a line by gradients that are sent and added in half precision."""
 
     def main():
         begin()
@@ -293,21 +232,7 @@ def train_in_halves(x, y, start, steps, ranks, rate=0.0625):
 
 
 def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
-    """Fits a line, the gradients of several passes in one step.
-
-    Args:
-        x: [steps, n, features] float array; rank i has the rows i, i + ranks, ….
-        y: [steps, n, units] array of the same dtype.
-        start: [kernel, bias], the initial weights of all ranks.
-        passes: how many gradients are added up before they are reduced and applied.
-        ranks: how many there are.
-        average: whether the sum is divided by the passes.
-        rate: of the descent.
-
-    Returns:
-        For each rank a dict: its `losses`, each before its pass, the final `weights`,
-        and the `global_step`, which counts passes.
-    """
+    """Fits a line, the gradients of several passes in one step."""
 
     def main():
         begin()
@@ -354,19 +279,7 @@ def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
 
 
 def replicate(x, y, start, batch_size, steps, rate=0.0078125):
-    """Fits a line on two devices, by Horovod, and then without it.
-
-    Args:
-        x, y: see `train`; the rows of a rank come again and again.
-        start: [kernel, bias], the initial weights of all.
-        batch_size: rows of a batch, of each rank.
-        steps: how many steps to take.
-        rate: of Adam for one rank; it is multiplied by the number of ranks.
-
-    Returns:
-        dict with the [2, steps] `losses`, each before its step, and the `weights` in
-        the end.
-    """
+    """Fits a line on two devices, by Horovod, and then without it."""
     strategy = mirrored()
     ranks = strategy.num_replicas_in_sync
     # --- build

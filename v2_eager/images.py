@@ -21,23 +21,7 @@ __all__ = [
 
 
 def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=False):
-    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels.
-
-    Args:
-        images: [height, width, channels] tensor, or a batch of these, of any dtype.
-        size: (height, width) of the result; a tensor only if no ratio is kept.
-        method: number of `tf.image.ResizeMethod`: 0 bilinear, 1 nearest neighbour,
-            2 bicubic, 3 area.
-        align_corners: whether the centres of the corner pixels stay where they are.
-        preserve_aspect_ratio: whether `size` is the most, and not what it shall be.
-
-    Returns:
-        float32 tensor; of the dtype of `images` if the method is 1, or if they have
-        this size already, and that is known.
-
-    Raises:
-        ValueError: other than three or four dimensions, or another method.
-    """
+    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels."""
     images = tf.convert_to_tensor(images)
     if images.shape.rank not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
@@ -73,34 +57,12 @@ def _resize(images, size, method, align_corners=False):
 
 
 def resize_half_pixel(images, size, method="bilinear"):
-    """Resizes images as TensorFlow 2 does: sampled at the centres of the pixels.
-
-    Args:
-        images: [batch, height, width, channels] tensor of any dtype.
-        size: (height, width) of the result.
-        method: "bilinear", "nearest" or "bicubic".
-
-    Returns:
-        float32 tensor; of the dtype of `images` if the method is "nearest".
-    """
+    """Resizes images as TensorFlow 2 does: sampled at the centres of the pixels."""
     return tf.image.resize(images, size, method)
 
 
 def resize_with_pad(image, height, width, method=0):
-    """Resizes images to fit into a frame, and fills the rest with zeros.
-
-    Args:
-        image: [height, width, channels] tensor, or a batch of these, of any dtype.
-        height: of the frame, a number.
-        width: of the frame, a number.
-        method: as of `resize`.
-
-    Returns:
-        float32 tensor; of the dtype of `image` if the method is 1.
-
-    Raises:
-        ValueError: a frame without height or width.
-    """
+    """Resizes images to fit into a frame, and fills the rest with zeros."""
     if min(height, width) <= 0:
         raise ValueError("target_height and target_width must be > 0.")
     image = tf.convert_to_tensor(image)
@@ -114,21 +76,7 @@ def resize_with_pad(image, height, width, method=0):
 
 
 def crop_and_pad(image, fraction, height, width):
-    """Takes the middle of images, by share and by size, and the top left corner.
-
-    Args:
-        image: [height, width, channels] tensor, or a batch of these.
-        fraction: share of the height and of the width that `central` keeps.
-        height: of `middle` and `corner`.
-        width: of `middle` and `corner`.
-
-    Returns:
-        dict of tensors of the dtype of `image`: `central`; `middle`, cropped or padded
-        with zeros; `corner`, in a frame of zeros that is one pixel wide.
-
-    Raises:
-        ValueError: a fraction that is not in (0, 1], or no `corner` of this size.
-    """
+    """Takes the middle of images, by share and by size, and the top left corner."""
     corner = tf.image.crop_to_bounding_box(image, 0, 0, height, width)
     return {
         "central": tf.image.central_crop(image, fraction),
@@ -138,15 +86,7 @@ def crop_and_pad(image, fraction, height, width):
 
 
 def turn(image, k=1):
-    """Mirrors images, turns them by quarters, and swaps rows with columns.
-
-    Args:
-        image: [height, width, channels] tensor, or a batch of these.
-        k: how many quarters, counterclockwise.
-
-    Returns:
-        dict of tensors of the dtype of `image`.
-    """
+    """Mirrors images, turns them by quarters, and swaps rows with columns."""
     return {
         "left_right": tf.image.flip_left_right(image),
         "up_down": tf.image.flip_up_down(image),
@@ -156,23 +96,7 @@ def turn(image, k=1):
 
 
 def crop_boxes(image, boxes, box_ind, size, method="bilinear", extrapolation_value=0.0):
-    """Cuts boxes out of images and resizes them, corners on corners.
-
-    Args:
-        image: [batch, height, width, channels] tensor.
-        boxes: n of [top, left, bottom, right] in float32, 0 to 1 from the centre of
-            the first pixel to that of the last; bottom above top mirrors.
-        box_ind: n numbers: which of the images each box is cut from.
-        size: (height, width) of the results.
-        method: "bilinear" or "nearest".
-        extrapolation_value: what is outside of the images.
-
-    Returns:
-        float32 [n, *size, channels].
-
-    Raises:
-        tf.errors.InvalidArgumentError: there is no such image.
-    """
+    """Cuts boxes out of images and resizes them, corners on corners."""
     return tf.image.crop_and_resize(
         image,
         boxes,
@@ -184,19 +108,7 @@ def crop_boxes(image, boxes, box_ind, size, method="bilinear", extrapolation_val
 
 
 def patches(images, size, stride=1, rate=1, padding="VALID"):
-    """Lays every patch of images flat, one per place.
-
-    Args:
-        images: [batch, height, width, channels] tensor.
-        size: (height, width) of the patches.
-        stride: step from patch to patch.
-        rate: step from pixel to pixel in a patch.
-        padding: "VALID" or "SAME".
-
-    Returns:
-        [batch, rows, columns, patch height * patch width * channels] tensor, the
-        channels side by side.
-    """
+    """Lays every patch of images flat, one per place."""
     return tf.image.extract_patches(
         images,
         sizes=[1, size[0], size[1], 1],
@@ -207,20 +119,7 @@ def patches(images, size, stride=1, rate=1, padding="VALID"):
 
 
 def recolor(image, brightness=0.0, contrast=1.0, saturation=1.0, hue=0.0, gamma=None):
-    """Changes the colours of images, and shows them in other spaces.
-
-    Args:
-        image: [..., height, width, 3] tensor, floats in [0, 1] or whole numbers.
-        brightness: what is added, as of [0, 1].
-        contrast: what the distance to the mean of a channel is multiplied with.
-        saturation: what the saturation is multiplied with.
-        hue: what is added to the hue, in [-1, 1].
-        gamma: exponent, or None.
-
-    Returns:
-        dict of `image` and `gray` in the dtype given; of `hsv`, `yuv` and `yiq`, in
-        float64 if that is of whole numbers.
-    """
+    """Changes the colours of images, and shows them in other spaces."""
     # --- adjust
     image = tf.image.adjust_brightness(image, brightness)
     image = tf.image.adjust_contrast(image, contrast)
@@ -241,15 +140,7 @@ def recolor(image, brightness=0.0, contrast=1.0, saturation=1.0, hue=0.0, gamma=
 
 
 def standardize(image):
-    """Shifts and scales images to a mean of 0 and a deviation of 1, each for itself.
-
-    Args:
-        image: [height, width, channels] tensor, or a batch of these, of any dtype.
-
-    Returns:
-        Tensor of the dtype of `image`: of whole numbers in [0, 255], what was below the
-        mean is 0, and a deviation of 1 or more above it is 255.
-    """
+    """Shifts and scales images to a mean of 0 and a deviation of 1, each for itself."""
     image = tf.convert_to_tensor(image)
     dtype = image.dtype
     if dtype not in (tf.float16, tf.float32):
@@ -263,21 +154,7 @@ def standardize(image):
 
 
 def measure(a, b, max_val, filter_size=11):
-    """Measures how alike two batches of images are, and how rough the first is.
-
-    Args:
-        a: [batch, height, width, channels] tensor.
-        b: tensor of the same shape and dtype.
-        max_val: difference between black and white.
-        filter_size: width of the Gaussian of the structural similarity.
-
-    Returns:
-        dict of float32 [batch] tensors `psnr` and `ssim`; of `variation` [batch] and
-        `gradients` (down, right) in the given dtype; `edges` [*a.shape, 2], Sobel's.
-
-    Raises:
-        ValueError: shapes that differ.
-    """
+    """Measures how alike two batches of images are, and how rough the first is."""
     return {
         "psnr": tf.image.psnr(a, b, max_val),
         "ssim": tf.image.ssim(a, b, max_val, filter_size=filter_size),
@@ -288,18 +165,7 @@ def measure(a, b, max_val, filter_size=11):
 
 
 def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
-    """Draws the boxes of highest score that do not overlap much.
-
-    Args:
-        images: [batch, height, width, channels] float32 tensor.
-        boxes: [n, 4] float32 tensor of [top, left, bottom, right] in [0, 1].
-        scores: [n] float32 tensor.
-        max_boxes: how many to keep.
-        iou_threshold: the largest intersection over union of two that are kept.
-
-    Returns:
-        (their numbers in order of score, the images with all of them drawn).
-    """
+    """Draws the boxes of highest score that do not overlap much."""
     # --- select
     kept = tf.image.non_max_suppression(boxes, scores, max_boxes, iou_threshold)
     # --- draw
@@ -309,19 +175,7 @@ def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
 
 
 def best_of_each(boxes, scores, max_boxes, iou_threshold=0.5, score_threshold=0.1):
-    """Keeps the boxes of highest score of every image of a batch, class by class.
-
-    Args:
-        boxes: [batch, n, 4] float32 tensor of [top, left, bottom, right] in [0, 1].
-        scores: [batch, n, classes] float32 tensor.
-        max_boxes: how many to keep of an image, and of each of its classes.
-        iou_threshold: the largest intersection over union of two of one class.
-        score_threshold: what a box must have to be kept.
-
-    Returns:
-        ([batch, max_boxes, 4] boxes, their scores, their classes, [batch] how many of
-        them there are; the others are 0).
-    """
+    """Keeps the boxes of highest score of every image of a batch, class by class."""
     boxes = boxes[:, :, tf.newaxis]  # one for all classes
     return tf.image.combined_non_max_suppression(
         boxes, scores, max_boxes, max_boxes, iou_threshold, score_threshold
@@ -329,19 +183,7 @@ def best_of_each(boxes, scores, max_boxes, iou_threshold=0.5, score_threshold=0.
 
 
 def decode(contents, channels=3, dct_method=""):
-    """Decodes a JPEG or PNG file, and encodes the pixels as PNG.
-
-    Args:
-        contents: string tensor, the bytes of the file.
-        channels: 1, 3, or 0 for as many as there are.
-        dct_method: of JPEG: "INTEGER_FAST", "INTEGER_ACCURATE", or "" for the first.
-
-    Returns:
-        (uint8 [height, width, channels], bytes of the PNG).
-
-    Raises:
-        tf.errors.InvalidArgumentError: bytes that are neither.
-    """
+    """Decodes a JPEG or PNG file, and encodes the pixels as PNG."""
     image = tf.cond(
         tf.io.is_jpeg(contents),
         lambda: tf.io.decode_jpeg(contents, channels, dct_method=dct_method),
@@ -351,18 +193,7 @@ def decode(contents, channels=3, dct_method=""):
 
 
 def preprocess(contents, size, is_training, seed=1, draws=1):
-    """Prepares a photograph for an Inception network, distorted for training.
-
-    Args:
-        contents: bytes of a JPEG or PNG file.
-        size: height and width of the result.
-        is_training: whether to cut at random, mirror and recolor, or take the middle.
-        seed: of the first random op; the next ones have the numbers that follow.
-        draws: how often to do it.
-
-    Returns:
-        List of float32 [size, size, 3] arrays in [-1, 1].
-    """
+    """Prepares a photograph for an Inception network, distorted for training."""
     tf.random.set_seed(7)
 
     @tf.function

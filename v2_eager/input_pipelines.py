@@ -60,20 +60,7 @@ def sequence_example(label, frames, words):
 
 
 def read_sequences(rows, width):
-    """Writes sequences to a TFRecord file, and parses them one by one.
-
-    Args:
-        rows: list of (label, frames, words): an int, a list of `width` floats per step,
-            a list of words, in bytes, per step. A sequence without steps has no list.
-        width: how many floats a frame has.
-
-    Returns:
-        List of (label, [steps, width] float32 frames, [steps, most words of a step]
-        words, padded with b"").
-
-    Raises:
-        tf.errors.InvalidArgumentError: a frame of another width.
-    """
+    """Writes sequences to a TFRecord file, and parses them one by one."""
 
     # --- parse
     def parse(serialized):
@@ -101,20 +88,7 @@ def read_sequences(rows, width):
 
 
 def parse_sequences(serialized, width):
-    """Parses a batch of sequences at once, padded to the longest.
-
-    Args:
-        serialized: [n] string tensor of sequences as `read_sequences` writes them.
-        width: how many floats a frame has.
-
-    Returns:
-        dict of the `labels`, [n] int64; the `frames`, [n, steps, width] float32, padded
-        with 0; their `lengths`, [n] int64; the `words`, [n, steps, most of a step],
-        padded with "".
-
-    Raises:
-        InvalidArgumentError: a frame of another width.
-    """
+    """Parses a batch of sequences at once, padded to the longest."""
     context, lists, lengths = tf.io.parse_sequence_example(
         serialized,
         {"label": tf.io.FixedLenFeature([], tf.int64)},
@@ -134,19 +108,7 @@ def parse_sequences(serialized, width):
 
 
 def parse_histories(serialized, pad):
-    """Parses examples with lists of any length, padded to the longest.
-
-    Args:
-        serialized: [n] string tensor of examples, which may have ints `ids`, and points
-            of two floats each, `points`.
-        pad: the int that `ids` are padded with.
-
-    Returns:
-        ([n, most ids] int64 tensor, [n, most points, 2] float32 tensor, padded with 0).
-
-    Raises:
-        InvalidArgumentError: half a point.
-    """
+    """Parses examples with lists of any length, padded to the longest."""
     point = tf.io.RaggedFeature.UniformRowLength(2)
     rows = tf.io.parse_example(
         serialized,
@@ -161,25 +123,7 @@ def parse_histories(serialized, pad):
 def batch_sequences(
     rows, sizes, epochs=1, boundaries=(), length=None, pad=0, drop_remainder=False
 ):
-    """Batches the sequences of a generator, padded, perhaps in buckets of a length.
-
-    Args:
-        rows: list of lists of ints.
-        sizes: list of how many are in a batch, of each bucket; one without boundaries.
-        epochs: how often the generator begins.
-        boundaries: list of the lengths at which a bucket ends and the next one begins.
-        length: what all are padded to; None for the longest of the batch.
-        pad: the int that tokens are padded with.
-        drop_remainder: whether batches that are not full are left out.
-
-    Returns:
-        List of dicts of the `tokens`, [batch, longest] int32, and the `epoch`, [batch]
-        int64, counted by the generator itself.
-
-    Raises:
-        tf.errors.DataLossError: a sequence is longer than `length`.
-        TypeError: `pad` is of another type than int32.
-    """
+    """Batches the sequences of a generator, padded, perhaps in buckets of a length."""
     passes = []
 
     def generate():
@@ -216,23 +160,7 @@ def batch_sequences(
 def read_shards(
     files, cycle_length, block_length, size, worker=(1, 0), by_file=True, seed=None
 ):
-    """Reads the shards of one worker in turn, parses and batches them.
-
-    Args:
-        files: {name: bytes}, of shards: lines with a number.
-        cycle_length: how many files are read in turn.
-        block_length: how many lines of a file come before the next file.
-        size: numbers of a batch; the last one may have fewer.
-        worker: (how many workers there are, the number of this one).
-        by_file: whether workers share the files, not the lines.
-        seed: of the graph, and of the order of the files; None for that of names.
-
-    Returns:
-        List of [batch] int64 arrays.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a line that is no number; no file.
-    """
+    """Reads the shards of one worker in turn, parses and batches them."""
     with tempfile.TemporaryDirectory() as directory:
         _write(directory, files)
         # --- list
@@ -265,13 +193,6 @@ def read_shards(
 def read_images(files, side, crop, size):
     """Reads CIFAR's records, and crops, standardizes and batches the images.
 
-    Args:
-        files: {name: bytes}, records of a byte for the label, and side · side bytes for
-            each of red, green and blue.
-        side: height and width of the images in the file.
-        crop: height and width of their middle, which is kept.
-        size: images of a batch; the last one may have fewer.
-
     Returns:
         List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels).
 
@@ -299,17 +220,7 @@ def read_images(files, side, crop, size):
 
 
 def read_whole_files(files):
-    """Reads whole files, whose folders are their classes.
-
-    Args:
-        files: {"class/name": bytes}; None is a missing file.
-
-    Returns:
-        List of (class, name, content), all in bytes, in the order of `files`.
-
-    Raises:
-        tf.errors.NotFoundError: a file is missing.
-    """
+    """Reads whole files, whose folders are their classes."""
 
     # --- label
     def read(path):
@@ -324,18 +235,7 @@ def read_whole_files(files):
 
 
 def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
-    """Shuffles numbers in each epoch, in the order of TensorFlow 1.15.
-
-    Args:
-        count: how many numbers there are.
-        buffer_size: how many of them wait to be drawn.
-        epochs: how often all are drawn.
-        graph_seed: of the graph.
-        seed: of the draws.
-
-    Returns:
-        [epochs, count] int64 array.
-    """
+    """Shuffles numbers in each epoch, in the order of TensorFlow 1.15."""
     # --- order
     order = legacy_order(count, buffer_size, epochs, graph_seed, seed)
     dataset = tf.data.Dataset.from_tensor_slices(order)
@@ -368,18 +268,7 @@ def legacy_order(count, buffer_size, epochs, graph_seed, seed):
 
 
 def resume(x, size, seed, before, after):
-    """Saves the place in the data with the model, and goes on from there.
-
-    Args:
-        x: [n, ...] array, repeated, shuffled and batched.
-        size: elements of a batch; the buffer holds four times as many.
-        seed: of the graph and of the shuffling.
-        before: how many batches come before the checkpoint.
-        after: how many batches come after it, in another process.
-
-    Returns:
-        dict of the batches `before` and `after`, and the global `step` in the end.
-    """
+    """Saves the place in the data with the model, and goes on from there."""
     runs = []
     with tempfile.TemporaryDirectory() as directory:
         for count in (before, after):
@@ -401,17 +290,7 @@ def resume(x, size, seed, before, after):
 
 
 def describe_batches(x, links, size):
-    """Tells the types, shapes and classes of batches, and sums them up.
-
-    Args:
-        x: [n, ...] float array.
-        links: [n, m] int array, which is made sparse.
-        size: elements of a batch; the last one may have fewer.
-
-    Returns:
-        dict of `types`, `shapes` and `classes` by the names "x" and "links", in text,
-        and `sums`, a list of two numbers for each batch.
-    """
+    """Tells the types, shapes and classes of batches, and sums them up."""
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(
         {"x": x, "links": tf.sparse.from_dense(links)}
@@ -435,14 +314,7 @@ def describe_batches(x, links, size):
 
 
 def pair_up(x):
-    """Takes two elements at a time, by two calls of `get_next`.
-
-    Args:
-        x: [n] array.
-
-    Returns:
-        [n // 2, 2] array; of a pair no order is promised, so that each is sorted.
-    """
+    """Takes two elements at a time, by two calls of `get_next`."""
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(x)
     # A last element without another is dropped: the second call raised.
@@ -452,21 +324,7 @@ def pair_up(x):
 
 
 def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
-    """Trains on slices of arrays that are fed, permuted by NumPy in each epoch.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        start: [features, units] array, the weights in the beginning.
-        size: rows of a slice; the last one of an epoch may have fewer.
-        epochs: how often to go through the rows.
-        seed: of NumPy.
-        rate: learning rate.
-
-    Returns:
-        dict of the `sizes` of the slices, the `losses` before each step, and the
-        `weights` in the end.
-    """
+    """Trains on slices of arrays that are fed, permuted by NumPy in each epoch."""
     random = np.random.RandomState(seed)
     # --- build
     signature = [tf.TensorSpec([None, rows.shape[1]], rows.dtype) for rows in (x, y)]
@@ -492,15 +350,7 @@ def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
 
 
 def split_characters(texts):
-    """Splits texts into their bytes, and into their characters.
-
-    Args:
-        texts: [n] string tensor, in UTF-8.
-
-    Returns:
-        dict of the `bytes` and the `characters`, [n, most of a text] string tensors,
-        padded with "", and the `codes` of the characters, padded with -1.
-    """
+    """Splits texts into their bytes, and into their characters."""
     letters = tf.strings.bytes_split(texts)
     characters = tf.strings.unicode_split(texts, "UTF-8")
     codes = tf.strings.unicode_decode(texts, "UTF-8")

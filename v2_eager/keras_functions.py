@@ -555,15 +555,7 @@ def name_layers(sizes, clear):
 
 
 def cut(x, sizes):
-    """Cuts features apart inside of a model, and joins them in the other order.
-
-    Args:
-        x: [batch, features] float array.
-        sizes: how many features each piece has.
-
-    Returns:
-        list of arrays: the pieces, all of them joined, and every second feature.
-    """
+    """Cuts features apart inside of a model, and joins them in the other order."""
     inputs = layers.Input(x.shape[1:], dtype=x.dtype)
     # Functions of Keras take its tensors as they are. This one is told where to cut.
     places = np.cumsum(sizes)[:-1].tolist()
@@ -574,18 +566,7 @@ def cut(x, sizes):
 
 
 def replace_head(data, start, head, rate):
-    """Cuts the last layer of a model off, trains another in its place.
-
-    Args:
-        data: (x [n, features], y [n, outputs]) float32 arrays.
-        start: [kernel, bias] of a first layer, then of the last one.
-        head: [kernel, bias] of the new last layer.
-        rate: of gradient descent.
-
-    Returns:
-        (float32 loss before a step that trains the new layer alone, list of all
-        weights, [n, units] what the first layer gives).
-    """
+    """Cuts the last layer of a model off, trains another in its place."""
     # --- build
     inputs = layers.Input([start[0].shape[0]])
     x = layers.Dense(start[0].shape[1], activation="relu")(inputs)

@@ -293,7 +293,7 @@ def train(model, data, batch_size, steps=None, max_steps=None):
 
 
 def train_estimator(data, start, batch_size, runs):
-    """Trains in one run or in several, each of which resumes from the last checkpoint.
+    """Trains in one run or several, each of which resumes from the last checkpoint.
 
     Here the model has weights, slots and step, and is trained itself, not a copy.
     """

@@ -23,21 +23,7 @@ __all__ = [
 
 
 def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
-    """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted.
-
-    Args:
-        units: list of the layers' sizes.
-        use_bias: whether the layers have one.
-        scale: weight of an l2 penalty on the kernels, or None.
-        name: scope of the variables `dense/kernel`, `dense/bias`, `dense_1/kernel`, …
-
-    Returns:
-        Callable from a [..., features] float tensor to the [..., units[-1]] tensor and
-        the penalty, a scalar.
-
-    Raises:
-        ValueError: of the callable: no rank of 2 or more, or unknown features.
-    """
+    """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted."""
     return DenseLayers(units, use_bias, scale, name)
 
 
@@ -151,20 +137,7 @@ def zeros(size, dtype, path):
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
-    """Makes a convolution over time.
-
-    Args:
-        filters: number of output channels.
-        size: of the kernel.
-        stride: step between outputs; 1 where `dilation` is not.
-        padding: "valid" or "same".
-        dilation: step between the inputs of one output.
-        name: scope of the variables `kernel` and `bias`.
-
-    Returns:
-        Callable from a [batch, steps, channels] float tensor to [batch, new steps,
-        filters].
-    """
+    """Makes a convolution over time."""
 
     padding = checked(padding.upper())
 
@@ -186,21 +159,8 @@ def make_conv2d(
     """Makes a convolution over images.
 
     Args:
-        filters: number of output channels.
         size: (height, width) of the kernel, or a number for both.
         strides: (down, right) between outputs, or a number for both.
-        padding: "valid" or "same".
-        activation: name of a function of `tf.nn`, or None.
-        use_bias: whether there is one.
-        name: scope of the variables `kernel` and `bias`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch, new
-        height, new width, filters].
-
-    Raises:
-        ValueError: another padding; of the callable: not four dimensions, or unknown
-            channels.
     """
     padding = checked(padding.upper())
 
@@ -217,15 +177,8 @@ def make_conv2d_transpose(
     """Makes a transposed convolution, which enlarges images.
 
     Args:
-        filters: number of output channels.
         size: (height, width) of the kernel, or a number for both.
         strides: (down, right), or a number: how much larger the output is.
-        padding: "valid" or "same".
-        name: scope of the variables `kernel` and `bias`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch, new
-        height, new width, filters].
     """
 
     strides, padding = pair(strides), checked(padding.upper())
@@ -244,16 +197,8 @@ def make_separable_conv2d(
     """Makes a convolution of every channel on its own, and one that mixes them.
 
     Args:
-        filters: number of output channels.
         size: (height, width) of the kernel, or a number for both.
         strides: (down, right) between outputs, both the same, or a number.
-        padding: "valid" or "same".
-        multiplier: how many channels the first one makes of each.
-        name: scope of the variables `depthwise_kernel`, `pointwise_kernel` and `bias`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch, new
-        height, new width, filters].
     """
 
     strides, padding = (1, *pair(strides), 1), checked(padding.upper())
@@ -269,17 +214,7 @@ def make_separable_conv2d(
 
 
 def pool_and_flatten(x, size, strides, padding="valid"):
-    """Pools images by the maximum and by the average, and flattens the first.
-
-    Args:
-        x: [batch, height, width, channels] float tensor.
-        size: of the windows, a number.
-        strides: between windows, a number.
-        padding: "valid" or "same".
-
-    Returns:
-        (averages [batch, new height, new width, channels], maxima [batch, features]).
-    """
+    """Pools images by the maximum and by the average, and flattens the first."""
     padding = checked(padding.upper())
     maxima = tf.nn.max_pool2d(x, size, strides, padding)
     averages = tf.nn.avg_pool2d(x, size, strides, padding)
@@ -294,23 +229,7 @@ def flatten(x):
 
 
 def dropout(x, rate, seed, training=True, noise_shape=None, draws=2):
-    """Sets a share of the elements to zero in training, and scales the others up.
-
-    Args:
-        x: float array.
-        rate: the share, in [0, 1).
-        seed: of the op; that of the graph is 7.
-        training: whether to drop anything.
-        noise_shape: list, 1 where a draw is for all, None for the size that x has; or
-            None for a draw of every element.
-        draws: how often to do it.
-
-    Returns:
-        List of arrays like x.
-
-    Raises:
-        ValueError: a rate outside of [0, 1).
-    """
+    """Sets a share of the elements to zero in training, and scales the others up."""
     # --- build
     tf.random.set_seed(7)
     x = tf.constant(x)
@@ -324,19 +243,7 @@ def dropout(x, rate, seed, training=True, noise_shape=None, draws=2):
 
 
 def make_embedding(classes, size, name="embedding"):
-    """Makes a table of vectors, to be looked up by number.
-
-    Args:
-        classes: number of rows.
-        size: of a vector.
-        name: scope of the variable `table`.
-
-    Returns:
-        Callable from an int tensor of any shape to float32 [..., size].
-
-    Raises:
-        tf.errors.InvalidArgumentError: of the callable, on a CPU: no such row.
-    """
+    """Makes a table of vectors, to be looked up by number."""
     return Embedding(classes, size, name)
 
 
@@ -354,23 +261,7 @@ class Embedding(tf.Module):
 def make_batch_norm(
     momentum=0.99, epsilon=0.001, fused=False, update=True, name="normalized"
 ):
-    """Makes batch normalization, with its updates remembered or forgotten.
-
-    Args:
-        momentum: share of the moving statistics that an update keeps.
-        epsilon: added to the variance.
-        fused: whether one kernel does it all, in float32; only for four dimensions.
-        update: whether training updates the moving statistics.
-        name: scope of the variables `batch_normalization/gamma`, `…/beta`,
-            `…/moving_mean` and `…/moving_variance`.
-
-    Returns:
-        Callable from a [..., channels] float tensor and `training`, a bool, to a tensor
-        of the same shape.
-
-    Raises:
-        TypeError: of the callable: `fused` and float64.
-    """
+    """Makes batch normalization, with its updates remembered or forgotten."""
     path = f"{name}/batch_normalization"
     return batch_norms.BatchNorm(
         momentum, epsilon, fused=fused, update=update, name=path
@@ -378,38 +269,12 @@ def make_batch_norm(
 
 
 def make_layer_norm(begin_axis=1, name="normalized"):
-    """Makes layer normalization, over all axes of an example and not just the last.
-
-    Args:
-        begin_axis: first of the axes to normalize over.
-        name: scope of the variables `LayerNorm/beta` and `LayerNorm/gamma`, [channels].
-
-    Returns:
-        Callable from a [batch, ..., channels] float tensor to one of the same shape.
-
-    Raises:
-        ValueError: of the callable: an axis that there is not, or unknown channels.
-    """
+    """Makes layer normalization, over all axes of an example and not just the last."""
     return norms.LayerNorm(begin_axis, name=f"{name}/LayerNorm")
 
 
 def train(images, labels, steps, rate=0.125, update=True):
-    """Trains a small convolutional network with batch normalization and dropout.
-
-    Args:
-        images: [n, height, width, channels] float array.
-        labels: [n] int array, classes below 3.
-        steps: how many steps to take, all on the same images.
-        rate: learning rate.
-        update: whether the moving statistics are updated: forgotten often enough.
-
-    Returns:
-        dict with the `losses` before every step, and the `variables` by name and the
-        `logits` of inference in the end.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
-    """
+    """Trains a small convolutional network with batch normalization and dropout."""
     # --- model
     network, minimize = _network(images, labels, rate, update)
     # --- step

@@ -25,18 +25,7 @@ __all__ = [
 def exponential_decay(
     learning_rate, global_step, decay_steps, decay_rate, staircase=False
 ):
-    """Multiplies the rate by `decay_rate` every `decay_steps` steps.
-
-    Args:
-        learning_rate: the initial rate, a float number or tensor.
-        global_step: tensor of steps taken, of any shape and number dtype.
-        decay_steps: number of steps.
-        decay_rate: factor, a number or tensor.
-        staircase: whether the rate falls at once, after whole `decay_steps` only.
-
-    Returns:
-        Tensor of the shape of `global_step` and the dtype of `learning_rate`.
-    """
+    """Multiplies the rate by `decay_rate` every `decay_steps` steps."""
     rate = tf.convert_to_tensor(learning_rate)
     periods = tf.cast(global_step, rate.dtype) / tf.cast(decay_steps, rate.dtype)
     periods = tf.floor(periods) if staircase else periods
@@ -58,16 +47,6 @@ def inverse_time_decay(
 ):
     """Divides the rate by 1 + decay_rate * global_step / decay_steps.
 
-    Args:
-        learning_rate: the initial rate, a float number or tensor.
-        global_step: tensor of steps taken, of any shape and number dtype.
-        decay_steps: number of steps.
-        decay_rate: what `decay_steps` steps add to the divisor, a number or tensor.
-        staircase: whether the rate falls at once, after whole `decay_steps` only.
-
-    Returns:
-        Tensor of the shape of `global_step` and the dtype of `learning_rate`.
-
     Raises:
         ValueError: `decay_steps` of 0 (a rate of 0 in TensorFlow 1).
     """
@@ -86,17 +65,9 @@ def polynomial_decay(
     """Lets the rate fall to `end_learning_rate` by a power of the steps that are left.
 
     Args:
-        learning_rate: the initial rate, a float number or tensor.
-        global_step: tensor of steps taken; a scalar if `cycle`.
-        decay_steps: number of steps.
-        end_learning_rate: the rate after `decay_steps` steps, a number or tensor.
-        power: the power; 1 makes a straight line.
         cycle: whether `decay_steps` is replaced by its first multiple that is not
             smaller than `global_step`, so that the rate rises again and again; of
             float32 only in v1.
-
-    Returns:
-        Tensor of the shape of `global_step` and the dtype of `learning_rate`.
 
     Raises:
         ValueError: `decay_steps` of 0 (NaN in TensorFlow 1).
@@ -112,12 +83,6 @@ def cosine_decay(learning_rate, global_step, decay_steps, alpha=0.0):
 
     Args:
         learning_rate: the initial rate, a float number or tensor; v1 took float32 only.
-        global_step: tensor of steps taken, of any shape and number dtype.
-        decay_steps: number of steps, after which the rate stays.
-        alpha: share of the rate that is left in the end.
-
-    Returns:
-        Tensor of the shape of `global_step` and the dtype of `learning_rate`.
 
     Raises:
         ValueError: `decay_steps` of 0 (NaN in TensorFlow 1).
@@ -132,14 +97,6 @@ def cosine_decay_restarts(
 
     Args:
         learning_rate: the initial rate, a float number or tensor; v1 took float32 only.
-        global_step: tensor of steps taken, of any shape and number dtype.
-        first_decay_steps: number of steps of the first period.
-        t_mul: how many times as long as the one before a period is.
-        m_mul: how many times as high as the one before a period begins.
-        alpha: share of the rate that is left at the end of a period.
-
-    Returns:
-        Tensor of the shape of `global_step` and the dtype of `learning_rate`.
 
     Raises:
         ValueError: `first_decay_steps` of 0 (NaN in TensorFlow 1).
@@ -164,12 +121,6 @@ def piecewise_constant(x, boundaries, values):
 
     Args:
         x: scalar tensor or number, such as the global step; today of any shape.
-        boundaries: list of n increasing numbers of the dtype of `x`, n > 0; a boundary
-            still belongs to the value before it.
-        values: list of n + 1 numbers or scalar tensors of one dtype.
-
-    Returns:
-        Scalar tensor of the dtype of the values.
 
     Raises:
         ValueError: there is not one value more than there are boundaries, or values are
@@ -190,19 +141,7 @@ def piecewise_constant(x, boundaries, values):
 
 
 def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_step=0):
-    """Minimizes x * x by gradient descent with an exponential, staircase schedule.
-
-    Args:
-        start: float array, the initial x.
-        learning_rate: the initial rate, a scalar array of the same dtype.
-        steps: how many steps to take.
-        decay_steps: number of steps after which the rate falls.
-        decay_rate: what it is multiplied by then; 1 keeps it.
-        first_step: what the global step begins with, as after a restored checkpoint.
-
-    Returns:
-        (list of the rates used, list of x after each step, the global step).
-    """
+    """Minimizes x * x by gradient descent with an exponential, staircase schedule."""
     # --- build
     x = tf.Variable(start)
     global_step = tf.Variable(first_step, trainable=False, dtype=tf.int64)

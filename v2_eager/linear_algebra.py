@@ -24,38 +24,14 @@ _FAILED = "Cholesky decomposition was not successful. The input might not be val
 
 
 def bilinear_scores(queries, keys, weights):
-    """Scores every key for every query: queries times weights times keys, transposed.
-
-    Args:
-        queries: [batch, queries, m] float tensor.
-        keys: [batch, keys, n] float tensor.
-        weights: [m, n] float tensor, one matrix for the whole batch.
-
-    Returns:
-        [batch, queries, keys] tensor.
-
-    Raises:
-        ValueError: in a graph, sizes that do not match.
-        tf.errors.InvalidArgumentError: the same, eagerly.
-    """
+    """Scores each key for each query: queries times weights times keys, transposed."""
     # Of a matrix for all in the batch tensordot makes one large product.
     projected = tf.tensordot(queries, weights, axes=[[2], [0]])
     return tf.matmul(projected, keys, transpose_b=True)
 
 
 def mirror_triangle(x):
-    """Makes matrices symmetric from what is on and below their diagonals.
-
-    Args:
-        x: [..., n, n] float tensor; what is above the diagonals is not used.
-
-    Returns:
-        (symmetric matrices [..., n, n], their traces [...]).
-
-    Raises:
-        ValueError: in a graph, matrices that are not square.
-        tf.errors.InvalidArgumentError: the same, eagerly.
-    """
+    """Makes matrices symmetric from what is on and below their diagonals."""
     lower = tf.linalg.band_part(x, -1, 0)
     both = lower + tf.linalg.matrix_transpose(lower)
     both = tf.linalg.set_diag(both, tf.linalg.diag_part(x))
@@ -63,17 +39,7 @@ def mirror_triangle(x):
 
 
 def diagonals(x, offset=1):
-    """Makes diagonals of a matrix in the three ways that there are.
-
-    Args:
-        x: [m, n] float tensor.
-        offset: how far above the diagonal the third is, a positive number.
-
-    Returns:
-        dict with `tensor` [m, n, m, n], zero but where [i, j, i, j]; its `part` [m, n],
-        which is x again; `rows` [m, n, n], a matrix for every row of x; and `above`
-        [m, n + offset, n + offset], the same above the diagonal.
-    """
+    """Makes diagonals of a matrix in the three ways that there are."""
     tensor = tf.linalg.tensor_diag(x)
     rows = tf.linalg.diag(x)
     # --- above
@@ -88,18 +54,7 @@ def diagonals(x, offset=1):
 
 
 def surface_normals(corners):
-    """Gives the unit normals and the areas of triangles.
-
-    Args:
-        corners: [..., 3, 3] float tensor: three corners, each of x, y and z.
-
-    Returns:
-        (normals [..., 3], areas [..., 1]); NaN and 0 for corners on one line.
-
-    Raises:
-        ValueError: in a graph, corners that are not of x, y and z.
-        tf.errors.FailedPreconditionError: the same, eagerly.
-    """
+    """Gives the unit normals and the areas of triangles."""
     first, second, third = tf.unstack(corners, 3, axis=-2)
     normals = tf.linalg.cross(second - first, third - first)
     lengths = tf.norm(normals, axis=-1, keepdims=True)
@@ -107,17 +62,7 @@ def surface_normals(corners):
 
 
 def norm(x, kind):
-    """Measures matrices.
-
-    Args:
-        x: [..., m, n] float tensor.
-        kind: "all", the root of the sum of all squares; "frobenius", the same for every
-            matrix; "spectral", the largest singular value; "columns", the largest
-            absolute sum of a column; or "rows", of a row.
-
-    Returns:
-        [...] tensor; a scalar for "all".
-    """
+    """Measures matrices."""
     if kind == "all":
         return tf.norm(x, ord=2)  # not the spectral norm: all of x is one vector
     order = {"frobenius": "fro", "spectral": 2, "columns": 1, "rows": np.inf}[kind]
@@ -125,21 +70,7 @@ def norm(x, kind):
 
 
 def solve(a, b, how):
-    """Solves linear equations: a times the answer is b.
-
-    Args:
-        a: [..., n, n] float tensor.
-        b: [..., n, k] float tensor.
-        how: "inverse"; "lu"; "lower" where a is lower triangular, what is above being
-            ignored; "cholesky" where a is symmetric and positive definite.
-
-    Returns:
-        [..., n, k] tensor.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a has no inverse, or "cholesky" and a is not
-            positive definite.
-    """
+    """Solves linear equations: a times the answer is b."""
     if how == "inverse":
         return tf.matmul(tf.linalg.inv(a), b)
     if how == "lu":
@@ -156,21 +87,7 @@ def solve(a, b, how):
 
 
 def least_squares(x, y, l2=0.0, fast=True):
-    """Fits y by x times an answer: the least sum of squares.
-
-    Args:
-        x: [..., rows, n] float tensor.
-        y: [..., rows, k] float tensor.
-        l2: weight of the answer's own squares, not below 0; ignored unless `fast`.
-        fast: by the normal equations and Cholesky; else by an orthogonal decomposition,
-            which has no gradient and needs no rank.
-
-    Returns:
-        [..., n, k] tensor.
-
-    Raises:
-        tf.errors.InvalidArgumentError: `fast`, and the columns of x are dependent.
-    """
+    """Fits y by x times an answer: the least sum of squares."""
     solved = tf.linalg.lstsq(x, y, l2_regularizer=l2, fast=fast)
     if not fast:
         return solved
@@ -183,16 +100,7 @@ def least_squares(x, y, l2=0.0, fast=True):
 
 
 def whiten(x):
-    """Turns and scales examples so that their features are uncorrelated, of variance 1.
-
-    Args:
-        x: [examples, features] float tensor, more examples than features.
-
-    Returns:
-        dict with the examples `white`, like x; the `components` [features, features], a
-        direction in every row, its element of largest size positive; and the
-        `deviations` [features] along them, the largest first.
-    """
+    """Turns and scales examples: their features become uncorrelated, of variance 1."""
     centered = x - tf.reduce_mean(x, axis=0)
     # --- decompose
     # The order is s, u, v, and v is not transposed: x is u s v'.
@@ -212,53 +120,20 @@ def whiten(x):
 
 
 def inverse_square_root(a):
-    """Gives the symmetric matrices whose squares are the inverses of a.
-
-    Args:
-        a: [..., n, n] float tensor, symmetric and positive definite; only what is on
-            and below the diagonals is read.
-
-    Returns:
-        (roots [..., n, n], eigenvalues of a [..., n], the smallest first).
-
-    Raises:
-        ValueError: in a graph, matrices that are not square.
-        tf.errors.InvalidArgumentError: the same, eagerly.
-    """
+    """Gives the symmetric matrices whose squares are the inverses of a."""
     values, vectors = tf.linalg.eigh(a)
     scaled = vectors / tf.sqrt(values)[..., tf.newaxis, :]
     return tf.matmul(scaled, vectors, adjoint_b=True), values
 
 
 def log_determinant(a):
-    """Gives determinants, and the logarithms of those that no float can hold.
-
-    Args:
-        a: [..., n, n] float tensor.
-
-    Returns:
-        (determinants, their signs, logarithms of their absolute values), each [...].
-
-    Raises:
-        ValueError: in a graph, matrices that are not square.
-        tf.errors.InvalidArgumentError: the same, eagerly.
-    """
+    """Gives determinants, and the logarithms of those that no float can hold."""
     sign, logarithm = tf.linalg.slogdet(a)
     return tf.linalg.det(a), sign, logarithm
 
 
 def normal_log_density(x, mean, scale):
-    """Gives the logarithms of a multivariate normal density.
-
-    Args:
-        x: [examples, n] float tensor.
-        mean: [n] float tensor.
-        scale: the deviations [n], or a lower triangular matrix [n, n] that times its
-            own transpose is the covariance; what is above its diagonal is not used.
-
-    Returns:
-        [examples] tensor.
-    """
+    """Gives the logarithms of a multivariate normal density."""
     residuals, scale = x - mean, tf.convert_to_tensor(scale)
     if scale.shape.rank == 1:
         scaled, deviations = residuals / scale, scale
@@ -273,24 +148,7 @@ def normal_log_density(x, mean, scale):
 
 
 def fit_gaussian_process(x, y, x_new, steps, rate=0.03125, noise=0.0625):
-    """Fits the amplitude and the length scale of a Gaussian process, and predicts.
-
-    Args:
-        x: [n] float array.
-        y: [n] float array, the values there, whose mean is thought to be 0.
-        x_new: [m] float array.
-        steps: how many steps of gradient descent to take.
-        rate: learning rate.
-        noise: variance of the noise in y, above 0.
-
-    Returns:
-        dict with the `losses` before every step, which are the negative logarithms of
-        the marginal likelihood; the `amplitude` and the `length` after the last; and
-        the `mean` [m] and `variance` [m] of the values at x_new.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a covariance that is not positive definite.
-    """
+    """Fits the amplitude and the length scale of a Gaussian process, and predicts."""
     # --- parameters
     inputs, targets, new = [tf.constant(a[:, np.newaxis]) for a in (x, y, x_new)]
     amplitude = tf.Variable(0.25, name="log_amplitude", dtype=inputs.dtype)

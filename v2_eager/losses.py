@@ -100,18 +100,7 @@ def sparse_softmax_cross_entropy(
 
 
 def segmentation_loss(labels, logits, class_weights, ignored=255):
-    """Averages the cross-entropy of pixels, weighted by class; one label is ignored.
-
-    Args:
-        labels: [...] integer tensor of numbers less than `classes`, or `ignored`.
-        logits: [..., classes] float tensor.
-        class_weights: [classes] tensor of the dtype of `logits`.
-        ignored: the label of pixels that do not count.
-
-    Returns:
-        Scalar of the dtype of `logits`: the sum over the pixels, divided by how many
-        have a weight. Of none it is 0.
-    """
+    """Averages the cross-entropy of pixels, weighted by class; one label is ignored."""
     kept = labels != ignored
     # An ignored label is no class: neither `gather` nor the loss takes it.
     labels = tf.where(kept, labels, 0)
@@ -120,50 +109,21 @@ def segmentation_loss(labels, logits, class_weights, ignored=255):
 
 
 def softmax_losses(labels, logits, axis=-1):
-    """Computes the cross-entropy of every example, labels being constants.
-
-    Args:
-        labels: tensor of probabilities, classes along `axis`.
-        logits: tensor of the same shape and dtype.
-        axis: the dimension of the classes.
-
-    Returns:
-        Tensor without the dimension `axis`.
-    """
+    """Computes the cross-entropy of every example, labels being constants."""
     return tf.nn.softmax_cross_entropy_with_logits(
         labels=tf.stop_gradient(labels), logits=logits, axis=axis
     )
 
 
 def weighted_sigmoid_losses(labels, logits, pos_weight):
-    """Computes cross-entropies in which positive labels weigh more, or less.
-
-    Args:
-        labels: float tensor of probabilities.
-        logits: tensor of the same shape and dtype.
-        pos_weight: a number, or a tensor that broadcasts.
-
-    Returns:
-        Tensor like `logits`.
-    """
+    """Computes cross-entropies in which positive labels weigh more, or less."""
     return tf.nn.weighted_cross_entropy_with_logits(
         labels=labels, logits=logits, pos_weight=pos_weight
     )
 
 
 def collected_losses(labels, predictions, kernel, scale=0.125):
-    """Adds losses of several kinds in several places, then finds and sums them.
-
-    Args:
-        labels: float array of any shape.
-        predictions: array of the same shape and dtype.
-        kernel: float array that is penalized.
-        scale: of the penalty.
-
-    Returns:
-        dict with the list of `losses`, those named `auxiliary`, the list of penalties
-        `regularization`, their `penalty`, the `data` loss and the `total`.
-    """
+    """Adds losses of several kinds in several places, then finds and sums them."""
 
     # --- add
     @tf.function

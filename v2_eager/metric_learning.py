@@ -16,16 +16,7 @@ __all__ = [
 
 
 def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0):
-    """Contrastive loss: the mean of d² for pairs and of max(margin - d, 0)² for others.
-
-    Args:
-        labels: [batch] tensor, 1 for a pair, 0 for what is none.
-        embeddings_anchor, embeddings_positive: [batch, size] float tensors.
-        margin: distance from which others are far enough apart.
-
-    Returns:
-        Scalar of the dtype of the embeddings.
-    """
+    """Contrastive loss: the mean of d² for pairs, of max(margin - d, 0)² for others."""
     squares = tf.math.squared_difference(embeddings_anchor, embeddings_positive)
     distances = tf.sqrt(tf.reduce_sum(squares, 1))
     labels = tf.cast(labels, distances.dtype)
@@ -34,17 +25,7 @@ def contrastive_loss(labels, embeddings_anchor, embeddings_positive, margin=1.0)
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):
-    """Averages, over pairs, how much nearer a semi-hard other is than a margin.
-
-    Args:
-        labels: [batch] int tensor of classes.
-        embeddings: [batch, size] float32 tensor.
-        margin: added to the squared distance of a pair, before that of the other is
-            subtracted: the nearest one that is farther than the pair, or the farthest.
-
-    Returns:
-        float32 scalar; NaN if no class has two rows.
-    """
+    """Averages, over pairs, how much nearer a semi-hard other is than a margin."""
     squares = squared_distances(embeddings)
     same = same_class(labels, embeddings)
     others = tf.cast(~same, squares.dtype)
@@ -94,17 +75,7 @@ def squared_distances(embeddings):
 
 
 def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002):
-    """Averages the cross-entropy of which rows are pairs, and adds a penalty.
-
-    Args:
-        labels: [batch] int tensor of classes, of both.
-        embeddings_anchor, embeddings_positive: [batch, size] float tensors, whose
-            products are the logits.
-        reg_lambda: weight of the penalty on squares, of which a quarter is taken.
-
-    Returns:
-        Scalar of the dtype of the embeddings.
-    """
+    """Averages the cross-entropy of which rows are pairs, and adds a penalty."""
     penalties = [
         tf.reduce_mean(tf.reduce_sum(tf.square(embeddings), 1))
         for embeddings in (embeddings_anchor, embeddings_positive)
@@ -118,16 +89,7 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
 
 
 def lifted_struct_loss(labels, embeddings, margin=1.0):
-    """Averages squares, over pairs, of the distance and of how near all others are.
-
-    Args:
-        labels: [batch] int tensor of classes.
-        embeddings: [batch, size] float32 tensor.
-        margin: distance from which others are far enough apart.
-
-    Returns:
-        float32 scalar; NaN if no class has two rows.
-    """
+    """Averages squares, over pairs, of the distance and of how near all others are."""
     squares = squared_distances(embeddings)
     apart = tf.cast(squares > 0, squares.dtype)
     distances = tf.sqrt(squares + (1 - apart) * 1e-16) * apart  # a gradient at 0
@@ -146,18 +108,7 @@ def lifted_struct_loss(labels, embeddings, margin=1.0):
 
 
 def train_embeddings(x, labels, kernel, steps, rate):
-    """Trains embeddings of unit length by the loss of semi-hard triplets.
-
-    Args:
-        x: [steps, batch, features] float32 array.
-        labels: [steps, batch] int array of classes.
-        kernel: [features, size] float32 array, what the weights are at first.
-        steps: how many steps to take by Adam.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before every step, and the last `kernel`.
-    """
+    """Trains embeddings of unit length by the loss of semi-hard triplets."""
     # --- loss
     weights = tf.Variable(kernel, name="kernel")
     optimizer = optimizers.Adam(rate).create_slots([weights])
@@ -178,20 +129,7 @@ def train_embeddings(x, labels, kernel, steps, rate):
 
 
 def train_centers(x, labels, kernel, classes, rate=0.01, alpha=0.5):
-    """Trains embeddings by how far they are from the centers of their classes.
-
-    Args:
-        x: [steps, batch, features] float array.
-        labels: [steps, batch] int array of classes.
-        kernel: [features, size] float array, what the weights are at first.
-        classes: how many there are; their centers are 0 at first.
-        rate: learning rate of gradient descent.
-        alpha: how far a center goes, of the mean distance of its rows.
-
-    Returns:
-        dict with the `losses` before every step, the last `kernel` and the `centers`,
-        [classes, size].
-    """
+    """Trains embeddings by how far they are from the centers of their classes."""
     # --- loss
     weights = tf.Variable(kernel, name="kernel")
     zeros = np.zeros([classes, kernel.shape[1]], kernel.dtype)

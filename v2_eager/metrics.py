@@ -50,19 +50,7 @@ def _stream(measures, batches, update=None, result=None, fixed=False):
 
 
 def averages(batches):
-    """Streams the mean of all values, and that of every element apart.
-
-    Args:
-        batches: list of (values,) or (values, weights), arrays of one shape; weights
-            may be of size 1 in any dimension.
-
-    Returns:
-        List of {"mean": float32 scalar, "mean_tensor": float32 array like `values`},
-        at first and after each batch; 0 where the weights sum up to 0.
-
-    Raises:
-        ValueError: weights that do not broadcast.
-    """
+    """Streams the mean of all values, and that of every element apart."""
     # --- metrics
     shape = batches[0][0].shape
     measures = {"mean": metrics.Mean(), "mean_tensor": metrics.MeanTensor(shape)}
@@ -71,19 +59,7 @@ def averages(batches):
 
 
 def regression(batches, threshold=0.5):
-    """Streams errors: absolute, squared, relative, by angle, and how many are small.
-
-    Args:
-        batches: list of (labels, predictions) or (labels, predictions, weights): float
-            arrays of [n, d], [n, d] and [n, 1]; n may vary.
-        threshold: below which an absolute error is small.
-
-    Returns:
-        List of {name: float32 scalar}, at first and after each batch.
-
-    Raises:
-        ValueError: shapes that do not fit.
-    """
+    """Streams errors: absolute, squared, relative, by angle, and how many are small."""
     # --- metrics
     below = metrics.PercentageBelow(threshold)
     relative = metrics.MeanRelativeError()
@@ -104,19 +80,7 @@ def regression(batches, threshold=0.5):
 
 
 def decisions(batches):
-    """Streams what counts of right and wrong decisions tell.
-
-    Args:
-        batches: list of (labels, predictions) or (labels, predictions, weights), [n] or
-            [n, 1] arrays; n may vary. Whatever is not 0 is a yes, so round
-            probabilities before; accuracy asks for equality in the dtype of `labels`.
-
-    Returns:
-        List of {name: float32 scalar}, at first and after each batch.
-
-    Raises:
-        ValueError: shapes that do not fit.
-    """
+    """Streams what counts of right and wrong decisions tell."""
     # --- metrics
     measures = {
         "accuracy": metrics.Accuracy(),
@@ -148,20 +112,7 @@ def curves(
 ):
     """Streams areas under curves, and what holds at some points of them.
 
-    Args:
-        batches: list of (labels, scores) or (labels, scores, weights), [n] or [n, 1]
-            arrays; n may vary. A score greater than a threshold, in float32, is a yes.
-        thresholds: at which to tell precision, recall and false positives.
-        num_thresholds: how many approximate a curve, ends included.
-        target: the specificity, then sensitivity, at which to tell the other one.
-        method: how to sum up an area: "trapezoidal", "minoring", "majoring", or
-            "careful_interpolation", of which ROC knows no other than trapezoids.
-
-    Returns:
-        List of {name: float32 array}, at first and after each batch.
-
     Raises:
-        ValueError: shapes that do not fit, no such method, a target outside [0, 1].
         tf.errors.InvalidArgumentError: scores outside [0, 1].
     """
     # --- metrics
@@ -180,20 +131,7 @@ def curves(
 
 
 def classes(batches, num_classes):
-    """Streams intersection over union and accuracy, class by class, then averaged.
-
-    Args:
-        batches: list of (labels, predictions) or (labels, predictions, weights): arrays
-            of one shape, class numbers; the number of rows may vary.
-        num_classes: how many classes there are.
-
-    Returns:
-        List of {name: float32 scalar}, at first and after each batch: IoU over the
-        classes that occur, accuracy over all classes.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a number that is no class.
-    """
+    """Streams intersection over union and accuracy, class by class, then averaged."""
     # --- metrics
     measures = {
         "iou": metrics.MeanIoU(num_classes),
@@ -204,21 +142,7 @@ def classes(batches, num_classes):
 
 
 def top_k(batches, k, class_id=None):
-    """Streams how many of the k highest scores are right, and how many are found.
-
-    Args:
-        batches: list of (labels, scores) or (labels, scores, weights): int64 [n] or
-            [n, labels], float [n, classes] and float [n] arrays; n may vary.
-        k: how many scores count; of equal ones, those of the lower class.
-        class_id: of which class to tell precision and recall, or None for all.
-
-    Returns:
-        List of {name: float64 scalar}, at first and after each batch; NaN for nothing
-        of nothing.
-
-    Raises:
-        ValueError: k is more than the number of classes.
-    """
+    """Streams how many of the k highest scores are right, and how many are found."""
     # --- metrics
     measures = {
         "precision": metrics.PrecisionAtK(k, class_id),
@@ -230,19 +154,7 @@ def top_k(batches, k, class_id=None):
 
 
 def mean_f1(batches, num_classes):
-    """Streams a metric of one's own: the mean of all classes' F1.
-
-    Args:
-        batches: list of (labels, predictions), [n] arrays of class numbers; n may vary.
-        num_classes: how many classes there are.
-
-    Returns:
-        List of {"f1": float32 scalar, "matrix": float32 [classes, classes] array}, at
-        first and after each batch; rows of the matrix are labels.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a number that is no class.
-    """
+    """Streams a metric of one's own: the mean of all classes' F1."""
     # --- metrics
     metric = MeanF1(num_classes)
     # --- run
@@ -271,20 +183,7 @@ class MeanF1(metrics.Metric):
 
 
 def evaluate(x, labels, kernel, batch_size):
-    """Evaluates a linear classifier, batch by batch, until the data ends.
-
-    Args:
-        x: [n, features] float array.
-        labels: [n] integer array.
-        kernel: [features, classes] array of the dtype of `x`.
-        batch_size: how many rows are in a batch, but for the last one.
-
-    Returns:
-        {name: float32 scalar}: mean `loss`, `accuracy`, `top_2` and `iou`.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
-    """
+    """Evaluates a linear classifier, batch by batch, until the data ends."""
     # --- build
     data = tf.data.Dataset.from_tensor_slices((x, labels)).batch(batch_size)
     # --- metrics
@@ -309,14 +208,7 @@ def evaluate(x, labels, kernel, batch_size):
 
 
 def report_epochs(epochs):
-    """Reports accuracy of every epoch, and of all so far.
-
-    Args:
-        epochs: list of lists of (labels, predictions), [n] integer arrays.
-
-    Returns:
-        ([accuracy of each epoch], [accuracy of it and those before]), float32 scalars.
-    """
+    """Reports accuracy of every epoch, and of all so far."""
     # --- metrics
     epoch, run = metrics.Accuracy(), metrics.Accuracy()
 
@@ -336,14 +228,7 @@ def report_epochs(epochs):
 
 
 def mean_of_batches(batches):
-    """Averages the accuracies of batches, beside the accuracy of all examples.
-
-    Args:
-        batches: list of (labels, predictions), [n] integer arrays; n may vary.
-
-    Returns:
-        dict of float32: the accuracies `of_batches`, their `mean`, and `streamed`.
-    """
+    """Averages the accuracies of batches, beside the accuracy of all examples."""
     # --- metrics
     streamed = metrics.Mean()
 
@@ -365,21 +250,7 @@ def mean_of_batches(batches):
 def confusion_matrix(
     labels, predictions, num_classes=None, weights=None, dtype="float32"
 ):
-    """Counts, or weighs, how often a class (row) was taken for another (column).
-
-    Args:
-        labels: [n] or [n, 1] integer tensor.
-        predictions: tensor of the same size.
-        num_classes: how many classes there are; None for the largest number met + 1.
-        weights: [n] tensor of any number dtype, or None.
-        dtype: of the answer; an integer one cuts weights off.
-
-    Returns:
-        [num_classes, num_classes] tensor.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a number that is no class.
-    """
+    """Counts, or weighs, how often a class (row) was taken for another (column)."""
     # The fourth argument, once the dtype, is the weights now.
     return tf.math.confusion_matrix(
         labels, predictions, num_classes, weights, tf.as_dtype(dtype)
@@ -387,14 +258,5 @@ def confusion_matrix(
 
 
 def in_top_k(predictions, targets, k):
-    """Tells for each row whether the score of its class is among the k highest.
-
-    Args:
-        predictions: [n, classes] float32 tensor of scores.
-        targets: [n] integer tensor of class numbers.
-        k: how many count; classes with the score of the k-th are all among them.
-
-    Returns:
-        [n] boolean tensor: False if a score is not finite, or for no class at all.
-    """
+    """Tells for each row whether the score of its class is among the k highest."""
     return tf.math.in_top_k(targets, predictions, k)

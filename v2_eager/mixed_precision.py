@@ -30,24 +30,7 @@ def as_arrays(tensors):
 
 
 def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
-    """Trains by an optimizer that scales its loss, with automatic mixed precision.
-
-    Args:
-        x: [n, features] float16 or float32 array, in whose dtype the line is computed.
-        y: [n, units] float32 array.
-        start: {"kernel": [features, units] array, "bias": [units] array}, float32.
-        steps: how many steps to take by momentum of 0.9, all on the same rows.
-        rate: learning rate.
-        loss_scale: a fixed scale, or dict of the arguments of the one that is updated.
-        clip: the largest norm of all gradients together, or None.
-
-    Returns:
-        dict with the `losses` before every step, the `scales` after, if they are
-        updated, how many steps were `taken` by then, the `variables` in the end.
-
-    Raises:
-        ValueError: a fixed scale below 1.
-    """
+    """Trains by an optimizer that scales its loss, with automatic mixed precision."""
     # --- scale
     if isinstance(loss_scale, numbers.Real):
         manager = optimizers.FixedLossScale(loss_scale)
@@ -92,23 +75,7 @@ def train_rewritten(x, y, start, steps, rate, loss_scale=(), clip=None):
 
 
 def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
-    """Trains with weights that are stored in float32 and read in a narrower dtype.
-
-    Args:
-        x: [n, features] float32 array.
-        y: [n] int array of classes.
-        start: {"hidden/weights": [features, units] array, "hidden/biases": [units]
-            array, "scores/weights": [units, classes] array, "scores/biases": [classes]
-            array}, float32.
-        steps: how many steps to take by momentum of 0.9, all on the same rows.
-        rate: learning rate.
-        loss_scale: what the loss is multiplied by, and gradients are divided by.
-        dtype: name of the dtype to compute in.
-
-    Returns:
-        dict with the float32 `losses` before every step, the share of gradients that
-        have `vanished`, and the `variables` in the end by name.
-    """
+    """Trains with weights that are stored in float32 and read in a narrower dtype."""
     # --- network
     variables = {n: tf.Variable(value, name=n) for n, value in start.items()}
     inputs, targets = tf.cast(x, dtype), tf.constant(y)
@@ -149,21 +116,7 @@ def train_in_halves(x, y, start, steps, rate, loss_scale, dtype="float16"):
 
 
 def recompute_gradients(x, start):
-    """Computes two layers again when they are differentiated, and counts how often.
-
-    Args:
-        x: [n, features] float array.
-        start: {"first": [features, units] array, "second": [units, units] array} of
-            the same dtype.
-
-    Returns:
-        dict with the `outputs`, [n, units]; the `gradients` of their squares' sum by x
-        and by the weights; how often the layers have run when the outputs are
-        `inferred`, and when they are `trained`.
-
-    Raises:
-        ValueError: weights that do not fit.
-    """
+    """Computes two layers again when they are differentiated, and counts how often."""
     # --- layers
     variables = {n: tf.Variable(value, name=n) for n, value in start.items()}
     runs = tf.Variable(0, trainable=False)
@@ -198,19 +151,7 @@ def recompute_gradients(x, start):
 
 
 def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
-    """Drops inside of what is computed again: the mask must be the same one.
-
-    Args:
-        x: [n, features] float32 array.
-        kernel: [features, units] array of the same dtype.
-        keep_prob: the share to keep.
-        graph_seed: int.
-        op_seed: int.
-        runs: how often to draw a mask.
-
-    Returns:
-        List of (outputs, [n, units], and the gradient of their sum by the kernel).
-    """
+    """Drops inside of what is computed again: the mask must be the same one."""
     rng = stream(*kernel_seeds(graph_seed, op_seed))
 
     # --- layer
@@ -234,18 +175,7 @@ def recompute_dropout(x, kernel, keep_prob, graph_seed, op_seed, runs):
 
 
 def recompute_batch_norm(batches, kernel, decay, told):
-    """Normalizes inside of what is computed again: statistics may move twice.
-
-    Args:
-        batches: [steps, n, features] float array.
-        kernel: [features, units] array of the same dtype.
-        decay: share of the moving statistics that an update keeps.
-        told: whether the layer is told that it is computed again, and updates nothing.
-
-    Returns:
-        dict with the `gradients` by the kernel of the sum of squares, one for each
-        batch, and the `variables` in the end by name.
-    """
+    """Normalizes inside of what is computed again: statistics may move twice."""
     # --- layer
     kernel = tf.constant(kernel)
     norm = ContribBatchNorm(decay, fused=False)
@@ -279,22 +209,7 @@ def recompute_batch_norm(batches, kernel, decay, told):
 
 
 def train_seeded(x, y, kernel, seed, epochs, batch_size, rate, runs):
-    """Trains several times from one seed, by one thread: each run has the same bits.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        kernel: [features, units] array of the same dtype, the weights at first.
-        seed: int.
-        epochs: how often to repeat the rows, which are then shuffled.
-        batch_size: how many rows make a step.
-        rate: learning rate.
-        runs: how often to do it all.
-
-    Returns:
-        List, one for each run, of dicts of the `losses` before every step, and the
-        `kernel` in the end.
-    """
+    """Trains several times from one seed, by one thread: each run has the same bits."""
 
     def run():
         # --- seeds
@@ -324,18 +239,7 @@ def train_seeded(x, y, kernel, seed, epochs, batch_size, rate, runs):
 
 
 def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
-    """Rounds to so many bits, and lets gradients of what is in range pass.
-
-    Args:
-        x: [..., channels] float32 tensor.
-        low: the ends of the range, numbers, float32 scalars, or [channels] tensors.
-        high: likewise.
-        num_bits: 2 to 16.
-        narrow_range: whether the lowest of the levels is left out.
-
-    Returns:
-        Tensor like x.
-    """
+    """Rounds to so many bits, and lets gradients of what is in range pass."""
     quantization = tf.quantization
     if isinstance(low, numbers.Real):
         return quantization.fake_quant_with_min_max_args(
@@ -415,23 +319,7 @@ class QuantizedNetwork(tf.Module):
 
 
 def train_quantized(x, y, start, steps, rate, options=()):
-    """Trains by a rewritten graph, whose weights and activations are quantized.
-
-    Args:
-        x: [n, height, width, channels] float32 array.
-        y: [n] int array of classes.
-        start: {"hidden/weights": [size, size, channels, units] array, "hidden/biases":
-            [units] array, "scores/weights": [units, classes] array, "scores/biases":
-            [classes] array}, float32.
-        steps: how many steps to take, all on the same rows.
-        rate: learning rate.
-        options: dict with, of these: `quant_delay`, from which step on; `weight_bits`
-            and `activation_bits`; `symmetric`, whether ranges are.
-
-    Returns:
-        dict with the `losses` before every step, and the `variables` in the end by
-        their names in a checkpoint.
-    """
+    """Trains by a rewritten graph, whose weights and activations are quantized."""
     # --- network
     model = QuantizedNetwork(start, **dict(options))
     images, labels = tf.constant(x), tf.constant(y)
@@ -454,17 +342,7 @@ def train_quantized(x, y, start, steps, rate, options=()):
 
 
 def evaluate_quantized(x, saved):
-    """Classifies by a rewritten graph, a batch norm folded into its weights.
-
-    Args:
-        x: [n, height, width, channels] float32 array.
-        saved: {name: array}, as `train_quantized` returns them; or with, in place of
-            "hidden/biases", "hidden/BatchNorm/gamma", "beta", "moving_mean" and
-            "moving_variance", [units] each.
-
-    Returns:
-        [n, classes] array of probabilities.
-    """
+    """Classifies by a rewritten graph, a batch norm folded into its weights."""
     # --- network
     model = QuantizedNetwork(saved)
     classify = tf.function(lambda x: tf.nn.softmax(model(x, is_training=False)))

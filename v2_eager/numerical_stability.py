@@ -22,15 +22,7 @@ __all__ = [
 
 
 def float_limits(zero):
-    """Finds the ends of a dtype: its smallest and its largest positive number.
-
-    Args:
-        zero: scalar 0 of the float32 or float64 dtype in question.
-
-    Returns:
-        (smallest, is_positive, largest): the number next to 0, whether kernels take it
-        for more than 0, and the last number before infinity.
-    """
+    """Finds the ends of a dtype: its smallest and its largest positive number."""
     # The smallest number is denormal: it can be held, but kernels read and write 0 in
     # its place. What they compute with begins at np.finfo(dtype).tiny, 1.17549e-38.
     smallest = tf.math.nextafter(zero, tf.ones_like(zero))
@@ -38,118 +30,50 @@ def float_limits(zero):
 
 
 def times_and_back(x, y):
-    """Multiplies by y and divides by it again, which need not give x back.
-
-    Args:
-        x: tensor.
-        y: tensor of the same dtype that broadcasts with `x`.
-
-    Returns:
-        x * y / y: 0 where the product underflows, infinite where it overflows, NaN
-        where y itself is 0 or infinite. The product of int32 wraps around, silently,
-        and the quotient is float64.
-    """
+    """Multiplies by y and divides by it again, which need not give x back."""
     return x * y / y
 
 
 def softmax_naive(logits):
-    """Computes softmax as the formula has it; overflows above 88 in float32.
-
-    Args:
-        logits: [..., classes] float tensor.
-
-    Returns:
-        Tensor of the same shape, NaN where the exponential overflowed.
-    """
+    """Computes softmax as the formula has it; overflows above 88 in float32."""
     exp = tf.exp(logits)
     return exp / tf.reduce_sum(exp, axis=-1, keepdims=True)
 
 
 def softmax(logits):
-    """Computes softmax of logits shifted so that the largest is 0: nothing overflows.
-
-    Args:
-        logits: [..., classes] float tensor.
-
-    Returns:
-        Tensor of the same shape; its last axis sums to 1.
-    """
+    """Computes softmax of logits, shifted to make the largest 0: nothing overflows."""
     exp = tf.exp(logits - tf.reduce_max(logits, axis=-1, keepdims=True))
     return exp / tf.reduce_sum(exp, axis=-1, keepdims=True)
 
 
 def softmax_floored(logits, floor=-80.0):
-    """Computes softmax of shifted logits that are cut off below: nothing underflows.
-
-    Args:
-        logits: [..., classes] float tensor.
-        floor: least shifted logit; exp(-80) = 1.8e-35 is still normal in float32.
-
-    Returns:
-        Tensor of the same shape, positive everywhere. No gradient reaches the logits
-        below the floor.
-    """
+    """Computes softmax of shifted logits that are cut off below: nothing underflows."""
     shifted = logits - tf.reduce_max(logits, axis=-1, keepdims=True)
     exp = tf.exp(tf.maximum(shifted, floor))
     return exp / tf.reduce_sum(exp, axis=-1, keepdims=True)
 
 
 def cross_entropy_naive(labels, logits):
-    """Computes cross-entropy by the logarithm of softmax, which may be that of 0.
-
-    Args:
-        labels: [..., classes] tensor of probabilities.
-        logits: tensor of the same shape and dtype.
-
-    Returns:
-        [...] tensor: infinite where a labelled class has underflowed, NaN where
-        another has, since 0 * inf is NaN.
-    """
+    """Computes cross-entropy by the logarithm of softmax, which may be that of 0."""
     return -tf.reduce_sum(labels * tf.math.log(softmax(logits)), axis=-1)
 
 
 def cross_entropy(labels, logits):
-    """Computes cross-entropy by log-softmax, which never leaves the logarithmic scale.
-
-    Args:
-        labels: [..., classes] tensor of probabilities.
-        logits: tensor of the same shape and dtype.
-
-    Returns:
-        [...] tensor, finite for finite logits.
-    """
+    """Computes cross-entropy by log-softmax, which stays on the logarithmic scale."""
     # log_softmax is logits - reduce_logsumexp(logits), already shifted by the maximum;
     # the classic text shifts once more by hand, which changes nothing.
     return -tf.reduce_sum(labels * tf.nn.log_softmax(logits), axis=-1)
 
 
 def cross_entropy_clipped(labels, probabilities, floor=1e-10):
-    """Computes cross-entropy of probabilities that are clipped before the logarithm.
-
-    Args:
-        labels: [..., classes] tensor of probabilities.
-        probabilities: tensor of the same shape and dtype.
-        floor: least probability.
-
-    Returns:
-        [...] tensor, finite; but where a probability is clipped, its gradient is 0, so
-        the worst mistakes teach nothing.
-    """
+    """Computes cross-entropy of probabilities that are clipped before the logarithm."""
     # No upper clip at 1 - floor: 1 - 1e-10 is 1 in float32, it would not protect.
     clipped = tf.clip_by_value(probabilities, floor, 1.0)
     return -tf.reduce_sum(labels * tf.math.log(clipped), axis=-1)
 
 
 def cross_entropy_gradient(labels, logits):
-    """Runs the stable cross-entropy and its gradient with respect to the logits.
-
-    Args:
-        labels: [..., classes] array of probabilities.
-        logits: array of the same shape and dtype.
-
-    Returns:
-        (loss, gradient): arrays of shapes [...] and [..., classes].
-    """
+    """Runs the stable cross-entropy and its gradient with respect to the logits."""
 
     # --- build
     @tf.function
@@ -165,80 +89,34 @@ def cross_entropy_gradient(labels, logits):
 
 
 def sigmoid_loss_naive(labels, logits):
-    """Computes the loss of independent labels by logarithms of sigmoid.
-
-    Args:
-        labels: tensor of probabilities.
-        logits: tensor of the same shape and dtype.
-
-    Returns:
-        Tensor of the same shape: NaN even where a large logit is right, since the
-        other term is 0 * log(0).
-    """
+    """Computes the loss of independent labels by logarithms of sigmoid."""
     p = tf.sigmoid(logits)
     return -(labels * tf.math.log(p) + (1 - labels) * tf.math.log(1 - p))
 
 
 def sigmoid_loss(labels, logits):
-    """Computes the loss of independent labels from logits, never infinite.
-
-    Args:
-        labels: tensor of probabilities.
-        logits: tensor of the same shape and dtype.
-
-    Returns:
-        Tensor of the same shape: max(x, 0) - x * labels + log1p(exp(-|x|)).
-    """
+    """Computes the loss of independent labels from logits, never infinite."""
     return tf.nn.sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
 
 
 def log_sum_exp(values):
-    """Computes log(sum(exp(values))) over the last axis, shifted by the maximum.
-
-    Args:
-        values: [..., n] float tensor.
-
-    Returns:
-        [...] tensor, at least the maximum; -inf where all values are.
-    """
+    """Computes log(sum(exp(values))) over the last axis, shifted by the maximum."""
     return tf.reduce_logsumexp(values, axis=-1)
 
 
 def softplus(x):
-    """Computes log(1 + exp(x)) without the overflow: x for large x.
-
-    Args:
-        x: float tensor.
-
-    Returns:
-        Tensor of the same shape, not negative.
-    """
+    """Computes log(1 + exp(x)) without the overflow: x for large x."""
     return tf.nn.softplus(x)
 
 
 def growth(rate, periods):
-    """Computes compound growth (1 + rate) ** periods - 1, precise for tiny rates.
-
-    Args:
-        rate: tensor of numbers above -1.
-        periods: tensor of the same dtype that broadcasts with `rate`.
-
-    Returns:
-        Tensor of the broadcast shape.
-    """
+    """Computes compound growth (1 + rate) ** periods - 1, precise for tiny rates."""
     # 1 + 1e-8 is 1 in float32; log1p and expm1 never form it.
     return tf.math.expm1(periods * tf.math.log1p(rate))
 
 
 def log_or_zero(x):
-    """Computes log(x) where x is positive, else 0, and such a gradient as well.
-
-    Args:
-        x: float tensor.
-
-    Returns:
-        Tensor of the same shape.
-    """
+    """Computes log(x) where x is positive, else 0, and such a gradient as well."""
     positive = x > 0
     # The inner where: the gradient runs through both branches of the outer one, and
     # the 0 it sends into the one not taken times 1/0 would be NaN.

@@ -57,23 +57,7 @@ def states(step, variables, stops):
 
 
 def fit(data, start, optimizer, hyper, stops):
-    """Fits a line by any of the optimizers, one `minimize` after the other.
-
-    Args:
-        data: (x, y), [n, features] and [n, units] arrays of one float dtype.
-        start: (kernel, bias), [features, units] and [units] arrays of this dtype.
-        optimizer: its name, such as "Adam".
-        hyper: dict of its arguments, such as {"learning_rate": 0.5}.
-        stops: list of the steps, rising, at which to look.
-
-    Returns:
-        {stop: {name: value}} of the weights, the slots and the global step.
-
-    Raises:
-        ValueError: no gradient reaches a weight, as with integers; an accumulator
-            that begins at zero or below.
-        TypeError: an argument that the optimizer does not have.
-    """
+    """Fits a line by any of the optimizers, one `minimize` after the other."""
     # --- build
     weights, loss = line(data, start)
     optimizer = OPTIMIZERS[optimizer](**hyper).create_slots(weights)
@@ -89,20 +73,7 @@ def fit(data, start, optimizer, hyper, stops):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up: the gradient is sparse.
-
-    Args:
-        table: [rows, n] float array, the initial table.
-        ids: [steps, k] int array of rows; any may occur twice in a step.
-        targets: [steps, k, n] array of the dtype of `table`.
-        optimizer, hyper: as for `fit`.
-
-    Returns:
-        {name: value} of the table and its slots in the end.
-
-    Raises:
-        tf.errors.InvalidArgumentError: an id that is no row.
-    """
+    """Fits the rows of a table that are looked up: the gradient is sparse."""
     # --- build
     table = tf.Variable(table, name="table")
     optimizer = OPTIMIZERS[optimizer](**hyper).create_slots([table])
@@ -123,21 +94,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
-    """Fits a line by Momentum, its gradients clipped by their global norm.
-
-    Args:
-        data, start, stops: as for `fit`.
-        limit: the largest global norm that is left as it is.
-        rate: learning rate.
-        momentum: share of the old direction that a step keeps.
-        frozen: names of the weights that are not trained, and have no slots.
-
-    Returns:
-        ({stop: {name: value}}, global norm of the gradients in the end).
-
-    Raises:
-        ValueError: all weights are frozen.
-    """
+    """Fits a line by Momentum, its gradients clipped by their global norm."""
     # --- build
     weights, loss = line(data, start)
     global_step = make_global_step()
@@ -162,18 +119,7 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
 
 
 def fit_at_rates(data, start, rates):
-    """Fits a line by Adam, at a learning rate given anew for every step.
-
-    Args:
-        data, start: as for `fit`.
-        rates: [steps] float array.
-
-    Returns:
-        {name: value} in the end.
-
-    Raises:
-        ValueError: a rate is no scalar.
-    """
+    """Fits a line by Adam, at a learning rate given anew for every step."""
     # --- build
     weights, loss = line(data, start)
     # A Python attribute would be read while tracing, and never again.
@@ -194,18 +140,7 @@ def fit_at_rates(data, start, rates):
 
 
 def fit_by_parts(data, start, rates, stops):
-    """Fits a line at two rates: one loss, and an Adam for the kernel and for the bias.
-
-    Args:
-        data, start, stops: as for `fit`.
-        rates: (the kernel's, the bias's).
-
-    Returns:
-        {stop: {name: value}} of the weights, the slots and the global step.
-
-    Raises:
-        ValueError: no gradient reaches a weight, as with integers.
-    """
+    """Fits a line at two rates: one loss, an Adam for the kernel, one for the bias."""
     # --- build
     (kernel, bias), loss = line(data, start)
     of_kernel = optimizers.Adam(rates[0]).create_slots([kernel])
@@ -227,25 +162,7 @@ def fit_by_parts(data, start, rates, stops):
 
 
 def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.125):
-    """Trains two linear networks against each other, each by an Adam of its own.
-
-    Args:
-        real: [n, features] float array, to be told from what the generator makes.
-        noise: [n, m] array of the same dtype, as the others.
-        generator: [m, features] array.
-        critic: [features, 1] array.
-        turns: how often it is the generator's turn.
-        critic_steps: how many steps the critic takes before.
-        rate: learning rate of both.
-
-    Returns:
-        (list of [critic's loss, generator's loss], each before its last update;
-        {name: value} in the end).
-
-    Raises:
-        ValueError: the noise does not fit, seen while a graph is made.
-        tf.errors.InvalidArgumentError: likewise, seen when run.
-    """
+    """Trains two linear networks against each other, each by an Adam of its own."""
     # --- build
     real, noise = tf.constant(real), tf.constant(noise)
     maker = tf.Variable(generator, name="generator/w")
@@ -311,20 +228,7 @@ class AdamWeightDecay(optimizers.Optimizer):
 
 
 def fit_with_decay(data, start, stops, rate=0.125, decay=0.25, exclude=("bias",)):
-    """Fits a line by an optimizer of one's own, Adam with weight decay.
-
-    Args:
-        data, start, stops: as for `fit`.
-        rate: learning rate.
-        decay: share of a weight that it loses in a step, times the rate.
-        exclude: patterns of the names of weights that do not shrink.
-
-    Returns:
-        {stop: {name: value}} of the weights, the slots and the global step.
-
-    Raises:
-        re.error: a pattern that is none.
-    """
+    """Fits a line by an optimizer of one's own, Adam with weight decay."""
     # --- build
     weights, loss = line(data, start)
     optimizer = AdamWeightDecay(rate, decay, exclude).create_slots(weights)

@@ -23,12 +23,6 @@ __all__ = [
 def processors(count):
     """Divides the processor into devices that stand in for as many GPUs.
 
-    Args:
-        count: how many.
-
-    Returns:
-        List of names such as "CPU:0".
-
     Raises:
         RuntimeError: TensorFlow has started with another number.
     """
@@ -58,16 +52,7 @@ def locate(*tensors):
 
 
 def add(a, b, index):
-    """Adds two arrays on a device, and tells where the sum was made.
-
-    Args:
-        a: array.
-        b: array of the same dtype that broadcasts with `a`.
-        index: which device.
-
-    Returns:
-        (array, name such as "CPU:1").
-    """
+    """Adds two arrays on a device, and tells where the sum was made."""
     processors(2)  # first of all; on a machine with two GPUs there is no need
     # --- build
     with tf.device(device(index)):
@@ -77,14 +62,7 @@ def add(a, b, index):
 
 
 def nested_devices(x):
-    """Computes in a block, in one inside of it, beside a tensor, and where it may.
-
-    Args:
-        x: numeric array.
-
-    Returns:
-        ([x², -x, x² + 1, |x|], the names of their devices).
-    """
+    """Computes in a block, in one inside of it, beside a tensor, and where it may."""
     processors(2)
     x = tf.constant(x)
     # --- blocks
@@ -104,15 +82,7 @@ def nested_devices(x):
 
 
 def device_function(x, kernel):
-    """Keeps the variable on the first device, and computes on the second.
-
-    Args:
-        x: [n, features] float array.
-        kernel: [features, units] array of the same dtype.
-
-    Returns:
-        ([n, units] product, the names of the devices of kernel and product).
-    """
+    """Keeps the variable on the first device, and computes on the second."""
     processors(2)
     # --- rule
     # tf.device takes no function: a variable stays where it is made, and ops go by
@@ -128,13 +98,6 @@ def device_function(x, kernel):
 
 def add_in_halves(a, b):
     """Adds one half of two arrays on each device.
-
-    Args:
-        a: [n, ...] array, n even.
-        b: array like `a`.
-
-    Returns:
-        (array like `a`, the names of the devices of both halves of the sum).
 
     Raises:
         ValueError: n is odd, or the shapes differ; seen while a graph is made.
@@ -183,14 +146,6 @@ def make_parallel(fn, num_devices, **kwargs):
 def add_in_parallel(a, b, num_devices):
     """Adds a part of two arrays on each device, by a function that does so for any.
 
-    Args:
-        a: [n, ...] array, n a multiple of `num_devices`.
-        b: array like `a`.
-        num_devices: number of devices, 1 or 2.
-
-    Returns:
-        Array like `a`.
-
     Raises:
         ValueError: n is no such multiple; seen while a graph is made.
         tf.errors.InvalidArgumentError: the same, seen when run.
@@ -212,16 +167,6 @@ def add_in_parallel(a, b, num_devices):
 
 def losses_and_gradient(x, y, w, num_devices, colocate=True):
     """Computes the squared errors of a polynomial, and the gradient of their mean.
-
-    Args:
-        x: [n] float array, n a multiple of `num_devices`.
-        y: [n] array of the same dtype.
-        w: [3, 1] array, the coefficients.
-        num_devices: number of devices, 1 or 2.
-        colocate: whether a device computes the gradients of its own part.
-
-    Returns:
-        ([n] losses, [3, 1] gradient, the names of the devices of its parts).
 
     Raises:
         ValueError: n is no such multiple; seen while a graph is made.
@@ -267,16 +212,6 @@ def parallel_gradients(x, y, weights, num_devices, colocate=True):
 def fit(x, y, w, num_devices, learning_rate=0.1):
     """Fits a polynomial by Adam, every batch divided among devices that share it.
 
-    Args:
-        x: [steps, n] float array, n a multiple of `num_devices`.
-        y: [steps, n] array of the same dtype.
-        w: [3, 1] array, the coefficients to begin with.
-        num_devices: number of devices, 1 or 2.
-        learning_rate: of Adam.
-
-    Returns:
-        ([3, 1] coefficients, [steps] mean losses, each before its update).
-
     Raises:
         ValueError: n is no such multiple; seen while a graph is made.
         tf.errors.InvalidArgumentError: the same, seen when run.
@@ -309,17 +244,7 @@ def mirrored():
 
 
 def fit_towers(x, y, w, learning_rate=0.0625):
-    """Fits a polynomial by gradient descent, its gradients averaged over two devices.
-
-    Args:
-        x: [steps, n] float array, n even.
-        y: [steps, n] array of the same dtype.
-        w: [3, 1] array, the coefficients to begin with.
-        learning_rate: of the descent.
-
-    Returns:
-        ([3, 1] coefficients, [steps] mean losses, each before its update).
-    """
+    """Fits a polynomial by gradient descent; averages gradients over two devices."""
     # --- build
     strategy = mirrored()
     with strategy.scope():
@@ -350,15 +275,7 @@ def fit_towers(x, y, w, learning_rate=0.0625):
 
 
 def feed_towers(x, batch):
-    """Divides the batches of a dataset between two devices.
-
-    Args:
-        x: [n, ...] float array.
-        batch: size of a batch, even; what is left over is dropped.
-
-    Returns:
-        List of [part of the first device, part of the second], one for each batch.
-    """
+    """Divides the batches of a dataset between two devices."""
     strategy = mirrored()
     # --- dataset
     # The batch of both devices together, as it was.
@@ -373,17 +290,7 @@ def feed_towers(x, batch):
 
 
 def center(x):
-    """Subtracts the mean of a batch from both of its halves, each on its device.
-
-    Args:
-        x: [n, ...] float array, n even.
-
-    Returns:
-        Array like `x`.
-
-    Raises:
-        tf.errors.InvalidArgumentError: n is odd.
-    """
+    """Subtracts the mean of a batch from both of its halves, each on its device."""
     strategy = mirrored()
 
     # --- split

@@ -25,15 +25,7 @@ __all__ = [
 
 
 def relu(x, chained=True):
-    """Computes max(x, 0), and its gradient, in NumPy.
-
-    Args:
-        x: float tensor.
-        chained: whether the gradient is multiplied by the one from above, as it must.
-
-    Returns:
-        Tensor like `x`.
-    """
+    """Computes max(x, 0), and its gradient, in NumPy."""
 
     # --- forward
     def forward(x):
@@ -58,15 +50,7 @@ def relu(x, chained=True):
 
 
 def quantize(x, bits):
-    """Rounds numbers in [0, 1] to 2**bits levels; gradients pass straight through.
-
-    Args:
-        x: float tensor.
-        bits: number of bits.
-
-    Returns:
-        Tensor like `x`.
-    """
+    """Rounds numbers in [0, 1] to 2**bits levels; gradients pass straight through."""
     levels = 2**bits - 1
 
     # --- gradient
@@ -78,14 +62,7 @@ def quantize(x, bits):
 
 
 def binarize(x):
-    """Takes the signs of numbers; gradients pass straight through.
-
-    Args:
-        x: float tensor.
-
-    Returns:
-        Tensor like `x`.
-    """
+    """Takes the signs of numbers; gradients pass straight through."""
 
     # --- gradient
     @tf.custom_gradient
@@ -106,17 +83,7 @@ def guided_relu(x):
 
 
 def saliency(x, hidden, output, guided=True):
-    """Differentiates the largest logit of a network, by guided backpropagation or not.
-
-    Args:
-        x: [batch, n] float tensor.
-        hidden: [n, m] tensor of the same dtype, the first weights.
-        output: [m, classes] tensor of the same dtype, the last weights.
-        guided: whether ReLUs hold back negative gradients.
-
-    Returns:
-        [batch, n] tensor.
-    """
+    """Differentiates a network's largest logit, by guided backpropagation or not."""
 
     # --- network
     # Nothing swaps the gradient of an op from outside: a network takes its activation.
@@ -134,16 +101,7 @@ def saliency(x, hidden, output, guided=True):
 # AutoGraph would convert `solve` as well, since it stands inside.
 @tf.autograph.experimental.do_not_convert
 def newton_root(x, tolerance=2.0**-10, limit=50):
-    """Solves y + y³ = x by Newton's method, in as many steps as it takes.
-
-    Args:
-        x: float tensor.
-        tolerance: of the largest residual before the last step.
-        limit: the most steps.
-
-    Returns:
-        Tensor like `x`, with the gradient of the steps that were taken.
-    """
+    """Solves y + y³ = x by Newton's method, in as many steps as it takes."""
 
     # --- python
     # Runs eagerly: tensors come in, Python decides, a tape follows every step.
@@ -165,17 +123,7 @@ def newton_root(x, tolerance=2.0**-10, limit=50):
 
 @tf.autograph.experimental.do_not_convert
 def keep_boxes(boxes, scores, limit=0.5):
-    """Keeps boxes in the order of their scores, unless they overlap one that is kept.
-
-    Args:
-        boxes: [n, 4] float tensor of left, top, right, bottom.
-        scores: [n] tensor of the same dtype.
-        limit: the largest overlap, as intersection over union.
-
-    Returns:
-        [[k, 4] boxes, [k] int32 places of them, [k] largest overlap of each with those
-        before it].
-    """
+    """Keeps boxes in the order of their scores, unless they overlap a kept one."""
 
     # --- python
     def suppress(boxes, scores):
@@ -204,16 +152,8 @@ def keep_boxes(boxes, scores, limit=0.5):
 def repeat_rows(x, shape, checked=True):
     """Repeats every row in Python, and says what shape there will be.
 
-    Args:
-        x: [n, m] tensor.
-        shape: list of numbers and None, the shape that is promised.
-        checked: whether the promise is checked when the op has run.
-
     Returns:
         [[2n, m] tensor, its shape as the function knows it].
-
-    Raises:
-        InvalidArgumentError: the promise is checked, and not kept.
     """
     # --- op
     y = tf.numpy_function(lambda x: np.repeat(x, 2, axis=0), [x], x.dtype)
@@ -230,16 +170,9 @@ def repeat_rows(x, shape, checked=True):
 def parse_quantities(texts, cast=True):
     """Parses texts such as "1.5 µm" in Python: a number and what follows it.
 
-    Args:
-        texts: [n] string tensor, UTF-8.
-        cast: whether float64, which is what Python counts in, becomes float32.
-
-    Returns:
-        [[n] float32 numbers, [n] strings in upper case].
-
     Raises:
         ValueError: a text has no number, eagerly.
-        InvalidArgumentError: so it is, or there was no cast, in a function.
+        InvalidArgumentError: in a function: a text has no number, or there was no cast.
     """
 
     # --- python
@@ -259,14 +192,7 @@ def parse_quantities(texts, cast=True):
 
 
 def log_steps(xs):
-    """Squares numbers one by one; Python logs its calls, and the making of the step.
-
-    Args:
-        xs: [n] float array.
-
-    Returns:
-        ([n] list of squares, list of 1 + 2n lines).
-    """
+    """Squares numbers one by one; Python logs its calls, and the making of the step."""
     log = []
 
     def before(x):
@@ -290,18 +216,7 @@ def log_steps(xs):
 
 
 def check_gradient(x, weights, chained=True, delta=1e-3):
-    """Compares the gradient of ReLUs written in Python with finite differences.
-
-    Args:
-        x: [n] float array.
-        weights: [m, n] array of the same dtype.
-        chained: whether `relu` has its gradient right.
-        delta: half the distance of the points where the difference is taken.
-
-    Returns:
-        dict of [n, m] arrays `analytic` and `numeric`, and `error`, their largest
-        distance.
-    """
+    """Compares the gradient of ReLUs written in Python with finite differences."""
     # --- build
     weights = tf.constant(weights)
 
@@ -317,15 +232,7 @@ def check_gradient(x, weights, chained=True, delta=1e-3):
 
 
 def analytic_and_numeric(x, dx):
-    """Differentiates ReLU by its gradient, and by a difference quotient.
-
-    Args:
-        x: float tensor.
-        dx: scalar tensor of the same dtype.
-
-    Returns:
-        [gradient, quotient], tensors like `x`.
-    """
+    """Differentiates ReLU by its gradient, and by a difference quotient."""
     # --- analytic
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -364,17 +271,7 @@ def plot(image, label):
 
 @tf.autograph.experimental.do_not_convert
 def draw_labels(images, labels, max_outputs=3, plotted=False):
-    """Draws labels on the first images of a batch.
-
-    Args:
-        images: [n, height, width, channels] uint8 tensor.
-        labels: [n] integer tensor, none of them negative.
-        max_outputs: how many images to draw, at most.
-        plotted: whether by matplotlib, on 80 x 160 pixels and 3 channels.
-
-    Returns:
-        [k, height, width, channels] uint8 tensor.
-    """
+    """Draws labels on the first images of a batch."""
 
     # --- python
     def draw(images, labels):
@@ -392,18 +289,7 @@ def draw_labels(images, labels, max_outputs=3, plotted=False):
 
 
 def write_images(images, labels=None, name="images", max_outputs=3, plotted=False):
-    """Writes image summaries to an event file, and reads them back.
-
-    Args:
-        images: [steps, batch, height, width, channels] array, uint8 or float.
-        labels: [steps, batch] integer array to be drawn on the images, or None.
-        name: of the summary.
-        max_outputs: how many images of a batch to write, at most.
-        plotted: whether labels are drawn by matplotlib.
-
-    Returns:
-        List of dicts of `step`, `tag`, `size` and `pixels`, in the order of the file.
-    """
+    """Writes image summaries to an event file, and reads them back."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         # The op scales floats as it did; tf.summary.image, of which `summaries` has a

@@ -38,16 +38,7 @@ def _positive(epochs):
 
 
 def fifo_queue(values, size, smaller=False):
-    """Fills a queue, closes it, and takes batches out of it until it is empty.
-
-    Args:
-        values: [n, ...] array.
-        size: elements per batch.
-        smaller: whether a last batch may be smaller; else the rest stays inside.
-
-    Returns:
-        (list of batches, number of elements left over).
-    """
+    """Fills a queue, closes it, and takes batches out of it until it is empty."""
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(values)
     dataset = dataset.batch(size, drop_remainder=not smaller)
@@ -57,19 +48,7 @@ def fifo_queue(values, size, smaller=False):
 
 
 def random_queue(values, count, seed):
-    """Fills a queue that is drawn from at random, and then takes elements out of it.
-
-    Args:
-        values: [n] array.
-        count: how many to take.
-        seed: of the graph and of the queue.
-
-    Returns:
-        [count] array.
-
-    Raises:
-        tf.errors.OutOfRangeError: there are fewer.
-    """
+    """Fills a queue that is drawn from at random, and then takes elements out of it."""
     # --- build
     tf.random.set_seed(seed)
     # The queues themselves are still there; only their runners and readers went.
@@ -81,15 +60,7 @@ def random_queue(values, count, seed):
 
 
 def squares(limit, capacity):
-    """Squares the numbers below a limit, computed ahead by a thread of their own.
-
-    Args:
-        limit: how many.
-        capacity: how many may be computed before they are asked for.
-
-    Returns:
-        List of `limit` int64 numbers.
-    """
+    """Squares the numbers below a limit, computed ahead by a thread of their own."""
     # --- build
     dataset = tf.data.Dataset.range(limit).map(tf.square).prefetch(capacity)
     # --- run
@@ -100,15 +71,7 @@ def produce_and_consume(numbers, capacity, limit):
     """Takes square roots in one thread, and doubles them in another.
 
     Args:
-        numbers: list of floats.
-        capacity: how many roots may wait.
         limit: how many results are wanted, at most; none, if negative.
-
-    Returns:
-        List of float64 numbers.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a number is negative.
     """
 
     # --- build
@@ -132,16 +95,9 @@ def read_lines(files, epochs, skip=0, initialized=True):
     """Reads text files line by line, over and over.
 
     Args:
-        files: {name: text} of the files, in order; a text of None is a missing file.
-        epochs: how often to read them.
-        skip: lines to skip at the beginning of each.
         initialized: has no meaning any more: there is no count of epochs.
 
-    Returns:
-        List of (key, line) in bytes, a key being b"name:number of the line".
-
     Raises:
-        tf.errors.NotFoundError: a file is missing.
         ValueError: `epochs` below 1.
     """
     with tempfile.TemporaryDirectory() as directory:
@@ -166,18 +122,7 @@ def _key(name, number):
 def csv_batches(text, size, epochs, smaller=False):
     """Decodes a file of comma-separated values into batches.
 
-    Args:
-        text: the file, a line per example: a float (else -1), an int and a word (else
-            "none").
-        size: examples per batch.
-        epochs: how often to read the file; batches straddle them.
-        smaller: whether a last batch may be smaller.
-
-    Returns:
-        List of (floats, ints, words), each [size].
-
     Raises:
-        tf.errors.InvalidArgumentError: a field is missing or of another kind.
         ValueError: `epochs` below 1.
     """
     with tempfile.TemporaryDirectory() as directory:
@@ -198,15 +143,7 @@ def csv_batches(text, size, epochs, smaller=False):
 
 
 def padded_batches(rows, size):
-    """Reads records of several lengths, and pads each batch to its longest.
-
-    Args:
-        rows: list of lists of ints: what the TFRecord file holds.
-        size: rows per batch; a last batch that is smaller is dropped.
-
-    Returns:
-        List of [size, longest] int64 arrays.
-    """
+    """Reads records of several lengths, and pads each batch to its longest."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "rows.tfrecord")
         # --- write
@@ -232,16 +169,6 @@ def padded_batches(rows, size):
 def shuffled_slices(x, y, size, epochs, seed):
     """Batches the rows of two arrays, every epoch in an order of its own.
 
-    Args:
-        x: [n, ...] array.
-        y: [n, ...] array.
-        size: rows per batch; a last batch that is smaller is dropped.
-        epochs: how often to take all rows.
-        seed: of the graph and of the shuffling; the order is that of TensorFlow 1.
-
-    Returns:
-        List of (rows of x, rows of y).
-
     Raises:
         ValueError: `epochs` below 1.
     """
@@ -266,14 +193,7 @@ def shuffle_batches(x, size, min_after_dequeue, seed):
     """Shuffles elements by a buffer, in an order that is another in every run.
 
     Args:
-        x: [n] array.
-        size: elements per batch; a last batch that is smaller is dropped.
-        min_after_dequeue: how many elements stay to choose from, while there are more.
         seed: of the shuffling, the same in every run now.
-
-    Returns:
-        (list of the sizes of batches, all their elements sorted, whether the order
-        is another than the given one).
     """
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(x)
@@ -287,10 +207,6 @@ def shuffle_batches(x, size, min_after_dequeue, seed):
 
 def join_files(files, readers):
     """Reads several files at once, and mixes their lines.
-
-    Args:
-        files: {name: text} of the files.
-        readers: how many to read at a time.
 
     Returns:
         The lines, sorted; `interleave` itself has one order, line by line in turn.

@@ -28,40 +28,13 @@ __all__ = [
 
 
 def kernel_seeds(graph_seed, op_seeds):
-    """Tells the two numbers that begin the stream of a random op.
-
-    Args:
-        graph_seed: int that `set_random_seed` was given, or None if it was not called.
-        op_seeds: list of ints, the `seed=` of each op; or of None without a graph seed.
-
-    Returns:
-        List of [seed, seed2], one per op; [0, 0] is drawn anew by every program.
-
-    Raises:
-        TypeError: a seed that is no number.
-    """
+    """Tells the two numbers that begin the stream of a random op."""
     # --- seeds
     return [list(randomness.kernel_seeds(graph_seed, seed)) for seed in op_seeds]
 
 
 def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", sessions=1):
-    """Draws again and again from one op: the first numbers and all later ones.
-
-    Args:
-        kind: "random_normal", "random_uniform" or "truncated_normal".
-        graph_seed: int, or None.
-        op_seed: int; None only without a graph seed, and then nothing can be repeated.
-        sizes: list of int, how many numbers each draw takes.
-        parameters: mean and deviation, or lower and upper bound.
-        dtype: of the numbers.
-        sessions: how many programs do so, one after the other.
-
-    Returns:
-        List (a session each) of lists of [size] arrays.
-
-    Raises:
-        TypeError: a dtype in which this kind is not drawn.
-    """
+    """Draws again and again from one op: the first numbers and all later ones."""
     # --- op
     seeds = randomness.kernel_seeds(graph_seed, op_seed)
     rng = stream(*seeds)
@@ -80,17 +53,7 @@ def draws(kind, graph_seed, op_seed, sizes, parameters, dtype="float32", session
 
 
 def twins(graph_seed, op_seeds, size, runs):
-    """Draws from several ops, some of one seed, side by side.
-
-    Args:
-        graph_seed: int, or None.
-        op_seeds: list of int. Ops of one seed draw the same numbers, each its own.
-        size: how many numbers each draw takes.
-        runs: how often to draw.
-
-    Returns:
-        [runs, ops, size] float32 array of numbers in [0, 1).
-    """
+    """Draws from several ops, some of one seed, side by side."""
     # --- op
     # Not tf.random.uniform(seed=…): eagerly, ops of one seed share a single stream.
     streams = [stream(*randomness.kernel_seeds(graph_seed, seed)) for seed in op_seeds]
@@ -99,18 +62,7 @@ def twins(graph_seed, op_seeds, size, runs):
 
 
 def draws_by_position(graph_seed, nodes, size, runs):
-    """Draws from ops without seeds in a graph with one: their place is their seed.
-
-    Args:
-        graph_seed: int.
-        nodes: list of int, how many other nodes are made before each normal op.
-        size: how many numbers each draw takes.
-        runs: how often to draw.
-
-    Returns:
-        dict with the `seeds`, a list of [seed, seed2] per op, and the `draws`, a
-        [runs, ops, size] float32 array.
-    """
+    """Draws from ops without seeds in a graph with one: their place is their seed."""
     # --- op
     # tf.random_normal made six nodes: shape, mean and stddev, then the op, whose seed2
     # is the number of nodes so far, then a product and a sum.
@@ -127,16 +79,7 @@ def draws_by_position(graph_seed, nodes, size, runs):
 
 
 def initial_weights(graph_seed, sizes):
-    """Draws the initial kernels of a perceptron that only its graph gave a seed.
-
-    Args:
-        graph_seed: int.
-        sizes: list of int, the number of features, then the units of each layer.
-
-    Returns:
-        dict with the `seeds`, a list of [seed, seed2] per kernel, and the `kernels`, a
-        list of float32 arrays.
-    """
+    """Draws the initial kernels of a perceptron that only its graph gave a seed."""
     # --- build
     # The placeholder is the first node. A kernel makes ten, three of them before its
     # draw, a bias four, the layer itself three: a product, a sum, a ReLU.
@@ -160,13 +103,8 @@ def replay(graph, runs):
         graph: text of a GraphDef, as `tf.train.write_graph` writes it (a `.meta` file
             holds one, in a MetaGraphDef), with nodes of the types RandomStandardNormal,
             RandomUniform and TruncatedNormal, whose shapes are constants.
-        runs: how often to draw.
-
-    Returns:
-        {name of the node: list of arrays}.
 
     Raises:
-        text_format.ParseError: no GraphDef.
         KeyError: another random op, such as RandomShuffle.
     """
     # --- read
@@ -189,17 +127,7 @@ def replay(graph, runs):
 
 
 def random_walk(steps, graph_seed, op_seed, runs):
-    """Draws in a loop: every turn goes on with the stream of the one op in its body.
-
-    Args:
-        steps: how often the loop turns.
-        graph_seed: int, or None.
-        op_seed: int.
-        runs: how often to walk; the second walk goes on, too.
-
-    Returns:
-        [runs, steps] float32 array of the positions.
-    """
+    """Draws in a loop: every turn goes on with the stream of the one op in its body."""
     # --- op
     rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))
 
@@ -218,17 +146,7 @@ def random_walk(steps, graph_seed, op_seed, runs):
 
 
 def other_draws(graph_seed, op_seed, runs):
-    """Draws from the distributions that a generator has not.
-
-    Args:
-        graph_seed: int, or None.
-        op_seed: int, of all ops.
-        runs: how often to draw.
-
-    Returns:
-        List of dicts with `gamma` [2, 3] float32, `poisson` [4, 3] float32,
-        `categorical` [2, 6] int64, `shuffled` [4, 2] and `cropped` [2, 3] int32.
-    """
+    """Draws from the distributions that a generator has not."""
     # Once set, the global seed cannot be unset, but be what it is by default. This
     # also begins all streams anew.
     tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
@@ -254,21 +172,7 @@ def other_draws(graph_seed, op_seed, runs):
 
 
 def dropout(x, keep_prob, graph_seed, op_seed, runs):
-    """Keeps a share of the elements, scaled up, and drops the others.
-
-    Args:
-        x: float32 array.
-        keep_prob: the share to keep, in (0, 1].
-        graph_seed: int, or None.
-        op_seed: int.
-        runs: how often to draw a mask.
-
-    Returns:
-        List of arrays like x.
-
-    Raises:
-        ValueError: a share outside of (0, 1].
-    """
+    """Keeps a share of the elements, scaled up, and drops the others."""
     # --- drop
     rng = stream(*randomness.kernel_seeds(graph_seed, op_seed))
 
@@ -285,16 +189,6 @@ def dropout(x, keep_prob, graph_seed, op_seed, runs):
 def initial_value(name, shape, graph_seed, op_seed, **options):
     """Draws the initial value of a variable by an initializer with a seed.
 
-    Args:
-        name: of an initializer of TensorFlow 1, as in `tf.initializers`.
-        shape: of the variable, two dimensions or more where they scale the draw.
-        graph_seed: int, or None.
-        op_seed: int.
-        **options: other arguments of the initializer.
-
-    Returns:
-        float32 array of this shape.
-
     Raises:
         AttributeError: no such initializer.
     """
@@ -306,22 +200,7 @@ def initial_value(name, shape, graph_seed, op_seed, **options):
 
 
 def shuffled_epochs(size, buffer, graph_seed, op_seed, epochs, reshuffle=True):
-    """Shuffles the numbers below `size`, epoch by epoch.
-
-    Args:
-        size: how many numbers.
-        buffer: how many of them are looked at to draw the next.
-        graph_seed: int, or None.
-        op_seed: int.
-        epochs: how often to go through them.
-        reshuffle: whether each epoch has an order of its own.
-
-    Returns:
-        [epochs, size] int64 array.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a buffer of no size.
-    """
+    """Shuffles the numbers below `size`, epoch by epoch."""
     # --- shuffle
     tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
     dataset = tf.data.Dataset.range(size).shuffle(buffer, op_seed, reshuffle)
@@ -330,20 +209,7 @@ def shuffled_epochs(size, buffer, graph_seed, op_seed, epochs, reshuffle=True):
 
 
 def noise_in_map(size, graph_seed, op_seed, runs):
-    """Draws in the map of a dataset, as augmentation does, pass after pass.
-
-    Args:
-        size: how many elements.
-        graph_seed: int, or None.
-        op_seed: int.
-        runs: how many passes; each begins the stream anew.
-
-    Returns:
-        [runs, size] float32 array: the noise that each element was given.
-
-    Raises:
-        TypeError: a seed that is no number.
-    """
+    """Draws in the map of a dataset, as augmentation does, pass after pass."""
     # --- map
     tf.random.set_seed(DEFAULT_GRAPH_SEED if graph_seed is None else graph_seed)
     dataset = tf.data.Dataset.range(size)
@@ -354,19 +220,7 @@ def noise_in_map(size, graph_seed, op_seed, runs):
 
 
 def numpy_noise(seed, size, feeds):
-    """Feeds noise from NumPy, whose state no seed of TensorFlow touches.
-
-    Args:
-        seed: of NumPy and of the graph.
-        size: how many numbers to feed.
-        feeds: how often.
-
-    Returns:
-        [feeds, size] float64 array, twice the noise.
-
-    Raises:
-        ValueError: a seed below 0.
-    """
+    """Feeds noise from NumPy, whose state no seed of TensorFlow touches."""
     # --- seed
     # The stream of np.random.seed, as an object that nobody else draws from.
     rng = np.random.RandomState(seed)
@@ -378,20 +232,7 @@ def numpy_noise(seed, size, feeds):
 
 
 def generator(seed, size, runs):
-    """Draws from a generator, whose stream is a variable.
-
-    Args:
-        seed: int.
-        size: how many numbers each draw takes.
-        runs: how often to draw.
-
-    Returns:
-        dict with a list of the `draws`, (normal, uniform) pairs of [size] float32
-        arrays, and the `state` in the end, an int64 array.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a size below 0.
-    """
+    """Draws from a generator, whose stream is a variable."""
     # --- generator
     rng = tf.random.Generator.from_seed(seed, alg="philox")
 
@@ -405,19 +246,7 @@ def generator(seed, size, runs):
 
 
 def stateless(seed, size):
-    """Draws without a state: the same seed is the same numbers.
-
-    Args:
-        seed: [2] int tensor.
-        size: how many numbers each draw takes.
-
-    Returns:
-        dict of [size] float32 tensors `normal`, `uniform`, `truncated`, int32
-        `integers`, and [1, size] int64 `categorical`.
-
-    Raises:
-        ValueError: (tf.errors.InvalidArgumentError eagerly) a seed of another shape.
-    """
+    """Draws without a state: the same seed is the same numbers."""
     logits = tf.math.log([[0.125, 0.25, 0.625]])
     return {
         "normal": tf.random.stateless_normal([size], seed),

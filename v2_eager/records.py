@@ -15,14 +15,7 @@ __all__ = [
 
 
 def write_records(rows):
-    """Writes examples to a TFRecord file.
-
-    Args:
-        rows: list of dicts from feature name to a list of ints, floats or bytes.
-
-    Returns:
-        The bytes of the file, the same wherever they are written.
-    """
+    """Writes examples to a TFRecord file."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "rows.tfrecord")
         # --- write
@@ -57,17 +50,7 @@ def _save(directory, data):
 
 
 def peek_records(data):
-    """Looks into a TFRecord file of examples in Python, without parsing ops.
-
-    Args:
-        data: the bytes of the file.
-
-    Returns:
-        List of (size of the record, sorted names of its features).
-
-    Raises:
-        tf.errors.DataLossError: a record is damaged or cut off.
-    """
+    """Looks into a TFRecord file of examples in Python, without parsing ops."""
     with tempfile.TemporaryDirectory() as directory:
         path = _save(directory, data)
         # --- read
@@ -79,19 +62,7 @@ def peek_records(data):
 
 
 def read_records(data):
-    """Reads a TFRecord file of examples and parses them.
-
-    Args:
-        data: the bytes of the file. Its examples have an int `id`, perhaps a text
-            `label`, else b"?", and any number of floats `values`.
-
-    Returns:
-        List of (id, label, values), values being a float32 vector.
-
-    Raises:
-        tf.errors.DataLossError: a record is damaged or cut off.
-        tf.errors.InvalidArgumentError: an example has no `id`, or is none.
-    """
+    """Reads a TFRecord file of examples and parses them."""
     with tempfile.TemporaryDirectory() as directory:
         path = _save(directory, data)
 
@@ -113,19 +84,7 @@ def read_records(data):
 
 
 def parse_rows(serialized):
-    """Parses a batch of serialized examples at once.
-
-    Args:
-        serialized: [n] string tensor of examples with two floats `x`, else [0, 0], and
-            any number of ints `ids`.
-
-    Returns:
-        ([n, 2] float32 tensor of `x`, [n, longest] int64 tensor of `ids`, padded with
-        -1).
-
-    Raises:
-        InvalidArgumentError: an example has another number of `x`, or is none.
-    """
+    """Parses a batch of serialized examples at once."""
     features = {
         "x": tf.io.FixedLenFeature([2], tf.float32, default_value=[0.0, 0.0]),
         "ids": tf.io.RaggedFeature(tf.int64),
@@ -135,18 +94,6 @@ def parse_rows(serialized):
 
 
 def decode_images(raw, height, width):
-    """Decodes raw pixels to gray images in [0, 1).
-
-    Args:
-        raw: [n] string tensor, each of height · width bytes.
-        height: number of rows.
-        width: number of columns.
-
-    Returns:
-        [n, height, width] float32 tensor.
-
-    Raises:
-        InvalidArgumentError: the strings are not of one length, or not of this one.
-    """
+    """Decodes raw pixels to gray images in [0, 1)."""
     pixels = tf.io.decode_raw(raw, tf.uint8)
     return tf.cast(tf.reshape(pixels, [-1, height, width]), tf.float32) / 256

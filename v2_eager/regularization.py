@@ -19,16 +19,7 @@ BLUE, RED, BLACK = [33, 102, 172], [178, 24, 43], [0, 0, 0]
 
 
 def two_layers(x, kernels, biases=None):
-    """Applies two layers: without biases linear, and no better than one; else ReLUs.
-
-    Args:
-        x: [batch, inputs] tensor.
-        kernels: [[inputs, hidden], [hidden, outputs]] tensors.
-        biases: None, or [[hidden], [outputs]] tensors.
-
-    Returns:
-        [batch, outputs] tensor.
-    """
+    """Applies two layers: without biases linear, and no better than one; else ReLUs."""
     if biases is None:
         return tf.matmul(tf.matmul(x, kernels[0]), kernels[1])
     hidden = tf.nn.relu(tf.nn.bias_add(tf.matmul(x, kernels[0]), biases[0]))
@@ -36,50 +27,21 @@ def two_layers(x, kernels, biases=None):
 
 
 def penalties(kernel, scale):
-    """Penalizes a kernel by its absolute values, by half its squares, and by both.
-
-    Args:
-        kernel: tensor of any shape.
-        scale: weight of the penalties, a number.
-
-    Returns:
-        List of three scalars: l1, l2 and their sum.
-    """
+    """Penalizes a kernel by its absolute values, by half its squares, and by both."""
     l1 = scale * tf.reduce_sum(tf.abs(kernel))
     l2 = scale * tf.nn.l2_loss(kernel)  # half of the sum of squares, unlike Keras' L2
     return [l1, l2, l1 + l2]
 
 
 def contrib_penalties(kernel, scale):
-    """Does the same by the regularizers that contrib had, and slim under its own name.
-
-    Args:
-        kernel: tensor of any shape.
-        scale: weight of the penalties, a positive float.
-
-    Returns:
-        List of three scalars: l1, l2 and their sum.
-
-    Raises:
-        ValueError: a scale below 0.
-    """
+    """Does the same by the regularizers of contrib, which slim had by its own name."""
     if scale < 0:
         raise ValueError(f"a scale less than 0: {scale}")
     return penalties(kernel, scale)
 
 
 def make_classifier(units, scale, name="classifier"):
-    """Makes a network whose kernels are penalized, and whose biases are not.
-
-    Args:
-        units: list of the layers' sizes, ELU between them.
-        scale: weight of the l2 penalty.
-        name: scope of the variables `layer0/kernel`, `layer0/bias`, `layer1/kernel`, …
-
-    Returns:
-        Callable from a [batch, inputs] tensor to the [batch, units[-1]] logits and the
-        penalty, a scalar that does not grow when it is called again.
-    """
+    """Makes a network whose kernels are penalized, and whose biases are not."""
     return Classifier(units, scale, name)
 
 
@@ -113,15 +75,7 @@ class Classifier(tf.Module):
 
 
 def points_on_a_disc(samples, seed):
-    """Draws points in a rectangle, moves them a little, and labels those off the disc.
-
-    Args:
-        samples: how many.
-        seed: of NumPy's generator.
-
-    Returns:
-        ([samples, 2] array, [samples, 1] array of 0 within the unit circle, else 1).
-    """
+    """Draws points in a rectangle, moves them a little, labels those off the disc."""
     random = np.random.RandomState(seed)
     points, labels = [], []
     for _ in range(samples):
@@ -135,25 +89,7 @@ def points_on_a_disc(samples, seed):
 def train(
     points, labels, kernels, biases, steps, scale=0.003, rate=0.001, regularized=True
 ):
-    """Trains a network of ELU layers by Adam, minimizing the penalties, too, or not.
-
-    Args:
-        points: [samples, inputs] float array.
-        labels: [samples, 1] array of the same dtype.
-        kernels: list of the initial kernels, arrays of the same dtype.
-        biases: list of the initial biases.
-        steps: how many steps to take.
-        scale: of the l2 penalties.
-        rate: learning rate.
-        regularized: whether to minimize the penalties, too.
-
-    Returns:
-        dict with the [steps] arrays `loss` and `error`, each before its step, and the
-        trained `kernels` and `biases`.
-
-    Raises:
-        ValueError: labels of another shape.
-    """
+    """Trains a network of ELU layers by Adam, minimizing the penalties, too, or not."""
     # --- build
     if labels.shape[1:] != (1,):  # else they would be broadcast beside the outputs
         raise ValueError(f"labels must be [samples, 1], not {labels.shape}")
@@ -198,16 +134,7 @@ def forward(x, weights, offsets):
 
 
 def decision_boundary(kernels, biases, spacing=0.1):
-    """Evaluates a trained network on a grid, and draws where its answer crosses 0.5.
-
-    Args:
-        kernels: list of arrays, see `train`.
-        biases: list of arrays.
-        spacing: of the grid on [-1.2, 1.2) x [-0.2, 2.2).
-
-    Returns:
-        ([n, n] predictions, [n, n, 3] picture of bytes: two colours and black between).
-    """
+    """Evaluates a trained network on a grid, and draws where its answer crosses 0.5."""
     # --- grid
     xx, yy = np.mgrid[-1.2:1.2:spacing, -0.2:2.2:spacing]
     grid = np.c_[xx.ravel(), yy.ravel()].astype(kernels[0].dtype)

@@ -83,29 +83,7 @@ def train_ppo(
     bonus=0.01,
     rate=0.01,
 ):
-    """Trains a policy by PPO: not far from the one that it was when the batch began.
-
-    Args:
-        states: [batches, n, features] float array.
-        actions: [batches, n] int32 array, what the old policy did.
-        returns: [batches, n] float array, what it brought.
-        start: {"body/kernel": [features, units] array, "body/bias": [units] array,
-            "policy/kernel": [units, actions] array, and so on for "policy/bias",
-            "value/kernel": [units, 1] array and "value/bias"}, of both policies.
-        epochs: how many steps to take on each batch.
-        clip: how far from 1 the ratio of probabilities may count.
-        value_weight: of the loss of the values.
-        bonus: weight of the entropy.
-        rate: learning rate of Adam, whose epsilon is 1e-5.
-
-    Returns:
-        dict with the `terms`, [batches, epochs, 3]: loss, entropy, and the share of the
-        ratios that are clipped, before each step; and the `variables` of both in the
-        end by name.
-
-    Raises:
-        ValueError: no states, other sizes, an action that there is not, no epochs.
-    """
+    """Trains a policy by PPO: not far from the one that it was when the batch began."""
     check(states.shape[:2], actions=actions, returns=returns)
     check_actions(actions, start["policy/kernel"])
     if epochs < 1:
@@ -159,28 +137,7 @@ def train_ddpg(
     discount=0.9,
     rates=(0.01, 0.02),
 ):
-    """Trains an actor by what its critic says of its actions, and a target of each.
-
-    Args:
-        states, nexts: [steps, n, features] float arrays, before and after an action.
-        actions: [steps, n, size] array, what was done.
-        rewards: [steps, n] array.
-        over: array like it, 1 where an episode ends, and 0.
-        start: {"actor": {"body/kernel": [features, units] array, "body/bias": [units],
-            "head/kernel": [units, size], "head/bias": [size]}, "critic": the same,
-            from `features + size` to 1}, of the networks and of their targets.
-        bound: the largest action.
-        tau: how far the targets go to their networks in each step.
-        discount: of what comes after.
-        rates: learning rates of the actor's Adam and of the critic's.
-
-    Returns:
-        dict with the critic's `losses` and the actor's `actions`, [steps, n, size],
-        before each step, and the `variables` of all four in the end by name.
-
-    Raises:
-        ValueError: no states, or other sizes.
-    """
+    """Trains an actor by what its critic says of its actions, and a target of each."""
     size = states.shape[:2]
     check(size, actions=actions[..., 0], rewards=rewards, over=over)
     check(states.shape, nexts=nexts)
@@ -237,25 +194,7 @@ def train_ddpg(
 def train_workers(
     states, actions, returns, start, order, limit=40.0, bonus=0.01, rate=0.01
 ):
-    """Trains as A3C did: gradients of workers' own old copies move one network.
-
-    Args:
-        states: [steps, n, features] float array.
-        actions: [steps, n] int32 array.
-        returns: [steps, n] float array.
-        start: as for `train_ppo`, of the global network and of all copies.
-        order: list of [steps] ints, the worker of each step, from 0.
-        limit: the largest global norm of the gradients that is left as it is.
-        bonus: weight of the entropy.
-        rate: learning rate of the one RMSProp.
-
-    Returns:
-        dict with the `losses` of the steps, by the workers' copies, and the `variables`
-        of all networks in the end by name.
-
-    Raises:
-        ValueError: no states, other sizes, an action or a worker that there is not.
-    """
+    """Trains as A3C did: gradients of workers' own old copies move one network."""
     check(states.shape[:2], actions=actions, returns=returns)
     check_actions(actions, start["policy/kernel"])
     if len(order) != len(states) or min(order) < 0:
@@ -294,19 +233,7 @@ def train_workers(
 
 
 def gaussian_terms(mean, log_std, actions):
-    """Gives what losses take of a policy whose actions are numbers.
-
-    Args:
-        mean: [n, size] float tensor.
-        log_std: [size] tensor of its dtype, or one like it.
-        actions: tensor like it.
-
-    Returns:
-        dict with `log_prob` and `entropy`, [n] tensors, sums over an action's numbers.
-
-    Raises:
-        ValueError: the actions have another shape than the mean.
-    """
+    """Gives what losses take of a policy whose actions are numbers."""
     mean, actions = map(tf.convert_to_tensor, (mean, actions))
     mean.shape.assert_is_compatible_with(actions.shape)
     # --- terms
@@ -327,19 +254,7 @@ def normal_log_prob(x, mean, std):
 
 
 def squashed_action(mean, log_std, noise, epsilon=1e-6):
-    """Draws an action between -1 and 1, as SAC does, by noise that is given.
-
-    Args:
-        mean, log_std: [n, size] float tensors; the latter is cut to -20 and 2.
-        noise: tensor like them, of a normal distribution.
-        epsilon: added below the logarithm of the correction; None for the exact one.
-
-    Returns:
-        (the action, [n, size]; its log probability, [n]).
-
-    Raises:
-        ValueError: the noise has another shape than the mean.
-    """
+    """Draws an action between -1 and 1, as SAC does, by noise that is given."""
     mean, noise = map(tf.convert_to_tensor, (mean, noise))
     mean.shape.assert_is_compatible_with(noise.shape)
     # --- draw
@@ -356,20 +271,7 @@ def squashed_action(mean, log_std, noise, epsilon=1e-6):
 
 
 def discounted_returns(rewards, over, last, discount=0.99):
-    """Sums what comes after each step, until an episode ends.
-
-    Args:
-        rewards: [time, n] float tensor.
-        over: tensor like it, 1 where an episode ends with the step, and 0.
-        last: [n] tensor, the value of the state after the last step.
-        discount: what a reward is worth a step before.
-
-    Returns:
-        [time, n] tensor.
-
-    Raises:
-        ValueError: other sizes.
-    """
+    """Sums what comes after each step, until an episode ends."""
     rewards, over, last = map(tf.convert_to_tensor, (rewards, over, last))
     rewards.shape.assert_is_compatible_with(over.shape)
     rewards.shape[1:].assert_is_compatible_with(last.shape)
@@ -383,21 +285,7 @@ def discounted_returns(rewards, over, last, discount=0.99):
 
 
 def estimate_advantages(rewards, values, over, last, discount=0.99, share=0.95):
-    """Estimates how much better each action was than its state: GAE.
-
-    Args:
-        rewards, values: [time, n] float tensors; of the states before the actions.
-        over: tensor like them, 1 where an episode ends with the step, and 0.
-        last: [n] tensor, the value of the state after the last step.
-        discount: what a reward is worth a step before.
-        share: lambda: 0 for the errors of single steps, 1 for returns less values.
-
-    Returns:
-        [time, n] tensor, of which nothing has a gradient.
-
-    Raises:
-        ValueError: other sizes.
-    """
+    """Estimates how much better each action was than its state: GAE."""
     rewards, values, over, last = map(
         tf.convert_to_tensor, (rewards, values, over, last)
     )
@@ -421,27 +309,7 @@ def estimate_advantages(rewards, values, over, last, discount=0.99, share=0.95):
 def train_prioritized(
     states, actions, targets, rows, start, alpha=0.6, beta=0.4, rate=0.01
 ):
-    """Trains a Q network on rows of a memory, whose errors are their next priorities.
-
-    Args:
-        states: [size, features] float array, the memory.
-        actions: [size] int32 array.
-        targets: [size] float array, what the values should be.
-        rows: [steps, n] int array: which rows of the memory each step has drawn.
-        start: {"body/kernel": [features, units] array, "body/bias": [units] array,
-            "head/kernel": [units, actions] array, "head/bias": [actions] array}.
-        alpha: how far priorities count in a draw, from 0 to 1.
-        beta: how far the weights of the loss make up for it.
-        rate: learning rate of Adam.
-
-    Returns:
-        dict with the `losses`, the `weights` and the absolute `errors` of all steps, as
-        before each; the `priorities` and the `variables` in the end.
-
-    Raises:
-        ValueError: no states, other sizes, no rows, an action or a row that there is
-            not.
-    """
+    """Trains a Q network on rows of a memory; their errors are the next priorities."""
     check(states.shape[:1], actions=actions, targets=targets)
     check_actions(actions, start["head/kernel"])
     check_rows(rows, len(states))
@@ -497,23 +365,7 @@ def check_rows(rows, size):
 
 
 def make_noisy_dense(units, sigma=0.5, name="noisy"):
-    """Makes a dense layer whose weights are noisy: NoisyNet's, factorised.
-
-    Args:
-        units: size of the output.
-        sigma: how noisy it is at the beginning, over the root of the inputs' size.
-        name: scope of the variables `mu_w`, `sigma_w`, [features, units], `mu_b` and
-            `sigma_b`, [units].
-
-    Returns:
-        Callable from a [n, features] float tensor, and the noises of the inputs,
-        [features], and of the units, [units], to a [n, units] tensor; without noises
-        it is the layer as it is evaluated.
-
-    Raises:
-        ValueError: of the callable: the noises have other sizes than the layer, or the
-            number of features is unknown.
-    """
+    """Makes a dense layer whose weights are noisy: NoisyNet's, factorised."""
     return NoisyDense(units, sigma, name)
 
 

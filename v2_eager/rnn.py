@@ -72,44 +72,14 @@ def built(x, cells, dtype=None):
 
 
 def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
-    """Makes the plainest network: its output is its state.
-
-    Args:
-        units: size of the state.
-        activation: name of a function of `tf.nn`.
-        time_major: whether time comes before the batch, in the input and the outputs.
-        name: scope of the variables `rnn/basic_rnn_cell/kernel` and `…/bias`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        units], and the last state, [batch, units].
-
-    Raises:
-        ValueError: of the callable: not three dimensions, or an unknown depth.
-    """
+    """Makes the plainest network: its output is its state."""
     activation, path = getattr(tf.nn, activation), f"{name}/rnn/basic_rnn_cell"
     cell = rnn.BasicRNNCell(units, activation, path, DRAW)
     return Reader(cell, time_major=time_major)
 
 
 def make_basic_lstm(units, forget_bias=1.0, name="reader"):
-    """Makes an LSTM, for sequences of several lengths and from any state.
-
-    Args:
-        units: size of both parts of the state.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        name: scope of the variables `rnn/basic_lstm_cell/kernel` and `…/bias`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, and a state, a pair of [batch, units], to the outputs, [batch,
-        time, units], zero past the end, and the last state (c, h), that of the end.
-
-    Raises:
-        ValueError: of the callable: not three dimensions, an unknown depth, or lengths
-            that are no vector.
-        tf.errors.InvalidArgumentError: of the callable: not one length per sequence.
-    """
+    """Makes an LSTM, for sequences of several lengths and from any state."""
     return Reader(basic_lstm(units, f"{name}/rnn", forget_bias))
 
 
@@ -126,44 +96,13 @@ def make_lstm(
     projection_clip=None,
     name="reader",
 ):
-    """Makes an LSTM with what else there was: peepholes, projection, clipping.
-
-    Args:
-        units: size of c.
-        peepholes: whether the gates see c, too.
-        cell_clip: the largest magnitude of c, or None.
-        projection: size of h and of the outputs, if it is not `units`.
-        projection_clip: the largest magnitude of a projected h, or None.
-        name: scope of the variables `rnn/lstm_cell/kernel`, `…/bias`, `…/w_f_diag`,
-            `…/w_i_diag`, `…/w_o_diag` and `…/projection/kernel`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        projection or units], and the last state (c, h).
-
-    Raises:
-        ValueError: of the callable: not three dimensions, or an unknown depth.
-    """
+    """Makes an LSTM with what else there was: peepholes, projection, clipping."""
     options = peepholes, cell_clip, DRAW, projection, projection_clip
     return Reader(rnn.LSTMCell(units, *options, name=f"{name}/rnn/lstm_cell"))
 
 
 def make_gru(units, name="reader"):
-    """Makes a GRU, whose reset gate comes before the product.
-
-    Args:
-        units: size of the state.
-        name: scope of the variables `rnn/gru_cell/gates/kernel`, `…/gates/bias`,
-            `…/candidate/kernel` and `…/candidate/bias`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state, [batch, units].
-
-    Raises:
-        As the callable of `make_basic_lstm`.
-    """
+    """Makes a GRU, whose reset gate comes before the product."""
     return Reader(gru(units, f"{name}/rnn"))
 
 
@@ -225,21 +164,7 @@ def gru_from_keras(inputs, recurrent, bias):
 
 
 def make_stack(units, layers, name="reader"):
-    """Makes GRUs on top of each other, all but the first added to what they read.
-
-    Args:
-        units: size of every state.
-        layers: how many.
-        name: scope of the variables `rnn/multi_rnn_cell/cell_0/gru_cell/…`, and so on.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor and the lengths, [batch] ints,
-        to the outputs of the last, [batch, time, units], and the tuple of the last
-        states.
-
-    Raises:
-        ValueError: no layers; of the callable: as of `make_basic_lstm`.
-    """
+    """Makes GRUs on top of each other, all but the first added to what they read."""
     if layers < 1:
         raise ValueError("Must specify at least one cell")
     path = f"{name}/rnn/multi_rnn_cell/cell_"
@@ -248,38 +173,12 @@ def make_stack(units, layers, name="reader"):
 
 
 def make_static_rnn(units, name="reader"):
-    """Makes an LSTM that is unrolled: a graph as long as the sequences.
-
-    Args:
-        units: size of both parts of the state.
-        name: scope of the variables `rnn/basic_lstm_cell/kernel` and `…/bias`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor and optionally the lengths,
-        [batch] ints, to the list of outputs, each [batch, units], and the last state
-        (c, h).
-
-    Raises:
-        ValueError: of the callable: the time is unknown, or lengths are no vector.
-    """
+    """Makes an LSTM that is unrolled: a graph as long as the sequences."""
     return Reader(basic_lstm(units, f"{name}/rnn"), rnn.unroll_in_python)
 
 
 def make_bidirectional(units, name="reader"):
-    """Makes two GRUs, one of which reads every sequence from its own end.
-
-    Args:
-        units: size of each state.
-        name: scope of the variables `bidirectional_rnn/fw/gru_cell/…` and `…/bw/…`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor and the lengths, [batch] ints,
-        to the outputs of both, [batch, time, 2 * units], and the pair of last states,
-        each [batch, units].
-
-    Raises:
-        As the callable of `make_basic_lstm`.
-    """
+    """Makes two GRUs, one of which reads every sequence from its own end."""
     return Bidirectional(units, f"{name}/bidirectional_rnn")
 
 
@@ -298,37 +197,12 @@ class Bidirectional(tf.Module):
 
 
 def last_outputs(outputs, lengths):
-    """The output at the end of every sequence, wherever that is.
-
-    Args:
-        outputs: [batch, time, units] float tensor.
-        lengths: [batch] int tensor, none of them 0.
-
-    Returns:
-        [batch, units] tensor.
-
-    Raises:
-        tf.errors.InvalidArgumentError: on a CPU: a length of 0, or past the time.
-    """
+    """The output at the end of every sequence, wherever that is."""
     return tf.gather(outputs, lengths - 1, batch_dims=1)
 
 
 def run_lstm(x, lengths, weights, forget_bias=1.0):
-    """Runs an LSTM by the weights of an old checkpoint.
-
-    Args:
-        x: [batch, time, depth] float array.
-        lengths: [batch] int array.
-        weights: {"rnn/basic_lstm_cell/kernel": [depth + units, 4 * units] array,
-            "rnn/basic_lstm_cell/bias": [4 * units] array} of the dtype of x.
-        forget_bias: what the training program said, or the default of the cell.
-
-    Returns:
-        {"outputs": [batch, time, units], "c": [batch, units], "h": [batch, units]}.
-
-    Raises:
-        KeyError: a weight is missing.
-    """
+    """Runs an LSTM by the weights of an old checkpoint."""
     # --- build
     units = weights["rnn/basic_lstm_cell/bias"].shape[0] // 4
     cell = basic_lstm(units, "rnn", forget_bias)
@@ -341,20 +215,7 @@ def run_lstm(x, lengths, weights, forget_bias=1.0):
 
 
 def run_gru(x, lengths, weights):
-    """Runs a GRU by the weights of an old checkpoint.
-
-    Args:
-        x: [batch, time, depth] float array.
-        lengths: [batch] int array.
-        weights: {"rnn/gru_cell/gates/kernel": [depth + units, 2 * units] array, and so
-            on: "gates/bias", "candidate/kernel", "candidate/bias"}, of the dtype of x.
-
-    Returns:
-        {"outputs": [batch, time, units], "state": [batch, units]}.
-
-    Raises:
-        KeyError: a weight is missing.
-    """
+    """Runs a GRU by the weights of an old checkpoint."""
     # --- build
     cell = gru(weights["rnn/gru_cell/candidate/bias"].shape[0], "rnn")
     cell.build(x.shape[-1], x.dtype)
@@ -366,21 +227,7 @@ def run_gru(x, lengths, weights):
 
 
 def run_until(first, weights, limit):
-    """Feeds an RNN its own outputs, until the first number of each row is negative.
-
-    Args:
-        first: [batch, n] float array, the input of the first step.
-        weights: {"rnn/basic_rnn_cell/kernel": [2 * n, n] array,
-            "rnn/basic_rnn_cell/bias": [n] array} of the dtype of `first`.
-        limit: how many steps at most.
-
-    Returns:
-        {"outputs": [steps, batch, n], as many as the longest row has, zeros past the
-        end of the others; "state": [batch, n], each row's at its end}.
-
-    Raises:
-        KeyError: a weight is missing.
-    """
+    """Feeds an RNN its own outputs, until the first number of each row is negative."""
     # --- build
     first = tf.constant(first)
     batch, n = first.shape
@@ -413,20 +260,7 @@ def run_until(first, weights, limit):
 
 
 def read_in_pieces(x, pieces, units, keep_state=True):
-    """Reads long sequences piece by piece, each from where the last one ended.
-
-    Args:
-        x: [batch, time, depth] float array.
-        pieces: how many, of equal size.
-        units: size of both parts of the state.
-        keep_state: whether a piece begins at the state of the one before.
-
-    Returns:
-        {"outputs": [batch, time, units], "c": [batch, units], "h": [batch, units]}.
-
-    Raises:
-        ValueError: the time is no multiple of the pieces.
-    """
+    """Reads long sequences piece by piece, each from where the last one ended."""
     # --- build
     tf.random.set_seed(7)
     cell = basic_lstm(units, "rnn")
@@ -444,23 +278,7 @@ def read_in_pieces(x, pieces, units, keep_state=True):
 
 
 def dropout(x, units, keep, seed, variational=False, draws=2):
-    """Drops parts of what an LSTM reads, of its outputs and of its h.
-
-    Args:
-        x: [batch, time, depth] float array.
-        units: size of both parts of the state.
-        keep: the shares of the inputs, the outputs and h to keep, in (0, 1].
-        seed: of the wrapper; that of the graph is 7.
-        variational: whether a run drops the same units at all times and of all
-            sequences.
-        draws: how often to run.
-
-    Returns:
-        List of {"outputs": [batch, time, units], "c": …, "h": [batch, units]}.
-
-    Raises:
-        ValueError: a share outside of [0, 1].
-    """
+    """Drops parts of what an LSTM reads, of its outputs and of its h."""
     # --- build
     tf.random.set_seed(7)
     cell = basic_lstm(units, "rnn")
@@ -478,24 +296,7 @@ def dropout(x, units, keep, seed, variational=False, draws=2):
 
 
 def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
-    """Trains an LSTM to tell sequences apart, its gradients clipped.
-
-    Args:
-        x: [n, time, depth] float array.
-        lengths: [n] int array.
-        labels: [n] int array, classes below 3.
-        steps: how many steps to take, all on the same sequences.
-        units: size of both parts of the state.
-        rate: learning rate.
-        limit: the largest global norm that is left as it is.
-
-    Returns:
-        dict with the `losses` and the `norms` of the gradients before every step, and
-        the `variables` by name and the `logits` in the end.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
-    """
+    """Trains an LSTM to tell sequences apart, its gradients clipped."""
     # --- model
     tf.random.set_seed(7)
     network = Network(units)

@@ -25,17 +25,7 @@ __all__ = [
 
 
 def export(x, weights, files=False):
-    """Saves a model with its signature, loads it as a server would, and asks it.
-
-    Args:
-        x: [n, features] float array.
-        weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
-        files: whether to return what was written, too.
-
-    Returns:
-        dict with the `signature` as text, the answer `y`, the `variables` by name, and
-        the `files` as {path: bytes as a uint8 array} if asked for.
-    """
+    """Saves a model with its signature, loads it as a server would, and asks it."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         # --- save
@@ -100,22 +90,7 @@ def unpack(files, folder):
 
 
 def serve(files, inputs, tags=("serve",), signature="serving_default"):
-    """Loads a model that TensorFlow 1 saved, and asks one of its signatures.
-
-    Args:
-        files: {path: bytes as a uint8 array}, the directory of the model.
-        inputs: {name of the signature: array}; numbers are cast to what it wants.
-        tags: the tags of the graph that is meant, all of them.
-        signature: the signature's name.
-
-    Returns:
-        {name of the signature: array}.
-
-    Raises:
-        OSError: there is no model in the directory, or it cannot be read.
-        RuntimeError: no graph has just these tags.
-        KeyError: no signature has that name.
-    """
+    """Loads a model that TensorFlow 1 saved, and asks one of its signatures."""
     with tempfile.TemporaryDirectory() as folder:
         # --- load
         loaded = tf.saved_model.load(unpack(files, folder), list(tags))
@@ -128,20 +103,7 @@ def serve(files, inputs, tags=("serve",), signature="serving_default"):
 
 
 def fetch(files, feed, fetches):
-    """Loads a model that TensorFlow 1 saved, and asks for its tensors by name.
-
-    Args:
-        files: {path: bytes as a uint8 array}, the directory of the model.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
-        fetches: list of names of tensors.
-
-    Returns:
-        List of arrays.
-
-    Raises:
-        KeyError: the graph has no such tensor (the session of TensorFlow 1 says
-            ValueError of a fetch, TypeError of a feed).
-    """
+    """Loads a model that TensorFlow 1 saved, and asks for its tensors by name."""
     with tempfile.TemporaryDirectory() as folder:
         # --- load
         loaded = tf.saved_model.load(unpack(files, folder), ["serve"])
@@ -152,18 +114,7 @@ def fetch(files, feed, fetches):
 
 
 def serve_words(words, vocabulary, vectors, files=False):
-    """Saves a lookup table with its vocabulary and two signatures, and asks both.
-
-    Args:
-        words: [n] strings.
-        vocabulary: list of words, their position being their id; all others are 0.
-        vectors: [size of the vocabulary, units] float array.
-        files: whether to return what was written, too.
-
-    Returns:
-        dict with the [n] int64 `ids`, the [n, units] `vectors`, the `assets`, and the
-        `files` as {path: bytes as a uint8 array} if asked for.
-    """
+    """Saves a lookup table with its vocabulary and two signatures, and asks both."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         # --- save
@@ -208,18 +159,7 @@ class Words(tf.Module):
 
 
 def fine_tune(files, x, y, steps, rate=0.125):
-    """Trains a model that TensorFlow 1 saved, without the code that made it.
-
-    Args:
-        files: {path: bytes as a uint8 array}, the directory of a model of `export`.
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        steps: how many steps of gradient descent to take.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` before each step and the `variables` by name.
-    """
+    """Trains a model that TensorFlow 1 saved, without the code that made it."""
     with tempfile.TemporaryDirectory() as folder:
         # --- load
         loaded = tf.saved_model.load(unpack(files, folder), ["serve"])
@@ -250,18 +190,7 @@ def fine_tune(files, x, y, steps, rate=0.125):
 
 
 def freeze(x, weights, as_text=False, files=False):
-    """Writes a model whose variables have become constants, reads it, and asks it.
-
-    Args:
-        x: [n, features] float array.
-        weights: {"kernel": [features, units], "bias": [units]}, arrays of its dtype.
-        as_text: whether to write text, or binary.
-        files: whether to return what was written, too.
-
-    Returns:
-        dict with the answer `y`, how many `constants` there are among the nodes, and
-        the `files` as {path: bytes as a uint8 array} if asked for.
-    """
+    """Writes a model whose variables have become constants, reads it, and asks it."""
     with tempfile.TemporaryDirectory() as folder:
         # --- freeze
         model = Dense(weights)
@@ -288,18 +217,10 @@ def run_frozen(graph, feed, fetches, as_text=False):
     """Reads a frozen graph, and asks for its tensors by name.
 
     Args:
-        graph: the file, bytes as a uint8 array.
         feed: {name of a tensor: array}, any tensors that cut the graph; arrays of
             another dtype are cast (ValueError in TensorFlow 1).
-        fetches: list of names of tensors.
-        as_text: whether the file is text, or binary.
-
-    Returns:
-        List of arrays.
 
     Raises:
-        DecodeError: the file is no graph; ParseError if it is text.
-        KeyError: the graph has no such tensor (ValueError in TensorFlow 1).
         tf.errors.InvalidArgumentError: an array's shape does not fit (ValueError in
             TensorFlow 1).
     """
@@ -348,18 +269,7 @@ def from_graph(meta, feeds, fetches, checkpoint=None):
 
 
 def detect(image, anchors, limit):
-    """Exports a detector of bright places, and asks it as object detection is asked.
-
-    Args:
-        image: [height, width, 3] uint8 array.
-        anchors: [n, 4] float32 array, boxes of shares of the height and the width.
-        limit: how many boxes there may be.
-
-    Returns:
-        dict with the `count` of what was found, the `keys` that the model answers, and
-        of each box the `boxes`, [count, 4], the `scores`, [count], and the `classes`,
-        [count] int64: the brightest of the three colours, from 1.
-    """
+    """Exports a detector of bright places, and asks it as object detection is asked."""
     with tempfile.TemporaryDirectory() as folder:
         # --- export
         detector = Detector(anchors, limit)
@@ -413,21 +323,7 @@ class Detector(tf.Module):
 
 
 def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
-    """Trains, saves graph and variables, and goes on without the code of the model.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
-        stop: how many steps of gradient descent the first program takes.
-        steps: how many the second one takes.
-        rate: learning rate.
-        files: whether to return what was written, too.
-
-    Returns:
-        dict with the `losses` before each step, the `variables` by name, and the
-        `files` as {path: bytes as a uint8 array} if asked for.
-    """
+    """Trains, saves graph and variables, and goes on without the code of the model."""
     with tempfile.TemporaryDirectory() as folder:
         # --- build
         model = Dense(weights)
@@ -463,21 +359,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
 
 
 def restore_meta_graph(files, feed, fetches, clear_devices=False):
-    """Imports a MetaGraph of TensorFlow 1, restores it, and asks for tensors by name.
-
-    Args:
-        files: {path: bytes as a uint8 array}, the checkpoint "model.ckpt" and its meta.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
-        fetches: list of names of tensors.
-        clear_devices: whether to forget which devices the nodes were placed on.
-
-    Returns:
-        List of arrays.
-
-    Raises:
-        OSError: there is no meta file (tf.errors.NotFoundError in TensorFlow 2).
-        tf.errors.InvalidArgumentError: there is no such device.
-    """
+    """Imports a MetaGraph of TensorFlow 1, restores it, asks for tensors by name."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(unpack(files, folder), "model.ckpt")
         # --- load
@@ -493,17 +375,7 @@ def restore_meta_graph(files, feed, fetches, clear_devices=False):
 
 
 def to_tflite(x, weights, files=False):
-    """Converts a model for TensorFlow Lite, and asks its interpreter.
-
-    Args:
-        x: [n, features] float32 array.
-        weights: {"kernel": [features, units] array, "bias": [units] array}, float32.
-        files: whether to return the converted model, too.
-
-    Returns:
-        dict with the answer `y`, and the `files` as {path: bytes as a uint8 array} if
-        asked for.
-    """
+    """Converts a model for TensorFlow Lite, and asks its interpreter."""
     # --- convert
     model = Dense(weights)
     function = tf.function(model, input_signature=[tf.TensorSpec(x.shape, x.dtype)])

@@ -18,14 +18,7 @@ __all__ = [
 
 
 def op_names(scope):
-    """Names ops: by default, by hand, and in a name scope that is entered three times.
-
-    Args:
-        scope: name of the scope.
-
-    Returns:
-        List of seven tensor names.
-    """
+    """Names ops: by default, by hand, and in a name scope that is entered thrice."""
     names = []
 
     # Only a trace has names: an eager tensor raises AttributeError when asked.
@@ -44,14 +37,7 @@ def op_names(scope):
 
 
 def variable_names(scope):
-    """Names variables, created and got by name: bare, in name and in variable scopes.
-
-    Args:
-        scope: name of the scopes.
-
-    Returns:
-        List of 13 variable names, as a checkpoint has them but for the ":0".
-    """
+    """Names variables, created and got by name: bare, in name and variable scopes."""
     # Nothing counts names any more. A graph without ops still can, as all graphs did.
     names = tf.Graph()
 
@@ -137,20 +123,7 @@ def checked(variable, shape, dtype):
 
 
 def get_in_turn(values, reuse):
-    """Gets outer/inner/w once per value, then adds the first value to the first got.
-
-    Args:
-        values: list of arrays, the initial value that each turn would give.
-        reuse: list of [outer, inner], what each turn says of its two scopes: False or
-            None (nothing), True (only what exists), "auto" (whichever it is).
-
-    Returns:
-        The variables' names and their values, two lists.
-
-    Raises:
-        ValueError: the variable exists and nothing was said of reuse; it does not
-            exist and reuse is True; it exists with another shape or dtype.
-    """
+    """Gets outer/inner/w once per value, then adds the first value to the first got."""
     root = Scope({})
     # --- get
     got = []
@@ -164,14 +137,7 @@ def get_in_turn(values, reuse):
 
 
 def template_names(order):
-    """Makes templates of one name, calls them in some order, and names their variables.
-
-    Args:
-        order: list of their indices, the order of the first calls.
-
-    Returns:
-        List of the variables' names, by index.
-    """
+    """Makes templates of one name, calls them in some order, names their variables."""
     # --- make
     root = Scope({})
     nets = [Net(root) for _ in order]
@@ -196,18 +162,7 @@ class Net(tf.Module):
 
 
 def make_convolution(filters, size=3, trainable=True, name="convolution"):
-    """Makes a convolution that can be called on many images and has one kernel.
-
-    Args:
-        filters: number of output channels.
-        size: height and width of the kernel.
-        trainable: whether its variables are trained.
-        name: scope of the variables `conv2d/kernel` and `conv2d/bias`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] tensor to
-        [batch, height, width, filters].
-    """
+    """Makes a convolution that can be called on many images and has one kernel."""
     return Convolution(filters, size, f"{name}/conv2d", trainable)
 
 
@@ -232,19 +187,7 @@ class Convolution(tf.Module):
 
 
 def make_siamese(filters, size=3, depth=1, name="siamese"):
-    """Makes two towers of convolutions that share their variables by reuse.
-
-    Args:
-        filters: number of output channels of every convolution.
-        size: height and width of the kernels.
-        depth: number of convolutions in a tower.
-        name: scope of the variables `tower/conv2d/kernel`, `tower/conv2d_1/kernel`, …
-
-    Returns:
-        Callable from two [batch, height, width, channels] tensors to two
-        [batch, height, width, filters]; it raises ValueError when the images differ
-        in their channels.
-    """
+    """Makes two towers of convolutions that share their variables by reuse."""
     return Siamese(filters, size, depth, name)
 
 
@@ -267,16 +210,7 @@ class Siamese(tf.Module):
 
 
 def make_scoped_dense(units, penalty=0.1, name="dense"):
-    """Makes a dense layer of positive weights; initializer, penalty, sign by the scope.
-
-    Args:
-        units: size of the output.
-        penalty: factor of half the sum of squares of both variables.
-        name: scope of the variables `kernel` (the weights' logarithm) and `bias`.
-
-    Returns:
-        Callable from a [batch, features] tensor to [batch, units] and the penalty.
-    """
+    """Makes a dense layer of positive weights; initializer, penalty, sign by scope."""
     return ScopedDense(units, penalty, name)
 
 

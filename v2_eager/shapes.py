@@ -22,16 +22,6 @@ __all__ = [
 def static_and_dynamic(x, spec, hints=()):
     """Shows what is known of a shape before anything runs, and what it turns out to be.
 
-    Args:
-        x: array.
-        spec: the shape that is declared, a list of ints and None.
-        hints: shapes handed to `set_shape`, one after the other. Each can only add to
-            what is known: a later None takes nothing back.
-
-    Returns:
-        dict with `static`, a list of the static shapes at first and after each hint,
-        and `dynamic`, the int32 shape when run.
-
     Raises:
         ValueError: if a hint contradicts what is known, or if the rank is unknown (it
             has no list).
@@ -57,55 +47,19 @@ def static_and_dynamic(x, spec, hints=()):
 
 
 def promise_shape(tensor, shape):
-    """Adds to a tensor's static shape, on trust: in a graph nothing checks it when run.
-
-    Args:
-        tensor: tensor of any dtype.
-        shape: a shape that the tensor is known to have, None where it is not known.
-
-    Returns:
-        The same values, with the static shape of both together.
-
-    Raises:
-        ValueError: if the static shape of `tensor` contradicts `shape`.
-    """
+    """Adds to a tensor's static shape, on trust: nothing checks it in a graph's run."""
     tensor = tf.identity(tensor)  # set_shape changes the object that it is called on
     tensor.set_shape(shape)
     return tensor
 
 
 def check_shape(tensor, shape):
-    """Adds to a tensor's static shape, and checks it when run.
-
-    Args:
-        tensor: tensor of any dtype.
-        shape: the shape that the tensor must have, None where any size will do. Its
-            rank must be known: a graph takes an unknown one for a rank of -1.
-
-    Returns:
-        The same values, with the static shape of both together.
-
-    Raises:
-        ValueError: if the static shape of `tensor` contradicts `shape`.
-        tf.errors.InvalidArgumentError: if the dynamic shape does.
-    """
+    """Adds to a tensor's static shape, and checks it when run."""
     return tf.ensure_shape(tensor, shape)
 
 
 def impose_shape(tensor, shape):
-    """Lays the elements out anew, row by row; only their number is checked.
-
-    Args:
-        tensor: tensor of any dtype.
-        shape: list of ints, at most one of them -1, which stands for the rest.
-
-    Returns:
-        Tensor of `shape`.
-
-    Raises:
-        ValueError: if the numbers of elements are known to differ.
-        tf.errors.InvalidArgumentError: if they turn out to differ.
-    """
+    """Lays the elements out anew, row by row; only their number is checked."""
     # By default graph rewriting drops a reshape of [None, 128] to [32, 128], as if it
     # did nothing, and its check with it: 3 rows come out as 3 rows.
     reshaped = tf.reshape(tensor, shape)
@@ -113,39 +67,14 @@ def impose_shape(tensor, shape):
 
 
 def get_shape(tensor):
-    """Lists the sizes of a tensor: ints where they are known, else scalar tensors.
-
-    Args:
-        tensor: tensor of known rank.
-
-    Returns:
-        List of ints and int32 scalars.
-
-    Raises:
-        ValueError: if the rank is unknown.
-    """
+    """Lists the sizes of a tensor: ints where they are known, else scalar tensors."""
     static = tensor.shape.as_list()
     dynamic = tf.shape(tensor)
     return [dynamic[i] if size is None else size for i, size in enumerate(static)]
 
 
 def reshape(tensor, groups):
-    """Collapses groups of dimensions, of known and of unknown size.
-
-    Args:
-        tensor: tensor of known rank.
-        groups: list with an item for each dimension of the result: an axis of `tensor`,
-            or a list of axes whose sizes are multiplied ([] is a new size of 1). Every
-            axis is to be named once; no element moves, whatever their order.
-
-    Returns:
-        Tensor of rank `len(groups)`, static wherever a whole group is.
-
-    Raises:
-        ValueError, tf.errors.InvalidArgumentError: if the sizes do not multiply to the
-            number of elements.
-        IndexError: if there is no such axis.
-    """
+    """Collapses groups of dimensions, of known and of unknown size."""
     shape = get_shape(tensor)
     sizes = []
     for group in groups:
@@ -158,16 +87,7 @@ def reshape(tensor, groups):
 def reshape_unknown(x, spec, groups):
     """Collapses dimensions that are unknown until run; the others remain static.
 
-    Args:
-        x: array.
-        spec: its declared shape, a list of ints and None.
-        groups: as in `reshape`.
-
-    Returns:
-        The static shape of the result, a list of ints and None, and its value.
-
     Raises:
-        ValueError: if the rank is unknown.
         TypeError: if `x` does not fit `spec` (ValueError in TensorFlow 1).
     """
 
@@ -182,17 +102,7 @@ def reshape_unknown(x, spec, groups):
 
 
 def describe_shapes(shape, other):
-    """Tells what a shape knows by itself, and together with another one.
-
-    Args:
-        shape: list of ints and None, or None for an unknown rank.
-        other: the same.
-
-    Returns:
-        dict of `rank`, `size` (the number of elements), `known` (all of it), of
-        `compatible` (the two may be one), `joined` (one after the other), `common`
-        (what holds for both) and `merged` (what both know; None if not compatible).
-    """
+    """Tells what a shape knows by itself, and together with another one."""
     a, b = tf.TensorShape(shape), tf.TensorShape(other)
     compatible = a.is_compatible_with(b)
     return {
@@ -214,13 +124,6 @@ def sizes_of(shape):
 def compare_sizes(size, other):
     """Compares two sizes, with no answer where one of them is unknown.
 
-    Args:
-        size: int or None.
-        other: int or None.
-
-    Returns:
-        dict of `equal`, `different`, `less` and `at_least`: each a bool, or None.
-
     Raises:
         ValueError: if a size is negative.
     """
@@ -237,34 +140,14 @@ def compare_sizes(size, other):
 
 
 def same_shape(shape, other):
-    """Whether two static shapes are certain to be equal.
-
-    Args:
-        shape: list of ints and None, or None for an unknown rank.
-        other: the same.
-
-    Returns:
-        bool; False if anything is unknown.
-    """
+    """Whether two static shapes are certain to be equal."""
     a, b = tf.TensorShape(shape), tf.TensorShape(other)
     # `==` alone takes two unknown sizes for equal.
     return a.is_fully_defined() and a == b
 
 
 def window_counts(shape, window, stride):
-    """Counts the windows that fit into an image, a convolution without padding.
-
-    Args:
-        shape: [batch, height, width, channels], a list of ints and None.
-        window: height and width of the window.
-        stride: its step.
-
-    Returns:
-        The shape of the result, a list of ints and None.
-
-    Raises:
-        ValueError: if the window is larger than the image.
-    """
+    """Counts the windows that fit into an image, a convolution without padding."""
     batch, height, width, channels = shape
     return [batch, *(count(n, window, stride) for n in (height, width)), channels]
 

@@ -28,22 +28,7 @@ __all__ = [
 
 
 def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
-    """Makes a network whose layers have their arguments from two scopes, or their own.
-
-    Args:
-        filters: number of channels of the first layer.
-        classes: number of the logits.
-        scale: weight of an l2 penalty on all weights, a float.
-        decay: share of the moving statistics that an update keeps.
-        fused: False: no batch norm by the kernel that takes float32 alone.
-        name: scope of the variables `conv1/weights`, `conv1/BatchNorm/beta`, …,
-            `conv2/conv2_1/weights`, …, `logits/weights` and `logits/biases`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor and `is_training`,
-        a bool, to the [batch, classes] logits, the end points, {name: tensor}, and the
-        list of the penalties.
-    """
+    """Makes a network whose layers take arguments from two scopes, or their own."""
     return Network(filters, classes, scale, decay, fused, name)
 
 
@@ -97,26 +82,7 @@ class Network(tf.Module):
 def make_separable_conv2d(
     units, size, stride=1, multiplier=1, rate=1, decay=None, fused=None, name="net"
 ):
-    """Makes a convolution of each channel, and one that mixes them, then a ReLU.
-
-    Args:
-        units: number of output channels; None leaves out what mixes.
-        size: [height, width] of the kernel, or a number for both.
-        stride: of the first, likewise, both the same; 1 where there is a rate.
-        multiplier: how many channels the first makes of each.
-        rate: its dilation.
-        decay: of a batch norm in place of the biases, or None.
-        fused: of the batch norm; False takes float64, too.
-        name: scope of the variables `SeparableConv2d/depthwise_weights`,
-            `…/pointwise_weights`, `…/biases` or `…/BatchNorm/beta`, …
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch, new
-        height, new width, units, or channels * multiplier].
-
-    Raises:
-        ValueError: of the callable: not four dimensions, or unknown channels.
-    """
+    """Makes a convolution of each channel, and one that mixes them, then a ReLU."""
     path, norm = f"{name}/SeparableConv2d", None
     if decay is not None:
         norm = ContribBatchNorm(
@@ -126,36 +92,12 @@ def make_separable_conv2d(
 
 
 def make_conv2d_transpose(units, size, stride=1, padding="SAME", name="net"):
-    """Makes a transposed convolution, which enlarges images, and a ReLU.
-
-    Args:
-        units: number of output channels.
-        size: [height, width] of the kernel, or a number for both.
-        stride: how much larger the output is, likewise.
-        padding: "SAME" or "VALID".
-        name: scope of the variables `Conv2d_transpose/weights` and `…/biases`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch, new
-        height, new width, units].
-
-    Raises:
-        ValueError: of the callable: not four dimensions, or unknown channels.
-    """
+    """Makes a transposed convolution, which enlarges images, and a ReLU."""
     return Conv2DTranspose(f"{name}/Conv2d_transpose", units, size, stride, padding)
 
 
 def find_variables(scope, suffix, exclude):
-    """Finds variables of a network by where they are, and by what they are.
-
-    Args:
-        scope: what names begin with, or None; a regular expression.
-        suffix: what names end with.
-        exclude: list of scopes that are not to be restored.
-
-    Returns:
-        {question: sorted list of names}.
-    """
+    """Finds variables of a network by where they are, and by what they are."""
     # --- build
     model = Tower()
     model(tf.zeros([1, 4, 4, 3]))
@@ -202,15 +144,6 @@ class Tower(tf.Module):
 def compute_weighted_loss(losses, weights=1.0):
     """Averages losses by weights for whole examples, or for their elements.
 
-    Args:
-        losses: [batch, …] float tensor.
-        weights: scalar, or a tensor whose shape is that of the losses, or the
-            beginning of it; a last dimension of 1 is left out.
-
-    Returns:
-        Scalar of the dtype of the losses, computed in float32: the weighted sum by the
-        number of losses whose weight is not 0.
-
     Raises:
         ValueError: weights of another shape, or an unknown rank.
     """
@@ -245,17 +178,7 @@ def weighted_mean(values, weights):
 
 
 def cross_entropies(logits, labels, weights=1.0, smoothing=0.0):
-    """Computes the cross-entropies that are called with logits first.
-
-    Args:
-        logits: [batch, classes] float tensor.
-        labels: [batch] int64 tensor.
-        weights: scalar, or [batch] tensor.
-        smoothing: of the labels in "sigmoid" and "softmax".
-
-    Returns:
-        dict of the scalars "sigmoid", "softmax" and "sparse".
-    """
+    """Computes the cross-entropies that are called with logits first."""
     rows = tf.one_hot(labels, logits.shape[1])
 
     def averaged(loss, labels, **options):
@@ -278,14 +201,8 @@ def errors(predictions, labels, weights=1.0):
     """Computes what is called with predictions first, in float32.
 
     Args:
-        predictions: [batch, n] float tensor; of probabilities for "log".
-        labels: tensor like it, of 0 and 1 for "log" and "hinge".
         weights: scalar, or [batch] or [batch, n] tensor, of which "pairwise" takes the
             last for n = batch alone; not of "hinge".
-
-    Returns:
-        dict of the scalars "absolute", "squared", "pairwise" and "log", and of "hinge",
-        which is neither weighted nor averaged: [batch, n].
     """
 
     def each(loss):
@@ -320,18 +237,7 @@ def mean_pairwise_squared_error(predictions, labels, weights):
 
 
 def total_loss(logits, labels, kernel, scale):
-    """Sums up the losses and penalties that were collected, wherever that was.
-
-    Args:
-        logits: [batch, classes] float32 array.
-        labels: [batch] int64 array.
-        kernel: float32 array that is penalized.
-        scale: of the penalty, a float.
-
-    Returns:
-        dict with the list of `losses`, the list of `penalties`, their `total` and the
-        `data` loss, the total without penalties.
-    """
+    """Sums up the losses and penalties that were collected, wherever that was."""
 
     @tf.function
     def find(logits, labels, kernel):

@@ -43,30 +43,7 @@ class Classifier(tf.Module):
 
 
 def create_train_op(x, y, start, steps, rate, options=()):
-    """Trains by `create_train_op`: updates first, multipliers, a clip, a check.
-
-    Args:
-        x: [n, features] float array; of float64, the option `fused` must be False.
-        y: [n] int array of classes.
-        start: {"hidden/weights": [features, units] array, "hidden/BatchNorm/beta":
-            [units] array, "scores/weights": [units, classes] array, "scores/biases":
-            [classes] array}, of the dtype of x.
-        steps: how many steps to take by momentum of 0.9, all on the same rows.
-        rate: learning rate.
-        options: dict with, of these: `fused`, of the batch norm; `scale`, of the l2
-            penalty on weights; `clip_gradient_norm`, of each gradient on its own;
-            `gradient_multipliers`, {name: factor}; `train`, the scope of what is
-            trained; `update_ops`, [] to run no updates; `check_numerics`, whether a
-            loss that is no number is refused.
-
-    Returns:
-        dict with the `losses`, [steps], penalties included, before every step, and the
-        `variables` in the end by their names in a checkpoint.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
-        ValueError: a multiplier of what has no gradient.
-    """
+    """Trains by `create_train_op`: updates first, multipliers, a clip, a check."""
     options = dict(options)
     x, y = tf.constant(x), tf.constant(y, tf.int64)
     # --- loss
@@ -148,23 +125,7 @@ class Step(tf.Module):
 
 
 def train(x, y, start, stops, rate=0.125):
-    """Trains by `slim.learning.train`, in several runs that go on from the last one.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        start: {"line/weights": [features, units] array, "line/biases": [units] array}.
-        stops: list of the `number_of_steps` of the runs.
-        rate: learning rate.
-
-    Returns:
-        dict with the last `losses` of the runs, the steps of the checkpoints `saved`,
-        and the `variables` of the last one by name.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
-        ValueError: a number of steps below 1.
-    """
+    """Trains by `slim.learning.train`, in several runs that go on from the last one."""
     losses = []
     with tempfile.TemporaryDirectory() as directory:
         for number_of_steps in stops:
@@ -207,12 +168,7 @@ def evaluate_once(x, y, saved, num_evals, batch_size):
     """Evaluates a checkpoint by `slim.evaluation`, batch by batch.
 
     Args:
-        x: [n, features] float32 array.
-        y: [n] int64 array of classes.
-        saved: {name: array}, as `create_train_op` returns them, what the checkpoint
-            holds.
         num_evals: how many batches to take, at least one.
-        batch_size: how many rows are in a batch, but for the last one.
 
     Returns:
         dict of the scalars "accuracy", "recall_2", which is float64, and "loss", of the
@@ -251,22 +207,7 @@ def write_checkpoint(arrays, directory):
 
 
 def assign_from_checkpoint(saved, start, exclude, ignore_missing=False, reshape=False):
-    """Starts from a checkpoint, but for the scopes that are new.
-
-    Args:
-        saved: {name: array}, what the checkpoint holds.
-        start: {name: array}, the variables of this model before.
-        exclude: list of scopes that are not restored.
-        ignore_missing: whether what the checkpoint lacks keeps its value.
-        reshape: whether other shapes of the same size are taken.
-
-    Returns:
-        {name: array}, the variables of this model after.
-
-    Raises:
-        tf.errors.NotFoundError: the checkpoint lacks a name.
-        ValueError: all is excluded.
-    """
+    """Starts from a checkpoint, but for the scopes that are new."""
     with tempfile.TemporaryDirectory() as directory:
         path = write_checkpoint(saved, directory)
         # --- build
@@ -293,18 +234,7 @@ def assign_from_checkpoint(saved, start, exclude, ignore_missing=False, reshape=
 
 
 def read_examples(images, labels, boxes, count):
-    """Reads examples by a dataset, its decoder and its provider, which never end.
-
-    Args:
-        images: [n, height, width, 3] uint8 array.
-        labels: list of n ints.
-        boxes: list of n lists of [ymin, xmin, ymax, xmax], floats.
-        count: how many examples to read.
-
-    Returns:
-        List of dicts: `image`, [height, width, 3] uint8, `label`, an int64 scalar, and
-        `boxes`, [k, 4] float32, in the order of the file, over and over.
-    """
+    """Reads examples by a dataset, its decoder and its provider, which never end."""
     sides = ["ymin", "xmin", "ymax", "xmax"]
     floats = tf.io.FixedLenSequenceFeature([], tf.float32, allow_missing=True)
     features = {
@@ -347,15 +277,6 @@ def read_examples(images, labels, boxes, count):
 
 def read_masks(images, masks, epochs):
     """Reads the examples of several files, whose masks are decoded by a callback.
-
-    Args:
-        images: list of [n, height, width, 3] uint8 arrays, one for each file.
-        masks: list of lists of [k, height, width, 1] uint8 arrays of 0 and 1; k varies.
-        epochs: how often to read all files.
-
-    Returns:
-        List of dicts in the order of the files: `image`, [height, width, 3] uint8, and
-        `masks`, [k, height, width] float32.
 
     Raises:
         ValueError: `epochs` below 1.

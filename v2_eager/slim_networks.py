@@ -27,16 +27,7 @@ __all__ = [
 
 
 def collect_named_outputs(x, aliases, found="end_points"):
-    """Halves a tensor again and again; the outputs are found by names they were given.
-
-    Args:
-        x: [n, features] float tensor.
-        aliases: for each output the list of its names; a "/" at the end is left out.
-        found: name of a collection; None keeps nothing.
-
-    Returns:
-        The last output, and {name: output}; of two of one name the later one.
-    """
+    """Halves a tensor again and again; finds the outputs by names they were given."""
     end_points = {}
     # --- name
     for names in aliases:
@@ -48,15 +39,7 @@ def collect_named_outputs(x, aliases, found="end_points"):
 
 
 def subsample(x, factor):
-    """Keeps every so manieth pixel, both ways, by a pool of single pixels.
-
-    Args:
-        x: [batch, height, width, channels] float tensor.
-        factor: how many pixels there are from one to the next.
-
-    Returns:
-        [batch, new height, new width, channels] tensor, x itself where factor is 1.
-    """
+    """Keeps every so manieth pixel, both ways, by a pool of single pixels."""
     if factor == 1:
         return x
     # x[:, ::factor, ::factor] hands NaN on, in place of which the kernel has -3.4e38.
@@ -80,19 +63,7 @@ class Conv2DSame(Conv2D):
 
 
 def make_conv2d_same(units, size, stride=1, rate=1, name="root"):
-    """Makes a strided convolution that pads as if it were not strided, and a ReLU.
-
-    Args:
-        units: number of output channels.
-        size: of the kernel, a number for both sides.
-        stride: between outputs, both ways; 1 where there is a rate.
-        rate: its dilation.
-        name: scope of the variables `conv1/weights` and `conv1/biases`.
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch, new
-        height, new width, units].
-    """
+    """Makes a strided convolution that pads as if it were not strided, and a ReLU."""
     return Conv2DSame(f"{name}/conv1", units, size, stride, rate)
 
 
@@ -207,26 +178,7 @@ class ResNetV2(tf.Module):
 def make_resnet_v2(
     blocks, root, classes, output_stride=None, fused=None, name="resnet_v2"
 ):
-    """Makes a ResNet whose units begin with a norm, with its end points and penalties.
-
-    Args:
-        blocks: list of (scope, channels in between, number of units, stride).
-        root: number of channels of the first convolution.
-        classes: number of the logits.
-        output_stride: how much smaller the last block is than the image; units that
-            would make it smaller are dilated. None leaves strides as they are.
-        fused: False: no batch norm by the kernel that takes float32 alone.
-        name: scope of the variables `conv1/weights`,
-            `block1/unit_1/bottleneck_v2/conv1/weights`, …, `postnorm/beta`, …
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor and `is_training`
-        to the [batch, classes] logits, the end points, {name: tensor}, and the list of
-        the penalties.
-
-    Raises:
-        ValueError: of the callable: strides do not come to output_stride.
-    """
+    """Makes a ResNet whose units begin with a norm, its end points and penalties."""
     return WithPenalties(name, blocks, root, classes, output_stride, fused)
 
 
@@ -236,21 +188,7 @@ class WithPenalties(ResNetV2):
 
 
 def make_inception_block(base, classes, keep_prob=0.8, fused=None, name="InceptionV3"):
-    """Makes branches that are concatenated, between a stem and the logits.
-
-    Args:
-        base: number of channels of a branch; that of the 3 x 3 convolutions has twice
-            as many.
-        classes: number of the logits.
-        keep_prob: what dropout keeps in training.
-        fused: False: no batch norm by the kernel that takes float32 alone.
-        name: scope of the variables `Conv2d_1a_3x3/weights`,
-            `Mixed_5b/Branch_0/Conv2d_0a_1x1/BatchNorm/beta`, …
-
-    Returns:
-        Callable from a [batch, height, width, channels] float tensor and `is_training`
-        to the [batch, classes] logits and the end points, {name: tensor}.
-    """
+    """Makes branches that are concatenated, between a stem and the logits."""
     return Inception(name, base, classes, keep_prob, fused)
 
 
@@ -298,22 +236,7 @@ class Inception(tf.Module):
 
 
 def train_classifier(x, y, blocks, start, steps, rate, fused=None, files=False):
-    """Trains a ResNet by momentum, and saves it.
-
-    Args:
-        x: [n, height, width, channels] float array.
-        y: [n] int array of classes below 3.
-        blocks: see `make_resnet_v2`; it begins with 4 channels.
-        start: {name: array}, what variables have in place of what is drawn for them.
-        steps: how many steps to take, all on the same images.
-        rate: learning rate.
-        fused: see `make_resnet_v2`.
-        files: whether to return the files of the checkpoint, too.
-
-    Returns:
-        dict with the `losses`, [steps], penalties included, before every step, and the
-        `variables` in the end by their names in a checkpoint; its `files`.
-    """
+    """Trains a ResNet by momentum, and saves it."""
     # --- loss
     x, y = tf.constant(x), tf.constant(y)
     model = started(ResNetV2("resnet_v2", blocks, 4, 3, fused=fused), x, start)
@@ -360,28 +283,7 @@ def unpacked(files, folder):
 
 
 def fine_tune(files, x, y, blocks, start, exclude, trained, steps, fused=None):
-    """Trains a part of a ResNet from a checkpoint, with other classes, and predicts.
-
-    Args:
-        files: {suffix: bytes as a uint8 array}, the files of a checkpoint.
-        x: [n, height, width, channels] float array.
-        y: [n] int array of classes.
-        blocks: see `make_resnet_v2`.
-        start: {name: array} of the new weights: those of the logits say how many
-            classes there are now.
-        exclude: list of scopes that are not restored.
-        trained: list of scopes that are trained.
-        steps: how many steps to take; 0 predicts by what is restored.
-        fused: see `make_resnet_v2`.
-
-    Returns:
-        dict with the `losses` before every step, the `end_points` of inference in the
-        end, the `logits` among them, and the `variables`.
-
-    Raises:
-        ValueError: the checkpoint has one of another shape.
-        tf.errors.NotFoundError: it lacks one.
-    """
+    """Trains a part of a ResNet from a checkpoint, with other classes, and predicts."""
     # --- build
     x, y = tf.constant(x), tf.constant(y)
     classes = len(start["resnet_v2/logits/biases"])

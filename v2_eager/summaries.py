@@ -29,17 +29,6 @@ __all__ = [
 def train(x, y, kernel, steps, test_every, rate=0.125):
     """Trains a linear model, with curves of training and testing, and statistics.
 
-    Args:
-        x: ([n, features], [m, features]) float arrays to train and to test with.
-        y: ([n, units], [m, units]) arrays of the same dtype.
-        kernel: [features, units] array of the same dtype to start at.
-        steps: how many steps to take.
-        test_every: how many steps from one test to the next.
-        rate: learning rate.
-
-    Returns:
-        dict with the summaries in the directories `train` and `test`, and the `kernel`.
-
     Raises:
         ValueError: the sizes do not fit (eagerly a tf.errors.InvalidArgumentError).
     """
@@ -117,18 +106,7 @@ def write_histogram(tag, values, step=None):
 
 
 def histogram(values, tag="histogram"):
-    """Writes a histogram per step, in the buckets of TensorFlow 1.
-
-    Args:
-        values: [steps, n] float or integer array.
-        tag: name of the summary.
-
-    Returns:
-        List of dicts as `read_events` returns them.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a value is NaN or infinite.
-    """
+    """Writes a histogram per step, in the buckets of TensorFlow 1."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -141,20 +119,7 @@ def histogram(values, tag="histogram"):
 
 
 def media(images, sounds, sample_rate, max_outputs=3):
-    """Writes images and sounds.
-
-    Args:
-        images: [batch, height, width, channels] uint8 or float array.
-        sounds: [batch, frames, channels] float32 array, in [-1, 1].
-        sample_rate: samples in a second.
-        max_outputs: how many of each to write, at most.
-
-    Returns:
-        List of dicts as `read_events` returns them: PNG and WAV files.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a wrong rank.
-    """
+    """Writes images and sounds."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -183,18 +148,7 @@ def media(images, sounds, sample_rate, max_outputs=3):
 
 
 def text(paragraphs, tag="text"):
-    """Writes text, of any shape; TensorBoard shows a table.
-
-    Args:
-        paragraphs: list of string arrays, one for each step.
-        tag: name of the summary.
-
-    Returns:
-        List of dicts as `read_events` returns them.
-
-    Raises:
-        TypeError: they are no strings (ValueError in TensorFlow 1).
-    """
+    """Writes text, of any shape; TensorBoard shows a table."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -207,15 +161,7 @@ def text(paragraphs, tag="text"):
 
 
 def by_hand(metrics, steps):
-    """Writes numbers that Python has computed, such as those of an evaluation.
-
-    Args:
-        metrics: {tag: [n] float array}.
-        steps: list of n steps.
-
-    Returns:
-        List of dicts as `read_events` returns them.
-    """
+    """Writes numbers that Python has computed, such as those of an evaluation."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -235,19 +181,7 @@ def by_hand(metrics, steps):
 
 
 def tags(names, merge=False):
-    """Tells the tags of summaries, which the graph makes legal and unique.
-
-    Args:
-        names: list of (scope, name, family): a scalar in the scope, or with a scope of
-            None at the top; family may be None.
-        merge: whether to merge them first.
-
-    Returns:
-        List of the tags, in the order of `names`.
-
-    Raises:
-        tf.errors.InvalidArgumentError: two are equal, and they are merged.
-    """
+    """Tells the tags of summaries, which the graph makes legal and unique."""
     # --- name
     taken, found = tf.Graph(), []
     for scope, name, family in names:
@@ -266,15 +200,7 @@ def tags(names, merge=False):
 
 
 def every_n_steps(values, n):
-    """Writes a summary in the first step, and in every n-th from there.
-
-    Args:
-        values: [steps] float array, the value of each step.
-        n: number of steps from one summary to the next.
-
-    Returns:
-        List of dicts as `read_events` returns them.
-    """
+    """Writes a summary in the first step, and in every n-th from there."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -288,15 +214,7 @@ def every_n_steps(values, n):
 
 
 def inside_the_step(values, n):
-    """Writes from inside the graph, in every n-th step: no fetch, no proto in Python.
-
-    Args:
-        values: [steps, k] float array; the mean of a row is the loss of its step.
-        n: writes at the steps that it divides.
-
-    Returns:
-        List of dicts as `read_events` returns them, by step and tag.
-    """
+    """Writes from inside the graph, each n-th step: no fetch, no proto in Python."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         global_step = tf.Variable(0, dtype=tf.int64)
@@ -322,18 +240,7 @@ def inside_the_step(values, n):
 
 
 def of_tensorboard(values, images, sounds, words, step=0):
-    """Writes what TensorBoard's own `tf.summary` of TensorFlow 2 writes: tensors.
-
-    Args:
-        values: [n] float array: a histogram, and its first value is a scalar.
-        images: [batch, height, width, channels] uint8 or float array, in [0, 1].
-        sounds: [batch, frames, channels] float32 array, in [-1, 1].
-        words: string array.
-        step: int64 scalar.
-
-    Returns:
-        List of dicts as `read_events` returns them, by step and tag.
-    """
+    """Writes what TensorBoard's own `tf.summary` of TensorFlow 2 writes: tensors."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -349,16 +256,7 @@ def of_tensorboard(values, images, sounds, words, step=0):
 
 
 def graph_nodes(x, kernel, scope):
-    """Writes the graph of a model for TensorBoard, and tells the nodes of a scope.
-
-    Args:
-        x: [n, features] float array.
-        kernel: [features, units] array of the same dtype.
-        scope: name of the scope whose nodes are told.
-
-    Returns:
-        List of [name, op, inputs…] in the order of the file.
-    """
+    """Writes the graph of a model for TensorBoard, and tells the nodes of a scope."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         @tf.function
@@ -387,15 +285,7 @@ def graph_nodes(x, kernel, scope):
 
 
 def resume(runs):
-    """Writes a curve in several runs, each of which begins anew at some step.
-
-    Args:
-        runs: list of (first step, [n] float array of the values from there on).
-
-    Returns:
-        dict with `written`, the number of values in the files, and the `steps` and
-        `values` that TensorBoard shows.
-    """
+    """Writes a curve in several runs, each of which begins anew at some step."""
     with tempfile.TemporaryDirectory() as directory:
         # --- write
         for run, (first, values) in enumerate(runs):
@@ -427,19 +317,7 @@ def resume(runs):
 
 
 def read_events(files):
-    """Reads the summaries in event files, whoever wrote them.
-
-    Args:
-        files: list of uint8 arrays, the bytes of event files.
-
-    Returns:
-        List of dicts in the order of the files: `step`, `tag`, the name of the `plugin`
-        that shows it, and what it holds, which is `simple_value`, `tensor` or a dict,
-        `histo`, `image` or `audio`.
-
-    Raises:
-        tf.errors.DataLossError: a file is none, or has been changed.
-    """
+    """Reads the summaries in event files, whoever wrote them."""
     with tempfile.TemporaryDirectory() as directory:
         for i, content in enumerate(files):
             content.tofile(os.path.join(directory, f"events.{i:06d}"))

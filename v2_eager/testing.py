@@ -32,16 +32,7 @@ __all__ = [
 
 
 def run_session_tests(x, start):
-    """Runs tests with sessions, cached and fresh ones, placeholders and a variable.
-
-    Args:
-        x: [n, features] float array.
-        start: [features, units] array of the same dtype, the kernel of a layer.
-
-    Returns:
-        dict with the `outcomes` of the tests, see `outcomes`, and the `values` that
-        they have seen, by name.
-    """
+    """Runs tests with sessions, cached and fresh ones, placeholders and a variable."""
     values = {}
 
     # --- test
@@ -102,16 +93,7 @@ def outcomes(case):
 
 
 def run_assertions(a, b, err=1e-6):
-    """Tells which assertions of a test case two arrays pass.
-
-    Args:
-        a: array of numbers, the expected one.
-        b: array, the actual one.
-        err: tolerance of the assertions that ask for one.
-
-    Returns:
-        {assertion: "passes" or the name of the exception}.
-    """
+    """Tells which assertions of a test case two arrays pass."""
 
     # --- test
     class ArrayTest(tf.test.TestCase):
@@ -152,20 +134,7 @@ def verdict(check, *args):
 
 
 def assert_structures_close(a, b, rtol=1e-6, atol=1e-6):
-    """Compares nested structures, and tells what is not close.
-
-    Args:
-        a: array or nested dicts, lists and tuples of arrays, the expected ones.
-        b: actual ones.
-        rtol: tolerance relative to those of b.
-        atol: what is added to it.
-
-    Returns:
-        None, or what the failure says, such as "a[1][d] is different from b[1][d]".
-
-    Raises:
-        ValueError: a dict meets what is none.
-    """
+    """Compares nested structures, and tells what is not close."""
     test = tf.test.TestCase()
     try:
         test.assertAllClose(a, b, rtol, atol)
@@ -175,34 +144,13 @@ def assert_structures_close(a, b, rtol=1e-6, atol=1e-6):
 
 
 def assert_alike(a, b, assertion):
-    """Asserts that two values are alike, by one of a test case's assertions.
-
-    Args:
-        a: the expected value: an array, text, or a dict.
-        b: the actual one.
-        assertion: name of the method.
-
-    Returns:
-        True.
-
-    Raises:
-        AssertionError: they are not alike.
-        TypeError: the assertion is not for such values.
-    """
+    """Asserts that two values are alike, by one of a test case's assertions."""
     getattr(tf.test.TestCase(), assertion)(a, b)
     return True
 
 
 def run_error_tests(x, kernel):
-    """Runs tests that expect errors: of values, of a node by name, of shapes.
-
-    Args:
-        x: [n, features] float array.
-        kernel: [features, units] array of the same dtype.
-
-    Returns:
-        The `outcomes` of the tests.
-    """
+    """Runs tests that expect errors: of values, of a node by name, of shapes."""
 
     class ErrorTest(tf.test.TestCase):
         # --- values
@@ -232,16 +180,7 @@ def run_error_tests(x, kernel):
 
 
 def draw_in_tests(size):
-    """Draws in two tests, which begin with the same seeds of TensorFlow and others.
-
-    Args:
-        size: how many numbers to draw.
-
-    Returns:
-        A dict for each of the tests: `of_place`, [size] float32, by an op without a
-        seed of its own, which has its place for one; `of_seed`, [2, size], by an op
-        that has a seed, and runs twice; `python`, a float; `numpy`, [size] float64.
-    """
+    """Draws in two tests, which begin with the same seeds of TensorFlow and others."""
     drawn = []
 
     # --- test
@@ -267,15 +206,7 @@ def draw_in_tests(size):
 
 
 def run_device_tests(x):
-    """Runs tests that want a GPU: one is skipped, one does without, one insists.
-
-    Args:
-        x: float array.
-
-    Returns:
-        dict with the `outcomes` of the tests, and the `largest` of x, where a GPU
-        is used if there is one.
-    """
+    """Runs tests that want a GPU: one is skipped, one does without, one insists."""
     found = []
 
     class DeviceTest(tf.test.TestCase):
@@ -301,18 +232,7 @@ def run_device_tests(x):
 
 
 def check_gradients(table, ids, kernel, delta=1e-3):
-    """Compares the gradients of an embedding and its layer with finite differences.
-
-    Args:
-        table: [rows, features] float array.
-        ids: [n] int32 array of rows.
-        kernel: [features, units] array of the same dtype.
-        delta: half the distance of the points where the difference is taken.
-
-    Returns:
-        dict with the Jacobians `analytic` and `numeric`, lists for table and kernel of
-        [their size, n * units] arrays, and `error`, the largest distance.
-    """
+    """Compares the gradients of an embedding and its layer with finite differences."""
 
     # --- build
     def outputs(table, kernel):
@@ -328,16 +248,7 @@ def check_gradients(table, ids, kernel, delta=1e-3):
 
 
 def trace_timeline(x, kernels):
-    """Runs a network under a trace, and makes it a timeline that Chrome shows.
-
-    Args:
-        x: [n, units] float array.
-        kernels: list of [units, units] arrays of the same dtype.
-
-    Returns:
-        List of [type of op, its name], of the products and the tanhs of the timeline,
-        in the order in which they began.
-    """
+    """Runs a network under a trace, and makes it a timeline that Chrome shows."""
 
     # --- build
     @tf.function
@@ -400,16 +311,7 @@ def events_of(trace, types):
 
 
 def count_parameters(shapes, frozen, by="profile"):
-    """Counts the parameters of a model's variables and scopes, and prints them.
-
-    Args:
-        shapes: {name of a variable: list of ints}.
-        frozen: list of the names of those that are not trained.
-        by: "profile", of `tf.profiler`, or "print_model_analysis", of `tfprof`.
-
-    Returns:
-        (how many there are, the lines that are printed).
-    """
+    """Counts the parameters of a model's variables and scopes, and prints them."""
     # --- variables
     variables = {
         name: tf.Variable(tf.zeros(shape), trainable=name not in frozen)
@@ -444,17 +346,7 @@ def in_short(number):
 
 
 def report_benchmark(x, min_iters=10, burn_iters=2):
-    """Times a product, and reports it as benchmarks do.
-
-    Args:
-        x: [n, n] float array.
-        min_iters: how many runs are timed.
-        burn_iters: how many run before them.
-
-    Returns:
-        (the report without its times, how often the product ran, how many megabytes
-        one of them moves by the report).
-    """
+    """Times a product, and reports it as benchmarks do."""
 
     # --- benchmark
     class ProductBenchmark(tf.test.Benchmark):

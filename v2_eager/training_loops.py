@@ -26,18 +26,7 @@ __all__ = [
 
 
 def feed_loop(batches, start, steps, print_every=2):
-    """Fits a line by gradient descent, fed batch by batch, and prints as it goes.
-
-    Args:
-        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        steps: how many steps to take.
-        print_every: number of steps from one line to the next.
-
-    Returns:
-        dict with the `losses` of all steps, the final `weights` [kernel, bias], the
-        `global_step` and what was `printed`.
-    """
+    """Fits a line by gradient descent, fed batch by batch, and prints as it goes."""
     printed = io.StringIO()
     # --- build
     weights = [tf.Variable(s) for s in start]
@@ -77,17 +66,7 @@ def decayed_rate(global_step):
 
 
 def epoch_loop(data, start, epochs, batch_size=2):
-    """Fits a line to a dataset, epoch after epoch, until it ends.
-
-    Args:
-        data: (x, y), float arrays [n, features] and [n, units].
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        epochs: how often to go through the rows.
-        batch_size: rows of a batch; the last one of an epoch may have fewer.
-
-    Returns:
-        (losses of all steps, final weights [kernel, bias], global step).
-    """
+    """Fits a line to a dataset, epoch after epoch, until it ends."""
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(data)
     dataset = dataset.batch(batch_size).repeat(epochs)
@@ -115,15 +94,6 @@ def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
     """As `epoch_loop`, with the loop in the graph as well: Python sees the end only.
 
     It pays where steps are short, since Python's share of a step is saved.
-
-    Args:
-        data: (x, y), float arrays [n, features] and [n, units].
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        epochs: how often to go through the rows.
-        batch_size: rows of a batch; the last one of an epoch may have fewer.
-
-    Returns:
-        (losses of all steps, final weights [kernel, bias], global step).
     """
     dataset = tf.data.Dataset.from_tensor_slices(data)
     dataset = dataset.batch(batch_size).repeat(epochs)
@@ -254,24 +224,7 @@ def monitored_loop(
     save_every=4,
     summary_every=5,
 ):
-    """Trains with all that hooks do: stop, log, watch for NaN, save, summarize.
-
-    Args:
-        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        last_step: the global step to end at, or None for `num_steps`.
-        num_steps: how many steps to take, or None for `last_step`.
-        log_every: number of steps from one line of the log to the next.
-        save_every: number of steps from one checkpoint to the next.
-        summary_every: number of steps from one summary to the next.
-
-    Returns:
-        dict with `losses`, `weights`, `global_step`, the lines `logged`, the steps of
-        the checkpoints `saved`, and the `summaries` [(step, tag, value)].
-
-    Raises:
-        ValueError: none or both of `last_step` and `num_steps` are given.
-    """
+    """Trains with all that hooks do: stop, log, watch for NaN, save, summarize."""
     if (last_step is None) == (num_steps is None):
         raise ValueError("give either num_steps or last_step")
     with tempfile.TemporaryDirectory() as directory:
@@ -305,17 +258,6 @@ def monitored_loop(
 def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
     """Trains in several runs, each of which goes on where the one before stopped.
 
-    Args:
-        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        stops: the global steps that the runs end at.
-        save_every: number of steps from one checkpoint to the next.
-        max_to_keep: how many checkpoints to keep.
-
-    Returns:
-        dict with lists, one item per run: `losses`, and the steps `saved` in the
-        directory; and the `variables` in the end, by name, slots included.
-
     Raises:
         FloatingPointError: a loss is NaN. TensorFlow 1 trains on without a hook.
     """
@@ -338,18 +280,7 @@ def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
 def warm_start(batches, start, pretrained, stops):
     """Starts from a pretrained kernel, unless there is a checkpoint to go on from.
 
-    Args:
-        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        pretrained: [features, units] array, the kernel to start from.
-        stops: the global steps that the runs end at.
-
-    Returns:
-        (list of the losses of each run, list of how many rows each run has seen, final
-        weights [kernel, bias]).
-
     Raises:
-        ValueError: `pretrained` does not have the shape of `kernel`.
         FloatingPointError: a loss is NaN. TensorFlow 1 trains on without a hook.
     """
     losses, seen = [], []
@@ -376,23 +307,7 @@ def warm_start(batches, start, pretrained, stops):
 
 
 def nan_guard(batches, start, last_step, save_every=2, recover=False):
-    """Stops at the first loss that is NaN, with the last good weights on disk.
-
-    Args:
-        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        last_step: the global step to end at.
-        save_every: number of steps from one checkpoint to the next.
-        recover: whether to return what is left instead of raising.
-
-    Returns:
-        dict with the `losses` before the NaN, the steps of the checkpoints `saved`, and
-        the `weights` [kernel, bias] and the `global_step` of the last one.
-
-    Raises:
-        FloatingPointError: a loss is NaN, and `recover` is false. In TensorFlow 1:
-            NanLossDuringTrainingError.
-    """
+    """Stops at the first loss that is NaN, with the last good weights on disk."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         trainer = Trainer(start)
@@ -419,19 +334,7 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
     """Stops when the validation loss falls no more, and returns to the best weights.
 
     Args:
-        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        validation: (x, y), float arrays [n, features] and [n, units], to evaluate.
         last_step: the global step to end at, at the latest.
-        every: number of steps from one evaluation to the next.
-        patience: how many steps to go on without a lower validation loss.
-
-    Returns:
-        dict with `losses`, the `validations` [(step, loss)], the `best_step`, and the
-        `weights` [kernel, bias] at that step.
-
-    Raises:
-        ValueError: no validation loss is a finite number: no weights are the best.
     """
     with tempfile.TemporaryDirectory() as directory:
         # --- build
@@ -467,17 +370,7 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
 
 
 def supervised_loop(batches, start, stops):
-    """Trains in several runs, summarizing every step and saving in the end.
-
-    Args:
-        batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
-        start: [kernel, bias], the initial [features, units] and [units] weights.
-        stops: the global steps that the runs end at.
-
-    Returns:
-        dict with the `losses` of each run, the steps of the checkpoints `saved`, and
-        the `summaries` [(step, tag, value)].
-    """
+    """Trains in several runs, summarizing every step and saving in the end."""
     losses, batches = [], [tf.constant(b) for b in batches]
     with tempfile.TemporaryDirectory() as directory:
         for last_step in stops:

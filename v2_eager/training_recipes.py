@@ -54,17 +54,7 @@ def error(weights, x, y):
 
 
 def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
-    """BERT's rate: it rises from zero in a line, then joins a line that falls to zero.
-
-    Args:
-        global_step: int tensor of any shape.
-        learning_rate: float scalar, what the falling line begins with, at step 0.
-        decay_steps: int, where the falling line ends.
-        warmup_steps: int, where the rising line ends; 0 for none.
-
-    Returns:
-        Tensor of the shape of `global_step` and the dtype of `learning_rate`.
-    """
+    """BERT's rate: it rises from zero in a line, then joins a line down to zero."""
     # --- decay
     learning_rate = tf.convert_to_tensor(learning_rate)
     step = tf.cast(global_step, learning_rate.dtype)
@@ -84,21 +74,7 @@ class BertAdam(AdamWeightDecay):
 
 
 def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
-    """Trains as BERT was: warm-up, decay, a clip, and steps counted by hand.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, outputs] array of its dtype.
-        start: {"body/kernel": [features, units] array, "body/bias": [units] array,
-            "head/kernel": [units, outputs] array, "head/bias": [outputs] array}.
-        steps: how many steps to take, at which the rate has fallen to zero.
-        rate, warmup_steps: see `warmed_rate`.
-        limit: the largest global norm of the gradients that is left as it is.
-
-    Returns:
-        dict with `losses` and `rates` of all steps, before each, and the `variables`
-        in the end by their names in BERT's checkpoints.
-    """
+    """Trains as BERT was: warm-up, decay, a clip, and steps counted by hand."""
     # --- build
     x, y, peak = tf.constant(x), tf.constant(y), tf.constant(rate, x.dtype)
     weights = variables_of(start)
@@ -127,20 +103,7 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
 
 
 def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
-    """Feeds the learning rate, and halves it when the validation loss stalls.
-
-    Args:
-        data: (x, y), float arrays as for `pretrain`.
-        validation: (x, y), others.
-        start: as for `pretrain`.
-        steps: how many steps to take by Momentum, each followed by a validation.
-        rate: learning rate of the first step.
-        patience: how many validations in turn may find no lower loss.
-
-    Returns:
-        dict with the `rates` and the validation `losses` of all steps, and the
-        `variables` in the end by name.
-    """
+    """Feeds the learning rate, and halves it when the validation loss stalls."""
     # --- build
     data, validation = as_tensors(data, validation)
     weights = variables_of(start)
@@ -170,20 +133,7 @@ def halve_on_plateau(data, validation, start, steps, rate=0.5, patience=1):
 
 
 def train_in_parts(files, ids, targets, shards, min_slice_size=None):
-    """Goes on with a table that is kept in parts, and saves it.
-
-    Args:
-        files: {suffix: bytes as a uint8 array}, a checkpoint of `table`, [rows, size],
-            and `table/Adagrad`, each in parts or whole.
-        ids: [steps, k] int array of rows.
-        targets: [steps, k, size] float array.
-        shards: number of parts, at most if there is a `min_slice_size`.
-        min_slice_size: the least bytes of a part, or None.
-
-    Returns:
-        dict with the `losses` before each step, the `entries` of the next checkpoint,
-        name and shape, and their `values` by name.
-    """
+    """Goes on with a table that is kept in parts, and saves it."""
     # --- build
     with tempfile.TemporaryDirectory() as folder:
         path = unpack(files, folder)
@@ -221,18 +171,7 @@ def unpack(files, folder):
 
 
 def train_with_switch(x, y, start, steps, rate=0.125):
-    """Trains with a switch that is off unless fed, and predicts after every step.
-
-    Args:
-        x, y: as for `pretrain`.
-        start: {"body/kernel": …, "head/kernel": …}, as for `pretrain`.
-        steps: how many steps to take.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` of all steps, the mean `errors` of prediction after each,
-        and the `variables` in the end by name.
-    """
+    """Trains with a switch that is off unless fed, and predicts after every step."""
     # --- build
     tf.random.set_seed(7)
     x, y, weights = tf.constant(x), tf.constant(y), variables_of(start)
@@ -269,19 +208,7 @@ def train_with_switch(x, y, start, steps, rate=0.125):
 
 
 def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.125):
-    """Evaluates by moving averages between rounds of training, and puts weights back.
-
-    Args:
-        data, validation, start: as for `halve_on_plateau`.
-        rounds: how often to train, save, evaluate and restore.
-        steps: how many steps a round has.
-        decay: share of the old averages that a step keeps.
-        rate: learning rate.
-
-    Returns:
-        dict with lists, one item per round: the validation `losses` of the weights,
-        `averaged` those of their averages; and the `variables` in the end by name.
-    """
+    """Evaluates by moving averages between rounds of training, puts weights back."""
     # --- build
     data, validation = as_tensors(data, validation)
     weights = variables_of(start)
@@ -318,17 +245,7 @@ def evaluate_averages(data, validation, start, rounds, steps, decay=0.9, rate=0.
 
 
 def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
-    """Sums gradients over micro-batches, then moves body and head by two optimizers.
-
-    Args:
-        xs: [steps, parts, n, features] float array.
-        ys: [steps, parts, n, outputs] array of its dtype.
-        start: as for `pretrain`.
-        rates: learning rate of the body's Adam and of the head's Momentum.
-
-    Returns:
-        dict with the `losses`, [steps, parts], and the `variables` in the end by name.
-    """
+    """Sums gradients over micro-batches, then moves body and head by two optimizers."""
     # --- build
     weights = variables_of(start)
     variables = list(weights.values())
@@ -368,18 +285,7 @@ def accumulate(xs, ys, start, rates=(0.125, 0.0625)):
 
 
 def normalize_twice(real, fake, steps, momentum=0.75):
-    """Normalizes two batches by one batch norm: the real one's update comes first.
-
-    Args:
-        real: [n, features] float array.
-        fake: [m, features] array of its dtype.
-        steps: how often to do it.
-        momentum: share of the moving statistics that an update keeps.
-
-    Returns:
-        dict with the `outputs` for the two batches, and the `moving` statistics after
-        each step, [mean, variance].
-    """
+    """Normalizes two batches by one batch norm: the real one's update comes first."""
     # --- build
     real, fake, norm = tf.constant(real), tf.constant(fake), BatchNorm(momentum)
     norm.build(real.shape[1], real.dtype)
@@ -398,16 +304,7 @@ def normalize_twice(real, fake, steps, momentum=0.75):
 
 
 def classify_channels_first(images, kernel, weights):
-    """Convolves images whose channels come first, and scores them.
-
-    Args:
-        images: [batch, channels, height, width] float tensor.
-        kernel: [3, 3, channels, filters] tensor of its dtype.
-        weights: [filters * height * width, classes] tensor: channels first, too.
-
-    Returns:
-        [batch, classes] tensor.
-    """
+    """Convolves images whose channels come first, and scores them."""
     # --- convolve
     images = tf.transpose(images, [0, 2, 3, 1])
     hidden = tf.nn.conv2d(images, kernel, 1, "SAME")
@@ -418,19 +315,7 @@ def classify_channels_first(images, kernel, weights):
 
 
 def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
-    """Fetches the loss before a step, and the weights after it, in one run.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, outputs] array of its dtype.
-        kernel: [features, outputs] array.
-        steps: how many steps to take.
-        rate: learning rate.
-        scale: weight of the l2 penalty.
-
-    Returns:
-        List of [loss before, kernel after] of all steps.
-    """
+    """Fetches the loss before a step, and the weights after it, in one run."""
     # --- build
     x, y = tf.constant(x), tf.constant(y)
     kernel = tf.Variable(kernel)
@@ -451,17 +336,7 @@ def fetch_beside_step(x, y, kernel, steps, rate=0.125, scale=0.25):
 
 
 def evaluate_checkpoints(data, validation, start, rounds, rate=0.125):
-    """Evaluates checkpoints as they come, in a graph beside that of training.
-
-    Args:
-        data, validation, start: as for `halve_on_plateau`.
-        rounds: list of lists of the steps at which training saves before the
-            evaluation looks again.
-        rate: learning rate.
-
-    Returns:
-        List of (name of the checkpoint, validation loss): the newest of each round.
-    """
+    """Evaluates checkpoints as they come, in a graph beside that of training."""
     with tempfile.TemporaryDirectory() as folder:
         # --- train
         data, validation = as_tensors(data, validation)
@@ -510,21 +385,6 @@ def train_dqn(
 ):
     """Trains a Q network towards a second one, its target, which follows it.
 
-    Args:
-        states, nexts: [steps, n, features] float arrays, before and after an action.
-        actions: [steps, n] int32 array.
-        rewards: [steps, n] float array.
-        over: array like it, 1 where an episode ends, and 0.
-        start: as for `pretrain`, of both networks.
-        every: after how many steps the target follows.
-        tau: how far it goes then: with 1 it is a copy, with less a soft update.
-        discount: of what comes after.
-        rate: learning rate of Adam.
-
-    Returns:
-        dict with the `losses` before the steps, and the `variables` of both networks in
-        the end by name.
-
     Raises:
         tf.errors.InvalidArgumentError: on a CPU: there is no such action. In TensorFlow
             1 its row of `tf.one_hot` was zeros, and so its value 0.
@@ -568,17 +428,7 @@ def train_dqn(
 
 
 def normalize_by_data(first, batches, direction, rate=0.125):
-    """Begins with weights by which a batch of data is normalized, and trains them.
-
-    Args:
-        first: [n, features] float array, the batch; it initializes a scale and a bias.
-        batches: list of pairs of arrays: [n, features] and [n, outputs].
-        direction: [features, outputs] array; each column is divided by its norm.
-        rate: learning rate.
-
-    Returns:
-        ([scale, bias] at the beginning, list of losses, [direction, scale, bias]).
-    """
+    """Begins with weights by which a batch of data is normalized, and trains them."""
 
     def directed(x):
         return tf.matmul(x, tf.nn.l2_normalize(v, 0))
@@ -605,19 +455,7 @@ def normalize_by_data(first, batches, direction, rate=0.125):
 
 
 def paint(content, style, kernel, share, steps, rate=1.0):
-    """Paints an image whose features are a content's, and their products a style's.
-
-    Args:
-        content: [1, height, width, channels] float array.
-        style: array of that shape.
-        kernel: [size, size, channels, features] array, of the network.
-        share: how much the style counts; the content counts 1.
-        steps: of gradient descent, from the content on.
-        rate: learning rate.
-
-    Returns:
-        (list of losses, the image).
-    """
+    """Paints an image whose features are a content's, and their products a style's."""
 
     # --- features
     def features_of(image):

@@ -21,22 +21,7 @@ __all__ = [
 
 
 def create(value, dtype=None, form="value"):
-    """Makes a variable, and tells what it holds.
-
-    Args:
-        value: array, number, text, or lists and tuples of these.
-        dtype: its name; None lets the value decide.
-        form: what the variable is made of: the "value" itself, a "tensor" of it, or a
-            "callable" that returns the tensor.
-
-    Returns:
-        dict with `value`, the name of the `dtype`, `shape` as a list, and `rank`.
-
-    Raises:
-        ValueError: there is no value, its rows differ in length, or it is a tensor of
-            another dtype.
-        TypeError: a list of floats for an int dtype.
-    """
+    """Makes a variable, and tells what it holds."""
     # --- build
     if form == "tensor":
         value = tf.constant(value)
@@ -52,15 +37,7 @@ def create(value, dtype=None, form="value"):
 
 
 def use_as_tensor(x, positions):
-    """Hands a variable to ops, which read it and leave it as it is.
-
-    Args:
-        x: [n] float array, its initial value; n is even.
-        positions: [k] int array.
-
-    Returns:
-        dict of what the ops made, and of the `variable` afterwards.
-    """
+    """Hands a variable to ops, which read it and leave it as it is."""
     # --- build
     v = tf.Variable(x)
 
@@ -83,17 +60,7 @@ def use_as_tensor(x, positions):
 
 
 def sum_and_update(start, step, runs):
-    """Rebinds a name to variable + step, and adds the step to the variable.
-
-    Args:
-        start: array, the initial value.
-        step: array of the same dtype and shape.
-        runs: how often to do both.
-
-    Returns:
-        ([whether the variable, the sum is a variable], list of `runs` pairs of the sum
-        and the variable before the update).
-    """
+    """Rebinds a name to variable + step, and adds the step to the variable."""
     # --- build
     v = tf.Variable(start)
 
@@ -117,21 +84,7 @@ def sum_and_update(start, step, runs):
 
 
 def update_in_turn(start, steps):
-    """Assigns to a variable, adds to it, subtracts from it, in turn.
-
-    Args:
-        start: array, the initial value.
-        steps: list of [kind, value], the kind being "assign", "add" or "sub", the value
-            an array or a list like `start`.
-
-    Returns:
-        List of the values after each step.
-
-    Raises:
-        ValueError: a value is not of the variable's shape; nothing is broadcast.
-        tf.errors.InvalidArgumentError: the same, added or subtracted eagerly.
-        TypeError: floats in a list, for a variable of integers.
-    """
+    """Assigns to a variable, adds to it, subtracts from it, in turn."""
     # --- build
     v = tf.Variable(start)
 
@@ -150,23 +103,7 @@ def update_in_turn(start, steps):
 
 
 def scatter(start, kind, indices, updates):
-    """Updates some rows or elements of a variable.
-
-    Args:
-        start: array, the initial value.
-        kind: "update", "add", "sub", "mul", "div", "min" or "max" of rows;
-            "nd_update", "nd_add" or "nd_sub" of elements; "batch_update", whose first
-            axes count along.
-        indices: int array: of rows, of elements (the last axis is a position), or for
-            each row the positions in it.
-        updates: array of the dtype of `start`.
-
-    Returns:
-        The variable's value afterwards.
-
-    Raises:
-        tf.errors.InvalidArgumentError: an index is out of range, or negative.
-    """
+    """Updates some rows or elements of a variable."""
     # --- build
     v = tf.Variable(start)
     of_rows = {
@@ -198,22 +135,7 @@ def scatter(start, kind, indices, updates):
 
 
 def assign_slice(start, row, column, value):
-    """Assigns to a part of a matrix: `v[row, column:]`.
-
-    Args:
-        start: [r, c] array, the initial value.
-        row: number of the row.
-        column: the first column that is assigned to.
-        value: [c - column] array, or a scalar, which 1.15 does not broadcast yet.
-
-    Returns:
-        [r, c], the variable's value afterwards.
-
-    Raises:
-        ValueError: there is no such row, in a graph.
-        tf.errors.InvalidArgumentError: the same, eagerly; or the sizes do not fit.
-        tf.errors.UnimplementedError: the sizes differ, in 1.15.
-    """
+    """Assigns to a part of a matrix: `v[row, column:]`."""
     # --- build
     v = tf.Variable(start)
 
@@ -227,22 +149,7 @@ def assign_slice(start, row, column, value):
 
 
 def change_shape(start, values, validate_shape=False):
-    """Assigns values of other shapes to a variable.
-
-    Args:
-        start: array, the initial value.
-        values: list of arrays of one dtype.
-        validate_shape: whether the variable keeps its shape, and refuses others.
-
-    Returns:
-        (the variable's static rank or None, list of [value, shape] after each
-        assignment).
-
-    Raises:
-        tf.errors.InvalidArgumentError: another shape, which is to be validated.
-        ValueError: the same, eagerly.
-        TypeError: another dtype, in TensorFlow 1; today ValueError.
-    """
+    """Assigns values of other shapes to a variable."""
     # --- build
     # `validate_shape=False` is accepted and does nothing: the shape is to be left open.
     shape = start.shape if validate_shape else tf.TensorShape(None)
@@ -261,15 +168,7 @@ def change_shape(start, values, validate_shape=False):
 
 
 def copy_initial(start, step):
-    """Makes variables of another's value: before it is updated, and afterwards.
-
-    Args:
-        start: array, the initial value of the original.
-        step: array of the same dtype and shape, added to it.
-
-    Returns:
-        dict of the `original`, an `early` copy, its `double`, and a `late` copy.
-    """
+    """Makes variables of another's value: before it is updated, and afterwards."""
     # --- build
     original = tf.Variable(start, name="original")
     # A variable has its value at once, and this copies it: the place is what counts.
@@ -290,16 +189,7 @@ def copy_initial(start, step):
 
 
 def take_reads(start, increments, use_resource):
-    """Reads a variable before, between and after increments, and looks at the end.
-
-    Args:
-        start: scalar array, the initial value.
-        increments: [n] array of the same dtype.
-        use_resource: whether a read is a copy; one of a reference variable is not.
-
-    Returns:
-        List of n + 1 reads: all are the last value without `use_resource`.
-    """
+    """Reads a variable before, between and after increments, and looks at the end."""
     # --- build
     v = tf.Variable(start)
 
@@ -320,16 +210,7 @@ def take_reads(start, increments, use_resource):
 def initialize_rest(initial, restored, rest=True):
     """Restores some variables, and initializes those that are left.
 
-    Args:
-        initial: dict from name to array, the initial values.
-        restored: dict from some of these names to arrays.
-        rest: whether to initialize the others; without it they have no value.
-
-    Returns:
-        (list of the others' names, dict of all values).
-
     Raises:
-        tf.errors.FailedPreconditionError: `rest` is False and there are others.
         KeyError: the same, in TensorFlow 2; or a name that is not in `initial`.
         ValueError: a restored value has another shape.
     """
@@ -349,15 +230,7 @@ def initialize_rest(initial, restored, rest=True):
 
 
 def sum_by_epoch(epochs):
-    """Sums numbers within each epoch and over all, in a local and a global variable.
-
-    Args:
-        epochs: [epochs, n] array.
-
-    Returns:
-        (list of [sum of the epoch, sum so far] at the end of each, names of the global
-        variables, names of the local ones).
-    """
+    """Sums numbers within each epoch and over all, in a local and a global variable."""
     # --- build
     zero = tf.zeros([], epochs.dtype)
     # Local is what the checkpointed module does not own, and somebody resets.
@@ -383,20 +256,7 @@ def sum_by_epoch(epochs):
 
 
 def seen_by(x, frozen):
-    """Tells which variables there are, which are trainable, which have a gradient.
-
-    Args:
-        x: float array, the initial value of two variables, `a` and `b`.
-        frozen: list of names that shall not be trainable, out of `a`, `b` and `steps`,
-            an integer that is used, too.
-
-    Returns:
-        dict with the names of `all` and of the `trainable`, and the `gradients` by name
-        of those that have one.
-
-    Raises:
-        ValueError: no variable is trainable.
-    """
+    """Tells which variables there are, which are trainable, which have a gradient."""
     # --- build
     model = tf.Module()
     model.a = tf.Variable(x, "a" not in frozen, name="a")
@@ -425,15 +285,7 @@ def seen_by(x, frozen):
 
 
 def others(values, chosen):
-    """Lists the variables that were not chosen, whatever their values.
-
-    Args:
-        values: list of arrays, the initial values.
-        chosen: list of places in it.
-
-    Returns:
-        List of the other places.
-    """
+    """Lists the variables that were not chosen, whatever their values."""
     # --- build
     variables = [tf.Variable(value) for value in values]
     # `==` compares values, so `in` does, too; and a variable is no key: its `ref` is.
@@ -444,17 +296,7 @@ def others(values, chosen):
 
 
 def make_embedding(rows, units, trainable=True, name="embedding"):
-    """Makes a layer that looks rows up in a table, but for what is too small.
-
-    Args:
-        rows: number of rows of the table.
-        units: number of columns.
-        trainable: whether the table is trained; the threshold never is.
-        name: scope of the variables `table` and `threshold`.
-
-    Returns:
-        Callable from [n] ids and [n, units] weights to weighted rows, [n, units].
-    """
+    """Makes a layer that looks rows up in a table, but for what is too small."""
     return Embedding(rows, units, trainable, name)
 
 

@@ -117,7 +117,7 @@ class History(Losses):
 
 
 def train(data, runs, hparams=""):
-    """Trains in one run or in several, each of which resumes from the last checkpoint.
+    """Trains in one run or several, each of which resumes from the last checkpoint.
 
     The weights that Keras writes of a compiled model have slots and step with them.
 

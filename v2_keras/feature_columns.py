@@ -29,7 +29,7 @@ def standardize(features, statistics):
 
 
 def bucketize(x, boundaries):
-    """Tells the bucket of numbers, one-hot: a boundary belongs to the bucket above it.
+    """Gives the bucket of numbers, one-hot: a boundary is of the bucket above it.
 
     `Discretization` tells the number of the bucket.
 

@@ -124,9 +124,6 @@ def decisions(batches):
     """Streams what counts of right and wrong decisions tell.
 
     Whatever is not 0 is a yes; to Keras it is what exceeds a threshold, of 1/2.
-
-    Raises:
-        ValueError: shapes that do not fit.
     """
     # --- metrics
     named = {

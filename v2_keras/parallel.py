@@ -53,7 +53,7 @@ def fit(x, y, w, num_devices, learning_rate=0.1):
 
 
 def fit_towers(x, y, w, learning_rate=0.0625):
-    """Fits a polynomial by gradient descent, its gradients averaged over two devices.
+    """Fits a polynomial by gradient descent; averages gradients over two devices.
 
     `fit` divides the loss of each device by their number, and sums the gradients; of
     batches that are odd it is an error.

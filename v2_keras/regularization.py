@@ -28,7 +28,7 @@ def penalties(kernel, scale):
 
 
 def contrib_penalties(kernel, scale):
-    """Does the same by the regularizers that contrib had, and slim under its own name.
+    """Does the same by the regularizers of contrib, which slim had by its own name.
 
     They halved the squares as `l2_loss` does.
     """
@@ -79,9 +79,6 @@ def train(
 
     The loss has the penalties in it, the metric has not. What is no part of the loss
     Keras does not count: with `regularized=False` a callback watches the penalties.
-
-    Raises:
-        ValueError: labels of another shape.
     """
     # --- build
     if labels.shape[1:] != (1,):

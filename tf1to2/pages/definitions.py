@@ -46,11 +46,16 @@ class Definition:
         return "\n".join(self.module.lines[self.start - 1 : self.stop - 1])
 
     @property
-    def first_line(self):
-        """The first line of its docstring, or ""."""
+    def docstring(self):
+        """Its docstring without indentation, or ""."""
         if not isinstance(self.node, (ast.FunctionDef, ast.ClassDef)):
             return ""
-        return (ast.get_docstring(self.node) or "").partition("\n")[0]
+        return ast.get_docstring(self.node) or ""
+
+    @property
+    def first_line(self):
+        """The first line of its docstring, or ""."""
+        return self.docstring.partition("\n")[0]
 
     @functools.cached_property
     def references(self):
@@ -79,7 +84,7 @@ class Module:
 
     def __init__(self, path, name, edition):
         self.path, self.name, self._edition = pathlib.Path(path), name, edition
-        self.source = self.path.read_text("utf-8")
+        self.source = edition.read(self.path, name)
         self.lines = self.source.splitlines()
         self.definitions, self._imports = {}, {}
         body = ast.parse(self.source).body
@@ -199,6 +204,10 @@ class Edition:
                         self._known[name] = Module(path, name, self)
                         break
         return self._known[name]
+
+    def read(self, path, name):
+        """The text of a module that lies at a path."""
+        return path.read_text("utf-8")
 
 
 def needed(definitions):

@@ -6,7 +6,7 @@ import functools
 import re
 
 from tf1to2.common.errors import CommandError
-from tf1to2.pages import topics
+from tf1to2.pages import docstrings, topics
 from tf1to2.pages.definitions import Edition, needed
 
 PACKAGES = "v1_graph", "v2_eager"
@@ -16,8 +16,35 @@ NUMERICS = "v2_eager.numerics"
 
 @functools.cache
 def edition():
-    """The Edition of both sides' pages and the Keras pages, read once."""
-    return Edition({name: topics.folder(name) for name in (*PACKAGES, KERAS)})
+    """The Edition of both sides' pages and the Keras pages, read once.
+
+    Pairs have their whole docstrings on all pages: see `docstrings`. Lines are those of
+    the text that is shown.
+    """
+    return _Shown(_folders())
+
+
+@functools.cache
+def files():
+    """The Edition of the pages as their files are: lines are those of the files."""
+    return Edition(_folders())
+
+
+def _folders():
+    return {name: topics.folder(name) for name in (*PACKAGES, KERAS)}
+
+
+class _Shown(Edition):
+    def read(self, path, name):
+        text = super().read(path, name)
+        package, _, stem = name.partition(".")
+        if package == PACKAGES[0] or not stem:
+            return text
+        left = self.module(f"{PACKAGES[0]}.{stem}")
+        if left is None:
+            return text
+        lefts = {pair: left.definitions[pair].docstring for pair in left.public}
+        return docstrings.completed(text, lefts)
 
 
 @functools.cache

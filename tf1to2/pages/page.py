@@ -208,7 +208,11 @@ def imports(name, path):
 
 def code_hash(path):
     """Hash of what a source file does: without comments, docstrings and layout."""
-    source = pathlib.Path(path).read_bytes()
+    return source_hash(pathlib.Path(path).read_bytes())
+
+
+def source_hash(source):
+    """`code_hash` of the bytes of a source file."""
     try:
         tree = ast.parse(source)
     except SyntaxError:  # of another Python: any change counts

@@ -3,6 +3,7 @@
 import functools
 import json
 
+from tf1to2.common.words import counted
 from tf1to2.pages import topics
 
 WAYS = {
@@ -18,7 +19,7 @@ SIDES = (("1.15.5", "1.15.5"), ("eager", "eager"), ("function", "tf.function"))
 
 @functools.cache
 def proofs():
-    """{topic: {pair: what is proven of it}}, as `make tables` has written it."""
+    """{topic: {pair: what is proven of it}}, as `make upkeep` has written it."""
     path = topics.folder("parity_tests") / "proofs.json"
     return json.loads(path.read_text("utf-8"))
 
@@ -40,7 +41,7 @@ def ways(proof):
 
 def cases(proof):
     """ "1 case", "2 cases"."""
-    return f"{proof['cases']} case{'s' * (proof['cases'] != 1)}"
+    return counted(proof["cases"], "case")
 
 
 def notes(proof):

@@ -1,10 +1,10 @@
 """Two files to be shown side by side: a topic's pages, or any two files."""
 
 import dataclasses
-import difflib
 import pathlib
 
 from tf1to2.common.errors import CommandError
+from tf1to2.common.words import nearest
 from tf1to2.pages import topics
 from tf1to2.pages.align import Block
 from tf1to2.pages.definitions import Edition, Module, needed
@@ -85,9 +85,9 @@ def of_files(left, right, names=()):
         pairs[ours] = theirs or ours
         for module, name in zip(modules, (ours, theirs or ours), strict=True):
             if name not in module.definitions:
-                near = difflib.get_close_matches(name, module.definitions, 1, 0.5)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                raise CommandError(f"{module.path} defines no {name}{hint}")
+                hint = nearest(name, module.definitions)
+                missing = f"{module.path} defines no {name}"
+                raise CommandError("; ".join(filter(None, [missing, hint])))
     if not names:
         theirs = modules[1].definitions
         pairs = {name: name for name in modules[0].definitions if name in theirs}

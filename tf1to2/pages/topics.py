@@ -1,9 +1,7 @@
 """Which topics and pairs there are, read off the trees, without TensorFlow."""
 
 import ast
-import csv
 import dataclasses
-import difflib
 import functools
 import importlib.util
 import json
@@ -12,7 +10,9 @@ import pathlib
 import re
 import zipfile
 
+from tf1to2.common import tsv
 from tf1to2.common.errors import CommandError
+from tf1to2.common.words import no_such
 from tf1to2.pages.page import Page
 
 COMMANDS = "scan", "explain", "fix", "take", "proof", "port", "install"
@@ -56,16 +56,28 @@ class Topic:
         package = self.v2.name == "__init__.py"
         return sorted(self.v2.parent.rglob("*.py")) if package else [self.v2]
 
+    @functools.cached_property
+    def _about(self):
+        """What the recording says of itself, or None."""
+        if not self.golden.exists():
+            return None
+        with zipfile.ZipFile(self.golden) as store:
+            return json.loads(store.read("about.json"))
+
+    @functools.cached_property
+    def is_stale(self):
+        """Whether the recording is missing, or older than the left page."""
+        code = Page("v1_graph." + self.name).code
+        return self._about is None or self._about["code"] != code
+
     @property
     def recording(self):
         """How the genuine TensorFlow 1.15.5 stands to the left page, in words."""
-        if not self.golden.exists():
-            return "missing: make record"
-        with zipfile.ZipFile(self.golden) as store:
-            about = json.loads(store.read("about.json"))
-        if about["code"] != Page("v1_graph." + self.name).code:
-            return "stale: make record"
-        return f"{len(about['entries'])} answers"
+        if self._about is None:
+            return "missing: make upkeep"
+        if self.is_stale:
+            return "stale: make upkeep"
+        return f"{len(self._about['entries'])} answers"
 
     @functools.cached_property
     def _tree(self):
@@ -131,11 +143,8 @@ def distance_told(far):
 
 @functools.cache
 def _keras_rows():
-    path = folder("parity_tests") / "keras.tsv"
-    lines = path.read_text("utf-8").splitlines()
-    lines = [line for line in lines if not line.startswith("#")]
-    rows = csv.DictReader(lines, delimiter="\t")
-    return [row for row in rows if not row.get("where")]  # what is said of all releases
+    rows = tsv.rows(folder("parity_tests") / "keras.tsv", complete=False)
+    return [row for row in rows if not row["where"]]  # what is said of all releases
 
 
 def folder(package):
@@ -188,15 +197,7 @@ def find(text):
     known = topics()
     stem, _, name = text.partition(".")
     if stem not in known:
-        raise UnknownTopic(_no_such("topic", stem, known))
+        raise UnknownTopic(no_such("topic", stem, known))
     if name and name not in known[stem].pairs:
-        raise UnknownTopic(_no_such(f"pair in {stem}", name, known[stem].pairs))
+        raise UnknownTopic(no_such(f"pair in {stem}", name, known[stem].pairs))
     return known[stem], name or None
-
-
-def _no_such(what, text, known):
-    near = difflib.get_close_matches(text, known, 1, 0.5)
-    hint = (
-        f"did you mean {near[0]}?" if near else "there are: {}".format(", ".join(known))
-    )
-    return f"no {what} called {text!r}; {hint}"

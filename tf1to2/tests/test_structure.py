@@ -7,17 +7,20 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from parameterized import parameterized
 
 import parity_tests
-from parity_tests.exceptions import BOUNDS
-from tf1to2.pages import topics
+from parity_tests.exceptions import BOUNDS, REASONS, TABLE, read
+from tf1to2.pages import docstrings, topics
 from tf1to2.parity.cases import RUNGS, Raises
+from tf1to2.scan.settings import tomllib
 from upkeep import docs
 
 ROOT = pathlib.Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 TOPICS = topics.topics()
 BY_TOPIC = [(name, topic) for name, topic in TOPICS.items()]
 
@@ -163,6 +166,26 @@ class PairTest(unittest.TestCase):
                 self.assertTrue(first.endswith("."), first)
 
     @parameterized.expand(BY_TOPIC)
+    def test_a_right_docstring_repeats_nothing_of_the_left_one(self, name, topic):
+        packages = ["v2_eager", *(["v2_keras"] if topic.keras else [])]
+        left = importlib.import_module(f"v1_graph.{name}")
+        for package in packages:
+            page = importlib.import_module(f"{package}.{name}")
+            for pair in page.__all__:
+                ours, theirs = (
+                    docstrings.parts(_docstring(getattr(p, pair))) for p in (left, page)
+                )
+                twice = [
+                    text for part, text in theirs.items() if ours.get(part) == text
+                ]
+                self.assertEqual(
+                    twice,
+                    [],
+                    f"{package}.{name}.{pair}: leave this out of the docstring, for "
+                    "the left page has it",
+                )
+
+    @parameterized.expand(BY_TOPIC)
     def test_same_steps(self, name, topic):
         left, right = (
             re.findall(r"^ +# --- (.+)$", path.read_text("utf-8"), re.M)
@@ -231,8 +254,12 @@ def _plain(function):
     return getattr(function, "python_function", function)
 
 
+def _docstring(documented):
+    return inspect.getdoc(_plain(documented))
+
+
 def _first_line(documented):
-    return inspect.getdoc(_plain(documented)).partition("\n")[0]
+    return _docstring(documented).partition("\n")[0]
 
 
 class ProvenTest(unittest.TestCase):
@@ -299,6 +326,44 @@ class ProvenTest(unittest.TestCase):
                 self.assertGreater(len(bound.reason.split()), 5)
                 # 0 units: zeros of another sign, and nothing else.
                 self.assertTrue(0 <= bound.measured <= bound.ulps)
+
+    def test_every_reason_has_a_row(self):
+        self.assertEqual({bound.reason for bound in BOUNDS}, {*REASONS.values()})
+
+    def test_rows_of_bounds_are_sorted(self):
+        rows = [r for r in TABLE.read_text("utf-8").splitlines() if "\t" in r][1:]
+        self.assertEqual(
+            rows,
+            sorted(rows, key=lambda row: row.split("\t")[:7]),
+            f"sort the rows of {TABLE.name} by their first seven cells, pair to where",
+        )
+
+    @parameterized.expand(
+        [
+            ("a_reason_that_is_missing", 5, "EPSILON", "EPS", "'EPS' is no key"),
+            ("a_column_that_is_missing", 2, "way", "path", "columns: path, way"),
+            ("a_cell_too_few", 3, "strict\t", "", "10 cells, not 11"),
+            ("a_number_in_words", 5, "16\t16", "16\tfew", "few"),
+            ("a_second_row", 4, "function", "eager", "losses.f, a is there twice"),
+        ]
+    )
+    def test_a_row_that_is_refused(self, _, line, old, new, message):
+        head = "pair case leaf way side settings where ulps measured noise reason"
+        table = (
+            "# by hand\n" + head.replace(" ", "\t") + "\n"
+            "losses.f\ta\toutputs\teager\t1.15.5\tstrict\t\t8\t8\t2e-16\tHUBER\n"
+            "losses.f\ta\toutputs\tfunction\t1.15.5\tstrict\t\t9\t9\t\tHUBER\n"
+            "losses.f\tb\toutputs\teager\t1.15.5\t\t\t16\t16\t\tEPSILON\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "exceptions.tsv")
+            path.write_text(table, "utf-8")
+            self.assertEqual([bound.noise for bound in read(path)], [2e-16, 0, 0])
+            path.write_text(table.replace(old, new), "utf-8")
+            with self.assertRaisesRegex(
+                ValueError, rf"exceptions\.tsv, line {line}: .*{message}"
+            ):
+                read(path)
 
 
 class SourceTest(unittest.TestCase):

@@ -1,5 +1,4 @@
-import contextlib
-import io
+import ast
 import json
 import pathlib
 import re
@@ -12,9 +11,8 @@ from unittest import mock
 
 from parameterized import parameterized
 
-from tf1to2 import cli
 from tf1to2.common import tables
-from tf1to2.pages import align, library, sides, terminal, topics
+from tf1to2.pages import align, docstrings, library, sides, terminal, topics
 
 LEFT = textwrap.dedent(
     '''\
@@ -53,6 +51,82 @@ def aligned(left, right, name):
     (theirs,) = [b for b in align.blocks(right, ["one", "two"]) if b.name == name]
     a, b = left.splitlines(), right.splitlines()
     return ours, theirs, align.align(a, b, ours, theirs)
+
+
+WHOLE = textwrap.dedent(
+    """\
+    Scales x.
+
+    It takes a batch.
+
+    Args:
+        x: [n] tensor.
+        factor: a number, or
+            one per row.
+
+    Returns:
+        Tensor like `x`.
+
+    Raises:
+        ValueError: no rows."""
+)
+
+
+class DocstringsTest(unittest.TestCase):
+    @parameterized.expand(
+        [
+            ("the_first_line", "Scales x.", WHOLE),
+            ("all_of_it", WHOLE, WHOLE),
+            (
+                "a_paragraph",
+                "Scales x.\n\nIn a function.",
+                WHOLE.replace("a batch.", "a batch.\n\nIn a function."),
+            ),
+            (
+                "another_entry",
+                "Scales x.\n\nArgs:\n    x: [n] tensor or array.",
+                WHOLE.replace("[n] tensor.", "[n] tensor or array."),
+            ),
+            (
+                "an_error_more",
+                "Scales x.\n\nRaises:\n    TypeError: a text.",
+                WHOLE + "\n    TypeError: a text.",
+            ),
+            (
+                "another_result",
+                "Scales x.\n\nReturns:\n    Array.",
+                WHOLE.replace("Tensor like `x`.", "Array."),
+            ),
+        ]
+    )
+    def test_the_whole_docstring_of(self, _, right, whole):
+        self.assertEqual(docstrings.whole(WHOLE, right), whole)
+
+    def test_what_the_left_page_lacks(self):
+        self.assertEqual(docstrings.whole("Scales x.", WHOLE), WHOLE)
+
+    def test_only_pairs_are_completed(self):
+        left = WHOLE.replace("a batch", r'\alpha of """')
+        source = '''def scale(x):
+    """Scales x."""
+    return x
+
+
+class Scale:
+    """Scales x."""
+
+
+def other(x):
+    return x
+'''
+        text = docstrings.completed(
+            source, {"scale": left, "Scale": WHOLE, "other": ""}
+        )
+        function, scale, _ = ast.parse(text).body
+        self.assertEqual(ast.get_docstring(function), left)
+        self.assertEqual(ast.get_docstring(scale), "Scales x.")
+        start = text.index("class")
+        self.assertEqual(text[start:], source[source.index("class") :])
 
 
 class AlignTest(unittest.TestCase):
@@ -164,7 +238,7 @@ class TerminalTest(unittest.TestCase):
             patched = (
                 pathlib.Path(folder) / "v1_graph" / self.topic.left.path.name
             ).read_text()
-        self.assertEqual(patched, self.topic.right.path.read_text())
+        self.assertEqual(patched, self.topic.right.source)
 
     def test_tables_line_up(self):
         text = tables.table(["a", "long head"], [["wider cell", "x"]])
@@ -174,20 +248,9 @@ class TerminalTest(unittest.TestCase):
         )
 
 
-def run(*argv):
-    """(exit status, standard output, standard error) of the command line."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        try:
-            status = cli.main(list(argv))
-        except SystemExit as exit:
-            status = exit.code
-    return status, out.getvalue(), err.getvalue()
-
-
 class CommandTest(unittest.TestCase):
     def test_topics_lists_every_topic(self):
-        status, out, err = run("topics")
+        status, out, err = command("topics")
         self.assertEqual((status, err), (0, ""))
         for name, topic in topics.topics().items():
             self.assertIn(name, out)
@@ -209,7 +272,7 @@ class CommandTest(unittest.TestCase):
         ]
     )
     def test_a_mistyped_name_suggests_the_nearest(self, _, argv, hint):
-        status, out, err = run(*argv)
+        status, out, err = command(*argv)
         self.assertEqual((status, out), (2, ""))
         self.assertIn(hint, err)
         self.assertEqual(err.count("\n"), 1)
@@ -218,14 +281,14 @@ class CommandTest(unittest.TestCase):
         [("none", []), ("unknown", ["frobnicate"]), ("flag", ["topics", "-x"])]
     )
     def test_bad_usage(self, _, argv):
-        status, _, err = run(*argv)
+        status, _, err = command(*argv)
         self.assertEqual(status, 2)
         self.assertIn("usage: tf1to2", err)
 
     def test_diff(self):
-        status, out, _ = run("diff", "broadcasting.add_tiled", "--unified")
+        status, out, _ = command("diff", "broadcasting.add_tiled", "--unified")
         self.assertEqual(status, 0)
-        status, out, _ = run("diff", "broadcasting")
+        status, out, _ = command("diff", "broadcasting")
         self.assertEqual(status, 0)
         self.assertIn("v2_eager/broadcasting.py", out)
 
@@ -237,7 +300,9 @@ class CommandTest(unittest.TestCase):
 
 class VerifyTest(unittest.TestCase):
     def test_json(self):
-        status, out, _ = run("verify", "broadcasting.add_broadcast", "--format", "json")
+        status, out, _ = command(
+            "verify", "broadcasting.add_broadcast", "--format", "json"
+        )
         report = json.loads(out)
         self.assertEqual((status, report["failures"]), (0, []))
         (cells,) = report["pairs"].values()
@@ -248,7 +313,7 @@ class VerifyTest(unittest.TestCase):
         from v2_eager import broadcasting
 
         with mock.patch.object(broadcasting, "add_broadcast", lambda a, b: a - b):
-            status, out, _ = run("verify", "broadcasting.add_broadcast")
+            status, out, _ = command("verify", "broadcasting.add_broadcast")
         self.assertEqual(status, 1)
         self.assertIn("FAILS", out)
         self.assertIn("ULP", out)
@@ -256,7 +321,7 @@ class VerifyTest(unittest.TestCase):
 
     def test_without_tensorflow_it_says_what_to_install(self):
         with mock.patch.dict(sys.modules, {"tf1to2.parity.settings": None}):
-            status, _, err = run("verify", "broadcasting")
+            status, _, err = command("verify", "broadcasting")
         self.assertEqual(status, 2)
         self.assertIn('its extra "tensorflow"', err)
         self.assertEqual(err.count("\n"), 1)

@@ -1,7 +1,7 @@
 """`tf1to2 topics`: the topics and their proofs."""
 
 from tf1to2.common.tables import table
-from tf1to2.pages.topics import topics
+from tf1to2.pages import topics
 
 
 def add_arguments(parser):
@@ -11,7 +11,7 @@ def add_arguments(parser):
 def run(_):
     rows = [
         (name, str(len(topic.pairs)), topic.recording, topic.lesson)
-        for name, topic in topics().items()
+        for name, topic in topics.topics().items()
     ]
     print(table(("topic", "pairs", "1.15.5 recording", "teaches"), rows))
     return 0

@@ -1,7 +1,6 @@
 """`tf1to2 take`: definitions of this edition, and all that they need, as one file."""
 
 import ast
-import difflib
 import functools
 import re
 import sys
@@ -9,6 +8,7 @@ import textwrap
 
 from tf1to2 import __version__
 from tf1to2.common.errors import CommandError
+from tf1to2.common.words import nearest
 from tf1to2.pages import library
 from tf1to2.pages.definitions import Definition, needed
 
@@ -101,8 +101,7 @@ def _found(name):
     if len(named) > 1:
         raise CommandError(f"{name} is {' and '.join(named)}: say which")
     if not named:
-        near = difflib.get_close_matches(name, there, 1, 0.5)
-        hint = f"did you mean {near[0]}?" if near else "tf1to2 take --list"
+        hint = nearest(name, there) or "tf1to2 take --list"
         raise CommandError(f"there is no {name} to take; {hint}")
     return there[named[0]]
 

@@ -22,24 +22,7 @@ DRAW = initializers.glorot_uniform(seed=1)
 
 
 def make_bahdanau(units, normalize=False, name="decoder"):
-    """Makes Bahdanau's attention: scores by a layer of tanh.
-
-    Args:
-        units: size of the layer.
-        normalize: whether its last weights have a length of their own, and it a bias.
-        name: scope of the variables `memory_layer/kernel`,
-            `bahdanau_attention/query_layer/kernel`, `…/attention_v`, and, if
-            normalized, `…/attention_g` and `…/attention_b`.
-
-    Returns:
-        Callable from a [batch, depth] float tensor, the query, a [batch, time, size]
-        float tensor, the memory, and optionally its lengths, [batch] ints, to the
-        alignments, [batch, time], zero past the end.
-
-    Raises:
-        tf.errors.InvalidArgumentError: of the callable: a length that is not positive.
-        ValueError: of the callable: an unknown depth or size.
-    """
+    """Makes Bahdanau's attention: scores by a layer of tanh."""
     path = f"{name}/bahdanau_attention"
     return Step(BahdanauAttention(units, normalize, path, **drawn(name)))
 
@@ -64,55 +47,20 @@ class Step(tf.Module):
 
 
 def make_luong(units, scale=False, hard=False, name="decoder"):
-    """Makes Luong's attention: scores are products of the query and the keys.
-
-    Args:
-        units: size of the keys, which must be the query's depth.
-        scale: whether the scores are multiplied by a variable.
-        hard: whether all goes to the highest score.
-        name: scope of the variables `memory_layer/kernel` and, if scaled,
-            `luong_attention/attention_g`.
-
-    Returns:
-        As of `make_bahdanau`.
-
-    Raises:
-        tf.errors.InvalidArgumentError: of the callable: a length that is not positive.
-        ValueError: of the callable: another depth, or an unknown one.
-    """
+    """Makes Luong's attention: scores are products of the query and the keys."""
     chosen = {"probability_fn": hardmax if hard else tf.nn.softmax}
     path = f"{name}/luong_attention"
     return Step(LuongAttention(units, scale, path, **chosen, **drawn(name)))
 
 
 def hardmax(logits):
-    """Gives 1 to the highest of a row, the first of them, and 0 to all others.
-
-    Args:
-        logits: [..., n] float tensor.
-
-    Returns:
-        Tensor like `logits`.
-    """
+    """Gives 1 to the highest of a row, the first of them, and 0 to all others."""
     n = tf.shape(logits)[-1]
     return tf.one_hot(tf.argmax(logits, -1), n, dtype=logits.dtype)
 
 
 def monotonic_attention(p_choose_i, previous_attention, mode):
-    """Gives the alignments of attention that never goes back.
-
-    Args:
-        p_choose_i: [batch, time] float tensor: the probability to stop there.
-        previous_attention: [batch, time] float tensor, the last alignments.
-        mode: "recursive", which is exact; "parallel", by sums of logarithms; or "hard",
-            where all probabilities are 0 or 1.
-
-    Returns:
-        [batch, time] tensor, whose rows sum to at most 1.
-
-    Raises:
-        ValueError: another mode.
-    """
+    """Gives the alignments of attention that never goes back."""
     p, previous = map(tf.convert_to_tensor, (p_choose_i, previous_attention))
     if mode == "recursive":
 
@@ -136,25 +84,7 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
 
 
 def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
-    """Makes Bahdanau's or Luong's attention so that it never goes back.
-
-    Args:
-        units: size of the keys.
-        kind: "Bahdanau" or "Luong".
-        mode: see `monotonic_attention`.
-        bias: the variable that is added to all scores, in the beginning.
-        name: scope of the variables, which are those of `make_bahdanau` or
-            `make_luong`, but in `bahdanau_monotonic_attention` or
-            `luong_monotonic_attention`, and there `attention_score_bias`.
-
-    Returns:
-        As of `make_bahdanau`, but its callable takes the last alignments, a [batch,
-        time] tensor, after the lengths; without, it begins at the first place.
-
-    Raises:
-        KeyError: another kind.
-        ValueError: of the callable: another mode.
-    """
+    """Makes Bahdanau's or Luong's attention so that it never goes back."""
     kinds = {"Bahdanau": BahdanauMonotonicAttention, "Luong": LuongMonotonicAttention}
     path = f"{name}/{kind.lower()}_monotonic_attention"
     options = {"mode": mode, "score_bias_init": bias, **drawn(name)}
@@ -226,28 +156,7 @@ class LuongMonotonicAttention(Monotonic, LuongAttention):
 def make_attention_reader(
     units, attention_size=None, output_attention=True, name="reader"
 ):
-    """Makes a GRU that looks at a memory after each step, and is told what it saw.
-
-    Args:
-        units: size of the GRU's state, and of the keys.
-        attention_size: size of a layer of the GRU's output and what it saw, or None for
-            what it saw alone.
-        output_attention: whether that is put out, or what the GRU puts out.
-        name: scope of the variables `memory_layer/kernel`,
-            `rnn/attention_wrapper/gru_cell/…` and, of a layer,
-            `rnn/attention_wrapper/attention_layer/kernel`.
-
-    Returns:
-        Callable from a [batch, steps, depth] float tensor, a [batch, time, size] float
-        tensor, the memory, its lengths, [batch] ints, and optionally a state of the
-        GRU, [batch, units], to a dict of the `outputs`, [batch, steps, …], the last
-        `state`, [batch, units], the last `attention`, and the `alignments` of all
-        steps, [steps, batch, time].
-
-    Raises:
-        tf.errors.InvalidArgumentError: of the callable: a memory of another batch, a
-            length that is not positive.
-    """
+    """Makes a GRU that looks at a memory after each step, and is told what it saw."""
     # --- cell
     path = f"{name}/rnn/attention_wrapper"
     return Reader(
@@ -292,18 +201,6 @@ class Reader(tf.Module):
 
 def make_two_memories(units, sizes, name="reader"):
     """Makes a GRU that looks at two memories, at each by a mechanism of its own.
-
-    Args:
-        units: size of the GRU's state, and of the keys.
-        sizes: sizes of the two layers, Luong's and Bahdanau's.
-        name: scope of the variables `memory_layer/kernel`, `memory_layer_1/kernel` and
-            those in `rnn/attention_wrapper`: `gru_cell/…`, `attention_layer/kernel`,
-            `bahdanau_attention/…`, `attention_layer_1/kernel`.
-
-    Returns:
-        Callable from a [batch, steps, depth] float tensor, and the memories, [batch,
-        time, size] float tensors, to the outputs, [batch, steps, sum of the sizes], and
-        the pair of last alignments, each [batch, time].
 
     Raises:
         ValueError: not a size per memory.

@@ -25,20 +25,7 @@ __all__ = [
 
 
 def configure(text="", overrides=(), values_json="{}"):
-    """Overrides hyperparameters by text, by a dict and by JSON.
-
-    Args:
-        text: such as "learning_rate=0.1,units=[8,4]", as a command line gives it.
-        overrides: {name: value}.
-        values_json: a JSON object of the same kind.
-
-    Returns:
-        dict of the `values`, and of these as `json`.
-
-    Raises:
-        KeyError: a dict with a name that there is not.
-        ValueError: text with such a name, with one twice, or a value of another type.
-    """
+    """Overrides hyperparameters by text, by a dict and by JSON."""
     # --- defaults
     hparams = Settings()
     # --- override
@@ -62,25 +49,7 @@ class Settings(HParams):
 
 
 def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
-    """Trains by `create_train_op`, which changes and summarizes the gradients.
-
-    Args:
-        x: [n, features] float array.
-        y: [n, units] array of the same dtype.
-        start: {"kernel": [features, units] array, "bias": [units] array}.
-        steps: how many steps to take by Adam.
-        rate: learning rate.
-        multipliers: {name of a variable: factor of its gradient}, or None.
-        max_norm: of each gradient on its own, after that; None for any.
-
-    Returns:
-        dict with the `losses` before every step, the summarized `norms` of the changed
-        gradients, {tag: array}, and the `variables` in the end by name.
-
-    Raises:
-        tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
-        ValueError: no multipliers, but an empty dict.
-    """
+    """Trains by `create_train_op`, which changes and summarizes the gradients."""
     if multipliers is not None and not multipliers:
         raise ValueError("`gradient_multipliers` is empty.")
 
@@ -124,27 +93,7 @@ def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
 
 
 def stop_early(x, y, start, validation, patience, evaluate_every, check_every, last):
-    """Trains a classifier until its accuracy has long not risen.
-
-    Args:
-        x: [n, features] float array.
-        y: [n] int64 array of classes.
-        start: {"kernel": [features, classes] array, "bias": [classes] array}.
-        validation: (x, y) to evaluate.
-        patience: number of steps without a higher accuracy that end the training.
-        evaluate_every: number of steps from one evaluation to the next.
-        check_every: number of steps from one look at the evaluations to the next.
-        last: the step at which training ends at the latest.
-
-    Returns:
-        dict with the `accuracies` that were evaluated, float32, the `steps` at which
-        they were, and the `variables` in the end by name.
-
-    Raises:
-        ValueError: `last` is not positive.
-        tf.errors.InvalidArgumentError: a loss is NaN; in TensorFlow 1
-            NanLossDuringTrainingError.
-    """
+    """Trains a classifier until its accuracy has long not risen."""
     if last <= 0:
         raise ValueError(f"Must specify max_steps > 0, given: {last}")
     # --- build
@@ -200,20 +149,7 @@ def has_stopped(steps, values, patience):
 
 
 def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):
-    """Batches sequences of about the same length, padded to the longest of a batch.
-
-    Args:
-        rows: list of lists of ints, none empty.
-        labels: [n] int array.
-        batch_size: how many sequences are in a batch.
-        boundaries: increasing ints; a length that is one of them is above it.
-        smaller_final_batch: whether what is left in the end is a batch, too.
-
-    Returns:
-        List of batches, dicts of the `lengths`, [b] int32, the `words`, [b, most]
-        int32, 0 where there is none, and the `labels`, sorted by bucket: what bucket
-        came next was left to threads.
-    """
+    """Batches sequences of about the same length, padded to the longest of a batch."""
     # --- build
     words = tf.ragged.constant(rows)
     dataset = tf.data.Dataset.from_tensor_slices((words, labels))
@@ -248,15 +184,7 @@ def run_all(measures, update, batches):
 
 
 def stream(batches):
-    """Streams the metrics of contrib about answers that are yes or no.
-
-    Args:
-        batches: list of (labels, scores, weights), float32 arrays of [n]: 0 or 1, from
-            0 to 1, and any; n may vary.
-
-    Returns:
-        List of {name: scalar}, after each batch; `all` are the scores so far.
-    """
+    """Streams the metrics of contrib about answers that are yes or no."""
     # --- metrics
     weighted = {
         "accuracy": metrics.Accuracy(),
@@ -298,16 +226,7 @@ def stream(batches):
 
 
 def stream_at_k(batches, k):
-    """Streams how many of the k highest scores are right, and how many are found.
-
-    Args:
-        batches: list of (labels, scores): int64 [n, labels], float32 [n, classes]
-            arrays; n may vary.
-        k: how many scores count.
-
-    Returns:
-        List of {name: float64 scalar}, after each batch.
-    """
+    """Streams how many of the k highest scores are right, and how many are found."""
     # --- metrics
     measures = {
         "precision": metrics.PrecisionAtK(k),
@@ -324,22 +243,7 @@ def stream_at_k(batches, k):
 
 
 def look_up(words, vocabulary, num_oov_buckets=0, more=()):
-    """Looks words up by the tables of contrib, and numbers up again.
-
-    Args:
-        words: string array.
-        vocabulary: list of distinct strings.
-        num_oov_buckets: into how many buckets all other words are hashed.
-        more: {word: number}, of a table that words are inserted into.
-
-    Returns:
-        dict of arrays like words: the numbers in the vocabulary as `ids` and, without
-        buckets, `found`, -1 for none, those of the other table as `inserted`, and the
-        `words` of the ids, "UNK" for none.
-
-    Raises:
-        tf.errors.FailedPreconditionError: a word is in the vocabulary twice.
-    """
+    """Looks words up by the tables of contrib, and numbers up again."""
     # --- tables
     numbers = tf.range(len(vocabulary), dtype=tf.int64)
     initializer = tf.lookup.KeyValueTensorInitializer(vocabulary, numbers)

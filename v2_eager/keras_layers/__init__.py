@@ -71,64 +71,24 @@ OLD_GRU = {**OLD_LSTM, "reset_after": False}
 
 
 def make_lstm(units, return_sequences=False, name="lstm"):
-    """Makes an LSTM with the defaults of TensorFlow 1.
-
-    Args:
-        units: size of the state.
-        return_sequences: whether to return the outputs of all steps.
-        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
-
-    Returns:
-        Callable from a [batch, steps, features] float tensor to the last output,
-        [batch, units], or to all, [batch, steps, units].
-    """
+    """Makes an LSTM with the defaults of TensorFlow 1."""
     return layers.LSTM(units, **OLD_LSTM, return_sequences=return_sequences, name=name)
 
 
 def make_gru(units, return_sequences=False, name="gru"):
-    """Makes a GRU with the defaults of TensorFlow 1.
-
-    Args:
-        units: size of the state.
-        return_sequences: whether to return the outputs of all steps.
-        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
-
-    Returns:
-        Callable from a [batch, steps, features] float tensor to the last output,
-        [batch, units], or to all, [batch, steps, units].
-    """
+    """Makes a GRU with the defaults of TensorFlow 1."""
     return layers.GRU(units, **OLD_GRU, return_sequences=return_sequences, name=name)
 
 
 def make_conv_lstm(filters, size, padding="valid", name="conv_lstm2d"):
-    """Makes an LSTM whose products are convolutions, with its old defaults.
-
-    Args:
-        filters: number of channels of the state.
-        size: (height, width) of the kernels.
-        padding: "valid" or "same".
-        name: of the layer: scope of `kernel`, `recurrent_kernel` and `bias`.
-
-    Returns:
-        Callable from a [batch, steps, height, width, channels] float tensor to the last
-        output, [batch, new height, new width, filters].
-    """
+    """Makes an LSTM whose products are convolutions, with its old defaults."""
     return layers.ConvLSTM2D(
         filters, size, padding=padding, recurrent_activation=hard_sigmoid, name=name
     )
 
 
 def make_cells(units, name="rnn"):
-    """Makes a recurrent layer of an LSTM cell and a GRU cell, one on the other.
-
-    Args:
-        units: (size of the LSTM's state, of the GRU's).
-        name: of the layer: scope of `lower/kernel`, …, `upper/bias`.
-
-    Returns:
-        Callable from a [batch, steps, features] float tensor to the last output,
-        [batch, units[1]].
-    """
+    """Makes a recurrent layer of an LSTM cell and a GRU cell, one on the other."""
     lower, upper = units
     return layers.RNN(
         [
@@ -140,35 +100,13 @@ def make_cells(units, name="rnn"):
 
 
 def make_bidirectional(units, merge_mode="concat", name="bidirectional"):
-    """Makes an LSTM that reads forwards, and another that reads backwards.
-
-    Args:
-        units: size of each state.
-        merge_mode: "concat", "sum", "mul" or "ave".
-        name: of the layer: scope of `forward_lstm/kernel`, …, `backward_lstm/bias`.
-
-    Returns:
-        Callable from a [batch, steps, features] float tensor to [batch, steps, 2 *
-        units], or [batch, steps, units] where the two are not concatenated.
-    """
+    """Makes an LSTM that reads forwards, and another that reads backwards."""
     lstm = make_lstm(units, return_sequences=True)
     return layers.Bidirectional(lstm, merge_mode, name=name)
 
 
 def make_tagger(words, tags, units, length, name="tagger"):
-    """Makes a net that tags the words of padded sentences.
-
-    Args:
-        words: number of words; 0 is padding.
-        tags: number of tags.
-        units: size of the word vectors and of the LSTM's state.
-        length: of the sentences.
-        name: of the model.
-
-    Returns:
-        Callable from an int32 tensor [batch, length] to the probabilities of the tags,
-        [batch, length, tags].
-    """
+    """Makes a net that tags the words of padded sentences."""
     return tf.keras.Sequential(
         [
             layers.Input([length], dtype="int32"),
@@ -183,16 +121,7 @@ def make_tagger(words, tags, units, length, name="tagger"):
 
 
 def read_in_pieces(pieces, weights, reset=()):
-    """Reads long sequences piece by piece with an LSTM that remembers its state.
-
-    Args:
-        pieces: list of [batch, steps, features] float arrays.
-        weights: [kernel, recurrent kernel, bias] of the LSTM.
-        reset: numbers of the pieces before which it forgets.
-
-    Returns:
-        List of the last outputs, [batch, units] each.
-    """
+    """Reads long sequences piece by piece with an LSTM that remembers its state."""
     # --- build
     units = weights[1].shape[0]
     shape = pieces[0].shape
@@ -209,17 +138,7 @@ def read_in_pieces(pieces, weights, reset=()):
 
 
 def translate(source, target, encoder, decoder):
-    """Reads a sequence, and has another begin with the state that is left.
-
-    Args:
-        source: [batch, steps, features] float array.
-        target: [batch, other steps, features] float array.
-        encoder: [kernel, recurrent kernel, bias] of the LSTM that reads `source`.
-        decoder: those of the LSTM that reads `target`, of the same size.
-
-    Returns:
-        (outputs [batch, other steps, units], final h, final c), of the decoder.
-    """
+    """Reads a sequence, and has another begin with the state that is left."""
     # --- build
     units = encoder[1].shape[0]
     read = layers.LSTM(units, **OLD_LSTM, return_state=True)
@@ -236,17 +155,7 @@ def translate(source, target, encoder, decoder):
 
 
 def list_weights(kind, features, units):
-    """Lists the weights of a layer in the order in which `get_weights` has them.
-
-    Args:
-        kind: "Dense", "LSTM", "GRU", "Bidirectional", "BatchNormalization",
-            "SeparableConv1D" or "PReLU".
-        features: size of the last dimension of the input, which has three.
-        units: size of the layer; of the last dimension alone where it has none.
-
-    Returns:
-        (list of names, list of shapes, number of parameters).
-    """
+    """Lists the weights of a layer in the order in which `get_weights` has them."""
     # --- layer
     layer = {
         "Dense": lambda: layers.Dense(units),
@@ -265,18 +174,7 @@ def list_weights(kind, features, units):
 
 
 def normalize(x, weights, trainable=True, training=None, phase=0):
-    """Normalizes a batch, as a layer that may be frozen and is told to train or not.
-
-    Args:
-        x: [batch, …, features] float array.
-        weights: [gamma, beta, moving mean, moving variance], each [features].
-        trainable: False freezes the layer.
-        training: True or False as the call says it; None leaves it to the phase.
-        phase: 1 as `fit` runs a model, 0 as `predict` does.
-
-    Returns:
-        (output, moving mean, moving variance).
-    """
+    """Normalizes a batch, as a layer that may be frozen and is told to train or not."""
     # --- build
     # A layer with trainable=False takes its moving statistics, in training, too. What
     # was frozen before went on with the batch's: its momentum is 1, its weights rest.
@@ -292,16 +190,7 @@ def normalize(x, weights, trainable=True, training=None, phase=0):
 
 
 def activate(x, kind):
-    """Applies an activation that is called otherwise today, or is another function.
-
-    Args:
-        x: float tensor of any shape.
-        kind: "leaky", "less leaky", "thresholded", "relu", "hard_sigmoid", "selu",
-            "elu" or "softmax".
-
-    Returns:
-        Tensor like x.
-    """
+    """Applies an activation that is called otherwise today, or is another function."""
     activations = tf.keras.activations
     kept = {"dtype": x.dtype}  # by default a layer casts to float32
     return {
@@ -317,16 +206,7 @@ def activate(x, kind):
 
 
 def pool(x, kind):
-    """Pools images, in windows or as a whole.
-
-    Args:
-        x: [batch, height, width, channels] float tensor.
-        kind: "averages" or "maxima" of windows of two, "overlapping" averages of three;
-            "average" or "maximum" of an image.
-
-    Returns:
-        Tensor [batch, new height, new width, channels] or [batch, channels].
-    """
+    """Pools images, in windows or as a whole."""
     kept = {"dtype": x.dtype}  # by default a layer casts to float32
     return {
         "averages": layers.AveragePooling2D(2, **kept),
@@ -339,13 +219,6 @@ def pool(x, kind):
 
 def merge(a, b):
     """Merges two tensors by each of the merging layers.
-
-    Args:
-        a: [batch, steps, features] float tensor.
-        b: another of its shape.
-
-    Returns:
-        dict from names to tensors.
 
     Raises:
         ValueError: a tensor of another dtype (TypeError in TensorFlow 1); the layers
@@ -367,15 +240,7 @@ def merge(a, b):
 
 
 def penalty(w, kind):
-    """Computes what a regularizer adds to a loss, with its default weight.
-
-    Args:
-        w: float tensor.
-        kind: "l1", "l2", "l1_l2", "given" or "by name".
-
-    Returns:
-        Scalar.
-    """
+    """Computes what a regularizer adds to a loss, with its default weight."""
     regularizers = tf.keras.regularizers
     return {
         "l1": regularizers.L1(),
@@ -387,18 +252,7 @@ def penalty(w, kind):
 
 
 def compare_twins(a, b, kernel, bias):
-    """Compares pairs by the distance of what one shared layer makes of them.
-
-    Args:
-        a: [batch, features] float array.
-        b: another of its shape.
-        kernel: [features, units] float array, of the shared layer.
-        bias: [units] float array.
-
-    Returns:
-        dict with the `distance` [batch, 1], the gradients of its sum for `kernel` and
-        `bias`, and how many `parameters` the model has.
-    """
+    """Compares pairs by the distance of what one shared layer makes of them."""
     # --- build
     ops = tf.keras.ops
     left, right = (layers.Input(a.shape[1:]) for _ in range(2))
@@ -459,17 +313,7 @@ class Center(layers.Layer):
 
 
 def center(batches, momentum=0.9, rate=0.1):
-    """Centers batches by a layer of one's own, with a weight, a loss and an update.
-
-    Args:
-        batches: list of [batch, features] float arrays.
-        momentum: share of the mean that an update keeps.
-        rate: weight of the loss that the layer adds.
-
-    Returns:
-        dict with the `outputs` and the `losses` of all batches, and the `weights` in
-        the end, in their order.
-    """
+    """Centers batches by a layer of one's own, with a weight, a loss and an update."""
     # --- build
     layer = Center(momentum, rate)
     layer.build(batches[0].shape)
@@ -489,19 +333,7 @@ def center(batches, momentum=0.9, rate=0.1):
 
 
 def attend(encoded, decoded, weights):
-    """Lets each step of a decoder look at the steps of an encoder: additive attention.
-
-    Args:
-        encoded: [batch, steps, features] float array.
-        decoded: [batch, steps of the decoder, units] array of its dtype.
-        weights: list of arrays: of the encoder [features, features], of the decoder
-            [units, features], and [features, 1], which scores.
-
-    Returns:
-        dict with the `contexts`, [batch, steps of the decoder, features], the `shares`,
-        [batch, steps of the decoder, steps], which sum to 1, and the `gradients` of the
-        sum of the contexts' squares, by the weights.
-    """
+    """Lets each step of a decoder look at an encoder's steps: additive attention."""
     # --- build
     attention = Attention()
     attention.build([encoded.shape, decoded.shape])
@@ -524,29 +356,12 @@ def attend(encoded, decoded, weights):
 
 
 def make_residual(units, name="residual"):
-    """Makes a layer of one's own around two layers, which its `build` makes.
-
-    Args:
-        units: size of the inner layer.
-        name: of the layer: scope of `widen/kernel`, …, `narrow/bias`.
-
-    Returns:
-        Callable from a [batch, features] float tensor to one of its shape.
-    """
+    """Makes a layer of one's own around two layers, which its `build` makes."""
     return Residual(units, name=name)
 
 
 def compare_padded(a, b, vectors):
-    """Compares padded sentences by a layer that gets two inputs and two masks.
-
-    Args:
-        a: [batch, length] int32 array, words; 0 is padding.
-        b: [batch, other length] int32 array.
-        vectors: [words, size] float array, a vector for each word.
-
-    Returns:
-        [batch, 1] products of the means of the vectors, without padding.
-    """
+    """Compares padded sentences by a layer that gets two inputs and two masks."""
     # --- build
     inputs = [layers.Input(words.shape[1:], dtype="int32") for words in (a, b)]
     embedding = layers.Embedding(*vectors.shape, mask_zero=True)
@@ -558,17 +373,7 @@ def compare_padded(a, b, vectors):
 
 
 def read_documents(ids, vectors, of_words, of_sentences):
-    """Reads the words of each sentence, then the sentences, without their padding.
-
-    Args:
-        ids: [batch, sentences, words] int32 array; 0 is padding, also of sentences.
-        vectors: [words, size] float array, a vector for each word.
-        of_words: [kernel, recurrent kernel, bias] of the LSTM that reads a sentence.
-        of_sentences: those of the LSTM that reads what this gave.
-
-    Returns:
-        [batch, units] last outputs.
-    """
+    """Reads the words of each sentence, then the sentences, without their padding."""
     # --- build
     words, sentences = (weights[1].shape[0] for weights in (of_words, of_sentences))
     embedding = layers.Embedding(*vectors.shape)
@@ -585,17 +390,7 @@ def read_documents(ids, vectors, of_words, of_sentences):
 
 
 def read_with_constants(x, context, weights):
-    """Reads sequences by a cell of one's own, which gets the same context at each step.
-
-    Args:
-        x: [batch, steps, features] float array.
-        context: [batch, size] float array.
-        weights: list of arrays: of the step [features, units], of the state [units,
-            units], of the context [size, units].
-
-    Returns:
-        [batch, steps, units] float array, the outputs.
-    """
+    """Reads sequences by a cell of one's own, which gets one context at each step."""
     # --- build
     size, units = weights[2].shape
     layer = layers.RNN(Conditioned(units, size), return_sequences=True)
@@ -612,16 +407,7 @@ def read_with_constants(x, context, weights):
 
 
 def route(inputs, kernel, routings=3):
-    """Routes capsules to others that agree with them: dynamic routing by `K.batch_dot`.
-
-    Args:
-        inputs: [batch, inputs, features] float tensor, capsules.
-        kernel: [outputs, inputs, size, features] float tensor.
-        routings: how often they look whether they agree.
-
-    Returns:
-        [batch, outputs, size] float tensor, each capsule shorter than 1.
-    """
+    """Routes capsules to others that agree: dynamic routing by `K.batch_dot`."""
     # --- predict
     hat = tf.matmul(inputs[:, tf.newaxis, :, tf.newaxis], kernel, transpose_b=True)
     hat = hat[:, :, :, 0]
@@ -644,16 +430,7 @@ def squash(x):
 
 
 def initial_scale(name, shape, seed=7):
-    """Tells how far an initializer draws by default.
-
-    Args:
-        name: of a class in `tf.keras.initializers`.
-        shape: of the variable.
-        seed: of the draws.
-
-    Returns:
-        (standard deviation, median of the magnitudes), to two digits.
-    """
+    """Tells how far an initializer draws by default."""
     # --- draw
     initializer = getattr(tf.keras.initializers, name)(seed=seed)
     draws = initializer(shape).numpy()
@@ -663,31 +440,12 @@ def initial_scale(name, shape, seed=7):
 
 
 def make_clusters(count, alpha=1.0, name="clustering"):
-    """Makes a layer of one's own that tells how near rows are to centers it learns.
-
-    Args:
-        count: how many centers.
-        alpha: degrees of freedom of Student's t-distribution.
-        name: of the layer: scope of `clusters`.
-
-    Returns:
-        Callable from a [batch, features] float tensor to [batch, count] shares, which
-        sum to 1.
-    """
+    """Makes a layer of one's own that tells how near rows are to centers it learns."""
     return Clustering(count, alpha, name=name)
 
 
 def attend_by_layers(query, value, kept):
-    """Attends by the layers of Keras: by products, and by sums.
-
-    Args:
-        query: [batch, steps, features] float tensor.
-        value: [batch, steps of it, features] tensor of its dtype.
-        kept: [batch, steps of it] bool tensor; what is False is padding.
-
-    Returns:
-        dict from names to [batch, steps, features] tensors.
-    """
+    """Attends by the layers of Keras: by products, and by sums."""
     mask = [None, kept]
     by_sums = layers.AdditiveAttention(use_scale=False, dtype=query.dtype)
     return {
@@ -697,17 +455,7 @@ def attend_by_layers(query, value, kept):
 
 
 def read_in_other_batches(data, weights, pieces, rate):
-    """Trains an LSTM that keeps its state on batches, then reads with it row by row.
-
-    Args:
-        data: list of ([batch, steps, features], [batch, units]) float32 arrays.
-        weights: [kernel, recurrent kernel, bias] of the LSTM.
-        pieces: list of [1, steps, features] float32 arrays, one after another.
-        rate: of gradient descent.
-
-    Returns:
-        (float32 losses of the batches, list of [1, units] outputs for the pieces).
-    """
+    """Trains an LSTM that keeps its state on batches, then reads with it row by row."""
     units = weights[1].shape[0]
 
     def reader(shape):

@@ -261,7 +261,7 @@ def dropped(x, cell, runs):
 
 
 def dropped_by(x, cell, shares):
-    """Runs a network that keeps the share that it is fed: of inputs, outputs, states.
+    """Runs a network that keeps the share it is fed: of inputs, outputs, states.
 
     The first run has the first of the shares, a float array, and so on; x is a [batch,
     time, depth] float array.

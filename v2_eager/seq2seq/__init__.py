@@ -29,26 +29,7 @@ DRAW = initializers.glorot_uniform(seed=1)
 
 
 def make_training_decoder(units, classes, impute_finished=False, name="model"):
-    """Makes a decoder that reads what it should have said: teacher forcing.
-
-    Args:
-        units: size of the GRU's state.
-        classes: number of the classes that it tells apart.
-        impute_finished: whether past the end of a sequence there are zeros, and its
-            state is that of the end.
-        name: scope of the variables `decoder/gru_cell/…`, `decoder/dense/kernel` and
-            `decoder/dense/bias`.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, the lengths, [batch] ints,
-        and optionally a state, [batch, units], to a dict of the `logits`, [batch,
-        longest, classes], the `ids` of the highest, [batch, longest] int32, the last
-        `state`, and the `lengths`, [batch] int32.
-
-    Raises:
-        ValueError: of the callable: lengths that are no vector.
-        tf.errors.OpError: of the callable: a length past the time.
-    """
+    """Makes a decoder that reads what it should have said: teacher forcing."""
     return TrainingDecoder(units, classes, impute_finished, f"{name}/decoder")
 
 
@@ -83,22 +64,7 @@ class TrainingDecoder(tf.Module):
 
 
 def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
-    """Makes a decoder that reads what it said last, until it says that it ends.
-
-    Args:
-        units: size of the GRU's state, and of the embedding.
-        classes: number of the classes that it tells apart.
-        start: the class that it reads first.
-        end: the class that ends a sequence.
-        longest: the largest number of steps, or None, for as many as it takes.
-        name: scope of the variables `embedding`, `decoder/gru_cell/…`,
-            `decoder/dense/kernel` and `decoder/dense/bias`.
-
-    Returns:
-        Callable from a state, [batch, units] float tensor, to a dict of the `ids`,
-        [batch, steps] int32, the `logits`, [batch, steps, classes], the last `state`,
-        and the `lengths`, [batch] int32, with the end.
-    """
+    """Makes a decoder that reads what it said last, until it says that it ends."""
     return GreedyDecoder(units, classes, start, end, longest, name)
 
 
@@ -137,21 +103,7 @@ class GreedyDecoder(tf.Module):
 
 
 def make_feedback_decoder(units, size, longest, name="model"):
-    """Makes a decoder of numbers, by a helper of its own: it reads what it put out.
-
-    A sequence ends where the first of its numbers is above 0.5.
-
-    Args:
-        units: size of the GRU's state.
-        size: how many numbers a step puts out.
-        longest: the largest number of steps.
-        name: scope of the variables `decoder/gru_cell/…`, `decoder/dense/kernel` and
-            `decoder/dense/bias`.
-
-    Returns:
-        Callable from a state, [batch, units] float tensor, to the outputs, [batch,
-        steps, size], zero past the end, and the lengths, [batch] int32.
-    """
+    """Makes a decoder of numbers, by a helper of its own: it reads what it put out."""
     return FeedbackDecoder(units, size, longest, f"{name}/decoder")
 
 
@@ -197,21 +149,7 @@ class FeedbackDecoder(tf.Module):
 
 
 def sample(weights, state, start, end, longest, runs, temperature=None):
-    """Samples sequences from a decoder that was trained, again and again.
-
-    Args:
-        weights: {"embedding": [classes, units] array, "decoder/gru_cell/…": of the
-            GRU, "decoder/dense/kernel": [units, classes] array,
-            "decoder/dense/bias": [classes] array}.
-        state: [n, units] array.
-        start, end: the class that is read first, and the one that ends a sequence.
-        longest: the largest number of steps.
-        runs: how often to sample.
-        temperature: what the logits are divided by, or None.
-
-    Returns:
-        List of (ids [n, steps], lengths [n]) of int32 arrays.
-    """
+    """Samples sequences from a decoder that was trained, again and again."""
     # --- decoder
     tf.random.set_seed(7)
     decoder = Decoder(weights)
@@ -231,19 +169,7 @@ def sample(weights, state, start, end, longest, runs, temperature=None):
 
 
 def read_some_and_sample(weights, state, ids, lengths, share):
-    """Decodes, and reads at each step what it should have said, or samples that.
-
-    Args:
-        weights: as of `sample`.
-        state: [n, units] array.
-        ids: [n, time] int array, what it should have said.
-        lengths: [n] int array.
-        share: the probability that it samples.
-
-    Returns:
-        {"ids": [n, longest] int32 array, -1 where it did not sample, "logits": [n,
-        longest, classes] array}.
-    """
+    """Decodes, and reads at each step what it should have said, or samples that."""
     # --- decoder
     tf.random.set_seed(7)
     decoder = Decoder(weights)
@@ -275,19 +201,6 @@ def sequence_loss(
     sum_over_batch=False,
 ):
     """Gives the cross-entropy of sequences, weighted.
-
-    Args:
-        logits: [batch, time, classes] float tensor.
-        targets: [batch, time] int tensor.
-        weights: [batch, time] float tensor, such as a mask.
-        average_across_timesteps, average_across_batch: whether the losses along time,
-            along the batch, are summed up and divided by the sum of the weights.
-        sum_over_timesteps, sum_over_batch: whether they are summed up and divided by
-            the number of the weights that are not 0.
-
-    Returns:
-        Scalar; or, of one of the two alone, a vector along the other; or, of none of
-        all, a vector of all losses, [batch * time], or [batch, time]: see the code.
 
     Raises:
         ValueError: not three, two and two dimensions, or an average and a sum; weights
@@ -325,23 +238,7 @@ def sequence_loss(
 def train_translator(
     sources, source_lengths, targets, target_lengths, start, steps, rate=0.0625
 ):
-    """Trains an encoder and a decoder with attention, its gradients clipped.
-
-    Args:
-        sources: [n, time] int array.
-        source_lengths: [n] int array, none of them 0.
-        targets: [n, other time] int array: what to say; before it 0 is read.
-        target_lengths: [n] int array.
-        start: {name: array}, the variables in the beginning: `embedding`, [classes,
-            depth], `encoder/rnn/basic_lstm_cell/…`, `memory_layer/kernel`,
-            `decoder/attention_wrapper/…` and `decoder/projection/kernel`.
-        steps: how many steps to take, all on the same sequences.
-        rate: learning rate.
-
-    Returns:
-        dict with the `losses` and the `norms` of the gradients before every step, and
-        what is in the `checkpoint` by name.
-    """
+    """Trains an encoder and a decoder with attention, its gradients clipped."""
     # --- model
     translator = Translator(start)
     tensors = sources, source_lengths, targets, target_lengths
@@ -375,21 +272,7 @@ def train_translator(
 
 
 def translate(sources, source_lengths, weights, end, longest):
-    """Translates by the weights of a checkpoint, with what is likeliest at each step.
-
-    Args:
-        sources: [n, time] int array.
-        source_lengths: [n] int array, none of them 0.
-        weights: {name: array}, as `start` of `train_translator`.
-        end: the class that ends a sequence; 0 is read first.
-        longest: the largest number of steps.
-
-    Returns:
-        List of n lists of classes, without the end.
-
-    Raises:
-        KeyError: a weight is missing.
-    """
+    """Translates by the weights of a checkpoint, by greedy decoding."""
     # --- model
     translator = Translator(weights)
 

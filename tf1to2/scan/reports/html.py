@@ -3,7 +3,7 @@
 import html
 
 from tf1to2.common.output import shown
-from tf1to2.pages import proven, topics
+from tf1to2.pages import proven, sides, topics
 from tf1to2.pages.align import blocks
 from tf1to2.scan import causes
 from tf1to2.scan.reports import text
@@ -70,21 +70,21 @@ def _work(work, report):
 def _pair(topic, name):
     proof = proven.proofs().get(topic.name, {}).get(name)
     verdict = f", proven {proven.verdict(proof)}" if proof else ""
-    sides = "".join(
-        f'<div><h3>{title}</h3><pre tabindex="0"><code>{_source(path, topic, name)}'
+    both = sides.of_topic(topic)
+    code = "".join(
+        f'<div><h3>{title}</h3><pre tabindex="0"><code>{_source(page, topic, name)}'
         "</code></pre></div>"
-        for title, path in (("TensorFlow 1", topic.v1), ("TensorFlow 2", topic.v2))
+        for title, page in (("TensorFlow 1", both.left), ("TensorFlow 2", both.right))
     )
     return (
         f"<details><summary>{topic.name}.{name}: both sides{verdict}</summary>"
-        f'<div class="sides">{sides}</div></details>'
+        f'<div class="sides">{code}</div></details>'
     )
 
 
-def _source(path, topic, name):
-    source = path.read_text("utf-8")
-    (block,) = [b for b in blocks(source, topic.pairs) if b.name == name]
-    return html.escape("\n".join(source.splitlines()[block.start - 1 : block.stop - 1]))
+def _source(page, topic, name):
+    (block,) = [b for b in blocks(page.source, topic.pairs) if b.name == name]
+    return html.escape("\n".join(page.lines[block.start - 1 : block.stop - 1]))
 
 
 def _message(entry, link):

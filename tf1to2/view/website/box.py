@@ -1,7 +1,8 @@
 """What the box of the site knows: every name, member and error that `explain` answers.
 
-The answers are those of `tf1to2 explain`, made beforehand: box.js only looks them up,
-and for errors does what `scan/pasted.py` does.
+The answers are those of `tf1to2 explain`, made beforehand: box.js looks them up. Which
+one a pasted message gets is found by the expressions and thresholds of
+`explain/messages.py`, which are written here for JavaScript.
 """
 
 import json
@@ -12,6 +13,11 @@ from tf1to2.explain import errors_page, messages, screen, suggest
 from tf1to2.pages import proven, topics
 
 FEW = 3  # pairs beside the best one
+EXPRESSIONS = (
+    "TYPE NODE CONFIG QUOTED GIVEN COMPOUND TENSORFLOW KERAS TRAINER ENDING".split()
+)
+CONSTANTS = "ENOUGH WORDS ONE_IN LETTERS SHARE EXAMPLES LEGACY_KERAS OF_MODELS".split()
+"""What box.js uses of `messages`, under the same names."""
 
 
 def script():
@@ -35,12 +41,51 @@ def script():
         "arguments": _arguments(),
         "errors": _sections(),
         "raised": _raised(),
-        "system": sorted(m for m in messages.SYSTEM if len(m) >= messages.ENOUGH),
+        "messages": rules(),
         "told": list(told.texts),
         "pairs": _pairs(),
     }
-    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"), default=sorted)
     return f"window.tf1to2 = {text};\n"
+
+
+def rules():
+    """What recognizes messages, as box.js takes it.
+
+    Returns:
+        {"PATTERNS": [[expression, the function of box.js for what it finds]],
+        "MODULES": [[expression, what is written for it]], "expressions": {name:
+        expression}} and the constants by their names.
+    """
+    return {
+        "PATTERNS": [
+            [for_javascript(pattern), find.__name__.strip("_")]
+            for pattern, find in messages.PATTERNS
+        ],
+        "MODULES": [[for_javascript(one), root] for one, root in messages.MODULES],
+        "expressions": {
+            name: for_javascript(getattr(messages, name)) for name in EXPRESSIONS
+        },
+        "SYSTEM": [m for m in sorted(messages.SYSTEM) if len(m) >= messages.ENOUGH],
+        **{name: getattr(messages, name) for name in CONSTANTS},
+    }
+
+
+def for_javascript(pattern):
+    """A regular expression in the syntax that Python and JavaScript share, but for
+    named groups, which become JavaScript's.
+
+    `(?i:a)`, which browsers of before 2025 do not know, becomes `[aA]`.
+
+    Args:
+        pattern: its text, or what `re.compile` returns of it.
+    """
+    text = getattr(pattern, "pattern", pattern).replace("(?P<", "(?<")
+    return re.sub(r"\(\?i:(\w+)\)", _in_any_case, text)
+
+
+def _in_any_case(match):
+    return "".join(f"[{a.lower()}{a.upper()}]" for a in match[1])
 
 
 class _Told:
@@ -56,7 +101,7 @@ class _Told:
         self.texts = {}
 
     def of(self, symbol):
-        """The number of what is said of a name; -1 for a module without an entry."""
+        """The number of what is said of a name."""
         entry = entries.lookup(symbol)
         if entry is None:
             entry = entries.Entry(symbol, "module", "same", pair=links.pair(symbol))

@@ -130,7 +130,7 @@ def _target(path, anchor, text):
 @functools.cache
 def _at(path, number):
     """The place of the definition that a line of a page is of, or ""."""
-    module = library.edition().module(path.removesuffix(".py").replace("/", "."))
+    module = library.files().module(path.removesuffix(".py").replace("/", "."))
     for definition in module.definitions.values() if module else ():
         if definition.start <= number < definition.stop:
             return library.place(definition)

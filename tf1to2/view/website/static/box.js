@@ -1,14 +1,16 @@
 "use strict";
 
-// The box: what became of a name of TensorFlow 1, or of what an error is about. It
-// answers as `tf1to2 explain` does, from names.js, which is loaded when it is needed.
+// The box: what `tf1to2 explain` says of a name or a member of TensorFlow 1, and of a
+// message that the guide or a proof knows. For other text it shows the first name that
+// is written in it; it does not answer questions, but leads to the search of the pages.
+// All it knows is in names.js (view/website/box.py), which is loaded when it is needed.
 (() => {
   const box = document.getElementById("box");
   const answer = document.getElementById("box-answer");
   const root = document.documentElement.dataset.content_root;
-  const QUOTED = "['‘`\"]([\\w.]+)['’`\"]";
   const SHOWN = 6;
   let index = null, names = [], lower = [], last = new Map(), members = new Map();
+  let rules = null, re = {};
 
   function load() {
     if (index || load.begun) return;
@@ -18,6 +20,9 @@
     script.onload = () => {
       index = window.tf1to2;
       Object.assign(index, { answerTo: told, ofError });
+      rules = index.messages;
+      for (const row of [...rules.PATTERNS, ...rules.MODULES]) row[0] = new RegExp(row[0]);
+      for (const name in rules.expressions) re[name] = new RegExp(rules.expressions[name], "s");
       names = Object.keys(index.names);
       lower = names.map((name) => name.toLowerCase());
       for (const name of names) add(last, tail(name).toLowerCase(), name);
@@ -102,89 +107,65 @@
     return [...new Set([...found, ...[...words].sort(plainFirst), ...begins, ...own, ...has])];
   }
 
-  // --- Errors, as scan/pasted.py reads them.
+  // --- Messages, by the rules of explain/messages.py. Each of `finders` is the function
+  // of that name there: the names that the groups of a pattern are about.
 
-  const MODULES = [
-    [/^tensorflow(_core)?\._api\.v\d(\.compat\.v[12])*/, "tf"],
-    [/^(tensorflow(_core)?|tf)(\.compat\.v[12])+/, "tf"],
-    [/^(keras|tf_keras)(\._tf_keras|\.api|\._v2|\.src)*(\.keras)?/, "tf.keras"],
-    [/^(tensorflow(_core)?|tf)\b/, "tf"],
-  ];
-
-  function attribute(module, name) {
-    const known = MODULES.find(([pattern]) => pattern.test(module));
-    if (!known) return [];
-    const real = module.replace(known[0], known[1]);
-    const found = [`${real}.${name}`];
-    if (real.startsWith("tf.keras.")) found.unshift(`tf.${real.slice(9)}.${name}`);
-    return found.filter(exists);
-  }
-
-  function fromModule(name) {
-    let symbol = name.replace(/^tensorflow(_core)?(\.compat\.v[12])*/, "tf");
-    while (symbol.startsWith("tf.")) {
-      if (exists(symbol)) return [symbol];
-      symbol = owner(symbol);
-    }
-    return name === "tensorflow.examples" ? ["tf.examples.tutorials"].filter(exists) : [];
-  }
+  const finders = {
+    attribute(module, name) {
+      const known = rules.MODULES.find(([pattern]) => pattern.test(module));
+      if (!known) return [];
+      const real = module.replace(...known), legacy = real.replace(/^tf\.keras\./, "tf.");
+      return [...new Set([legacy, real])].map((one) => `${one}.${name}`).filter(exists);
+    },
+    module(name) {
+      let symbol = name.replace(re.TENSORFLOW, "tf");
+      while (symbol.startsWith("tf.") && !exists(symbol)) symbol = owner(symbol);
+      if (symbol.startsWith("tf.")) return [symbol];
+      return name === "tensorflow.examples" ? [rules.EXAMPLES] : [];
+    },
+    imported(name, module) {
+      if (!module) return named(name);
+      return re.KERAS.test(module) ? finders.attribute(module, name)
+        : finders.module(`${module}.${name}`);
+    },
+    member(object, name) {
+      const own = tail(object), layer = `tf.keras.layers.${own}.${name}`;
+      if (exists(layer)) return [layer];
+      const found = ofClasses(`.${own}.${name}`);
+      if (found.length || name === "numpy") return found;
+      if (own === "_local") return [];  // of Python's threads
+      if (own.endsWith("Tensor") && name === "value") return [];  // which dimensions had
+      const ours = ofClasses(`.${name}`)
+        .filter((symbol) => own.toLowerCase().includes(tail(owner(symbol)).toLowerCase()));
+      return ours.length ? ours : [`.${name}`].filter(exists);
+    },
+    keyword(called = "", name) {
+      const method = called.match(re.TRAINER);
+      if (method) return [`tf.keras.Model.${method[1]}`].filter(exists);
+      if (called.startsWith("__")) return [];  // of whichever object it is
+      const plain = called.replace(re.ENDING, ""), symbol = `tf.${plain}`;
+      const found = (index.arguments[name] ?? [])
+        .filter((taker) => !plain || tail(taker) === tail(plain));
+      // It took it before 1.15; others of that name are not it.
+      if (exists(symbol) && !found.includes(symbol)) return [symbol];
+      return found.length || !rules.OF_MODELS.includes(called) ? found
+        : [`tf.keras.Model.${called}`];
+    },
+    keras: (name) => rules.LEGACY_KERAS.map((module) => module + name).filter(exists),
+    undefined(name) {
+      const symbol = name.replace("contrib_", "tf.contrib.");
+      return [symbol].filter((one) => one !== name && exists(one));
+    },
+  };
 
   const named = (word) => [...(last.get(word.toLowerCase()) ?? [])].sort(plainFirst);
-  function imported(name, module) {
-    if (module && /^(tf_)?keras\b/.test(module)) return attribute(module, name);
-    return module ? fromModule(`${module}.${name}`) : named(name);
-  }
 
   // What `tf.NAME`, or `from MODULE import NAME`, asks for beside its error.
   function written(name, line) {
-    if (new RegExp(`\\btf\\.${name}\\b`).test(line)) return attribute("tensorflow", name);
+    if (new RegExp(`\\btf\\.${name}\\b`).test(line)) return finders.attribute("tensorflow", name);
     const module = line.match(`\\bfrom ([\\w.]+) import [\\w, ]*\\b${name}\\b`)?.[1];
-    return module ? imported(name, module) : null;
+    return module ? finders.imported(name, module) : null;
   }
-
-  function member(object, name) {
-    const own = tail(object);
-    if (exists(`tf.keras.layers.${own}.${name}`)) return [`tf.keras.layers.${own}.${name}`];
-    const found = ofClasses(`.${own}.${name}`);
-    if (found.length || name === "numpy") return found;
-    if (own === "_local") return [];  // of Python's threads
-    if (own.endsWith("Tensor") && name === "value") return [];  // which dimensions had
-    const ours = ofClasses(`.${name}`)
-      .filter((symbol) => own.toLowerCase().includes(tail(owner(symbol)).toLowerCase()));
-    return ours.length ? ours : [`.${name}`].filter(exists);
-  }
-
-  function keyword(called, name) {
-    const method = called?.match(/^(?:TensorFlow)?Trainer\.(\w+)$/);
-    if (method) return [`tf.keras.Model.${method[1]}`].filter(exists);
-    if ((called ?? "").startsWith("__")) return [];  // of whichever object it is
-    const plain = (called ?? "").replace(/(_v\d+)?(\.__init__)?$/, ""), last = tail(plain);
-    const found = (index.arguments[name] ?? [])
-      .filter((symbol) => !last || tail(symbol) === last);
-    // It took it before 1.15; others of that name are not it.
-    if (exists(`tf.${plain}`) && !found.includes(`tf.${plain}`)) return [`tf.${plain}`];
-    const ofModels = ["compile", "evaluate", "fit", "predict"].includes(called);
-    return found.length || !ofModels ? found : [`tf.keras.Model.${called}`];
-  }
-
-  const keras = (name) => ["tf.layers.", "tf.nn.rnn_cell."].map((p) => p + name).filter(exists);
-
-  function undefinedName(name) {  // of a module of contrib, as imported
-    const symbol = name.replace("contrib_", "tf.contrib.");
-    return symbol !== name ? [symbol].filter(exists) : [];
-  }
-
-  const PATTERNS = [
-    [new RegExp(`[mM]odule ${QUOTED} has no attribute ${QUOTED}`), attribute],
-    [new RegExp(`'module' object has no attribute ${QUOTED}`), imported],
-    [/No module named ['"]?([\w.]+)/, fromModule],
-    [new RegExp(`cannot import name ${QUOTED}(?: from ${QUOTED})?`), imported],
-    [new RegExp(`${QUOTED} object has no attribute ${QUOTED}`), member],
-    [new RegExp(`type object ${QUOTED} has no attribute ${QUOTED}`), member],
-    [new RegExp(`(?:([\\w.]+)\\(\\) )?[gG]ot an unexpected keyword argument ${QUOTED}`), keyword],
-    [new RegExp(`${QUOTED} is not available with Keras 3`), keras],
-    [new RegExp(`name ${QUOTED} is not defined`), undefinedName],
-  ];
 
   function ofError(text) {
     const lines = text.trim().split("\n").map((line) => line.trim())
@@ -194,17 +175,15 @@
     const known = sections(lines, letters, missing.length && !names.length);
     if (names.length || known.length) return { names, errors: known };
     const like = likely(lines);
-    return { names: like.length ? [] : mentioned(lines), errors: like, like: true };
+    return { names: like.length ? [] : mentioned(text), errors: like, like: true };
   }
 
-  // The first name in a message or a question, as in scan/pasted.py.
-  function mentioned(lines) {
-    const words = lines.reverse().join(" ").match(/[\w.]*\w/g) ?? [];
-    const typed = words.length <= 8 && !lines.some((line) => TYPE.test(line));
+  // The first name that is written with its module, or is no word of English.
+  function mentioned(text) {
+    const words = text.replace(re.TYPE, "").replace(re.CONFIG, "").match(/[\w.]*\w/g) ?? [];
     for (const word of words) {
-      const name = word.replace(/^(tensorflow|tf)(\.compat\.v[12])*\./, "tf.");
-      if (name.startsWith("tf.") && exists(name)) return [name];
-      const found = typed && /^[A-Za-z]*(_|[a-z][A-Z])\w*$/.test(word) ? named(word) : [];
+      const found = word.includes(".") ? [spelled(word)].filter(exists)
+        : word.match(re.COMPOUND)?.[0] === word ? named(word) : [];
       if (found.length) return found.slice(0, 1);
     }
     return [];
@@ -212,19 +191,17 @@
 
   function ofNames(lines) {
     for (const line of lines) {
-      for (const [pattern, names] of PATTERNS) {
+      for (const [pattern, finder] of rules.PATTERNS) {
         const match = line.match(pattern);
-        const beside = match && names === imported && !match[2] && written(match[1], line);
+        const beside = match && finder === "imported" && !match[2] && written(match[1], line);
         if (beside) return beside;
-        const found = match ? [...new Set(names(...match.slice(1)))] : [];
+        const found = match ? [...new Set(finders[finder](...match.slice(1)))] : [];
         if (found.length) return found;
       }
     }
     return [];
   }
 
-  const TYPE = /^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): /;
-  const ENOUGH = 20;
   const count = (text) => (text.match(/[\p{L}\p{N}_]/gu) ?? []).length;
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&");
 
@@ -232,9 +209,9 @@
   const bare = (text) => text.replace(/[`'"‘’]/g, "");
   function letters(asWritten, asPasted) {
     const wording = bare(asWritten), line = bare(asPasted);
-    const said = [line.replace(TYPE, ""), ...line.split(/[;:?] /)];
+    const said = [line.replace(re.TYPE, ""), ...line.split(/[;:?] /)];
     const found = said.filter((part) =>
-      part.length >= ENOUGH && !index.system.includes(part) && wording.includes(part));
+      part.length >= rules.ENOUGH && !rules.SYSTEM.includes(part) && wording.includes(part));
     for (const whole of [wording, wording.split(". ")[0]]) {
       const part = whole.replace(/\.$/, "");
       const pattern = part.split("…").map(escaped).join(".*?");
@@ -262,7 +239,7 @@
     const known = sections(lines, likeness);
     if (known.length) return known;
     for (const line of lines) {
-      const type = line.match(TYPE)?.[1];
+      const type = line.match(re.TYPE)?.[1];
       const raised = index.raised.filter(([, , , types]) => !type || types.includes(type));
       const found = highest(raised.map((one) => [likeness(one[0], line), one]));
       if (found.length) {
@@ -279,17 +256,18 @@
 
   // How many letters of a line a message accounts for; 0 for too few.
   function likeness(message, line) {
-    const quotes = (text) => [...text.matchAll(new RegExp(QUOTED, "g"))].map((m) => m[1]);
+    const quotes = (text) => [...text.matchAll(new RegExp(re.QUOTED, "g"))].map((m) => m[1]);
     const words = message.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
     const there = words.filter((word) => new RegExp(`\\b${word}\\b`, "i").test(line));
     const letters = there.join("").length, missing = words.length - there.length;
     if (!line.toLowerCase().includes(message.toLowerCase())) {
       const others = quotes(message).some((quote) => !quotes(line).includes(quote));
-      if (others || words.length < 4 || missing * 4 > words.length) return 0;
+      if (others || words.length < rules.WORDS || missing * rules.ONE_IN > words.length) return 0;
     }
-    const said = line.replace(TYPE, "").split(/\b(?:Received|Got|Found)\b/)[0];
-    const plain = said.replace(new RegExp(QUOTED, "g"), " ").match(/\b[A-Za-z_]{2,}\b/g) ?? [];
-    return letters >= 10 && letters * 5 >= plain.join("").length * 3 ? letters : 0;
+    const said = line.replace(re.TYPE, "").split(re.GIVEN)[0];
+    const plain = said.replace(new RegExp(re.QUOTED, "g"), " ").match(/\b[A-Za-z_]{2,}\b/g) ?? [];
+    const [least, of] = rules.SHARE, whole = plain.join("").length;
+    return letters >= rules.LETTERS && letters * of >= whole * least ? letters : 0;
   }
 
   // --- What is shown.
@@ -338,9 +316,10 @@
   }
 
   function show() {
-    const text = box.value.trim();
+    const asked = box.value.trim();
     answer.replaceChildren();
-    if (!text || !index) return;
+    if (!asked || !index) return;
+    const text = asked.replace(new RegExp(re.NODE, "g"), "").trim() || asked;
     const isError = /\s/.test(text);
     const found = isError ? ofError(text) : { names: find(text), errors: [] };
     if (found.like && found.errors.length) {
