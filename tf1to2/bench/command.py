@@ -49,13 +49,7 @@ def add_arguments(parser):
     parser.add_argument("--format", choices=["text", "json"], default="text")
     parser.add_argument("--output-file", metavar="FILE", help="in place of the screen")
     parser.add_argument(
-        "--steps",
-        action="store_true",
-        help="of a topic that trains also the steps, at two sizes, without graph and "
-        "traces: minutes for each program",
-    )
-    parser.add_argument(
-        "--memory", action="store_true", help=f"also the peaks, of {WORK} and --steps"
+        "--memory", action="store_true", help=f"also the peaks, of {WORK}"
     )
     parser.add_argument("--part", metavar="FILE", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
@@ -112,7 +106,7 @@ class Report(dict):
 
     def __init__(self, path=None):
         super().__init__(environment={}, work=[], started=[], calls=[], programs=[])
-        self.update(steps=[], classics={}, failed=[])
+        self.update(classics={}, failed=[])
         self._path = path
 
     def save(self):
@@ -165,7 +159,7 @@ def _apart(report, parts, options):
 
     Late in a long process a call of a large function took twice as long.
     """
-    flags = ["--memory"] * options.memory + ["--steps"] * options.steps
+    flags = ["--memory"] * options.memory
     if options.against:
         flags += ["--against", options.against]
     if options.threads:
@@ -223,7 +217,7 @@ def _here(report, part, options):
         if name.endswith(".py"):
             _port(report, name, python37)
         else:
-            _topic(report, *topics.find(name), options, python37)
+            _topic(report, *topics.find(name), python37)
 
 
 def start(topic):
@@ -287,17 +281,12 @@ def _ratios(timings):
     return found
 
 
-def _topic(report, topic, name, options, python37):
-    from tf1to2.bench import pairs, training
+def _topic(report, topic, name, python37):
+    from tf1to2.bench import pairs
 
     proof = pairs.load(topic.name)
     for pair, case in pairs.cases(proof, name).items():
         _pair(report, f"{topic.name}.{pair}", proof, case, python37)
-    for program in training.PROGRAMS if options.steps else ():
-        of, _, pair = program.partition(" ")[0].partition(".")
-        if of == topic.name and name in (None, pair):
-            with _told(report, program):
-                _training(report["steps"], program, options.memory)
 
 
 def _port(report, path, python37):
@@ -343,19 +332,6 @@ def _timed(report, name, proof, case, python37):
         report["calls"].append({**row, **_forms(timings)})
         if max(t.median for t in timings.values()) > pairs.PATIENCE:
             return
-
-
-def _training(rows, program, memory):
-    from tf1to2.bench import memory as peaks
-    from tf1to2.bench import training
-
-    for size in training.SIZES:
-        output.progress(f"{program}, {size}, by the step")
-        row = {"program": program, "size": size}
-        rows.append({**row, **_sides(training.measure(program, size))})
-    if memory:
-        output.progress(f"{program}, memory")
-        rows[-1]["peak MB"] = peaks.measure(program)
 
 
 def _classics(results):
@@ -428,17 +404,8 @@ def _environment():
         "tensorflow": tensorflow.__version__,
         "numpy": numpy.__version__,
         "python": platform.python_version(),
-        "platform": f"{platform.system()} {platform.machine()}",
-        "cpu": _processor(),
+        "platform": recordings.system(),
+        "cpu": recordings.cpu(),
         "features": recordings.cpu_features(),
         "cores": os.cpu_count(),
     }
-
-
-def _processor():
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            lines = [line for line in file if line.startswith("model name")]
-    except OSError:  # not Linux
-        lines = []
-    return lines[0].partition(":")[2].strip() if lines else platform.processor()

@@ -50,16 +50,8 @@ class Process:
         if python:
             self._folder = tempfile.TemporaryDirectory()
             root = recordings.copied(BESIDE, self._folder.name)
-        environment = {
-            **os.environ,
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            "CUDA_VISIBLE_DEVICES": "-1",
-            "PYTHONWARNINGS": "ignore",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPATH": os.pathsep.join(map(str, [root, *path])),
-            **more,
-        }
-        environment.pop("TF2_BEHAVIOR", None)  # 1.15 would heed it
+        searched = os.pathsep.join(map(str, [root, *path]))
+        environment = recordings.genuine_environment(PYTHONPATH=searched, **more)
         if threads:
             kinds = "TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS"
             environment |= dict.fromkeys(kinds, str(threads))

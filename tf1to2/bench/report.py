@@ -7,8 +7,6 @@ from tf1to2.bench import clock
 from tf1to2.bench.work import tables as work
 from tf1to2.common.tables import table
 
-# How many times as fast a step of training shall be, by the size of the model.
-BOUNDS = {"small": 1, "large": 1}
 COLUMNS = ("Session.run", "make_callable", "eager", "tf.function", "concrete", "XLA")
 
 
@@ -52,12 +50,6 @@ def tables(report):
                 _call,
                 "tf.function to 1.15.5",
             ),
-        )
-    if report["steps"]:
-        yield (
-            "Steps: microseconds per step of training; how many times faster",
-            ["program", "size", "v1", "v2", "times", "95 %", "peak MB v1", "v2"],
-            [_step(row) for row in report["steps"]],
         )
     if report["programs"]:
         yield (
@@ -141,7 +133,7 @@ def summary(report):
                     f"of a fed Session.run (geometric mean), longer in {slower:.0%}"
                 )
         mean, _ = compared(row["ratio"] for row in calls)
-        surely, perhaps = missed(calls, "ratio", 1, below=True)
+        surely, perhaps = slower_calls(calls)
         lines.append(
             f"the best of four forms of TensorFlow 2 takes {mean:.2f} of the best of "
             f"two of TensorFlow 1; longer: {surely}; perhaps: {perhaps}"
@@ -154,17 +146,7 @@ def summary(report):
             f"TensorFlow 1's time, longer in {slower:.0%}: a trace costs more than a "
             "graph did"
         )
-    for size, bound in BOUNDS.items():
-        rows = [row for row in report["steps"] if row["size"] == size]
-        if rows:
-            mean, slower = compared(1 / row["times"] for row in rows)
-            surely, perhaps = missed(rows, "times", bound)
-            lines.append(
-                f"{len(rows)} training pages, {size}, by the step: {mean:.2f} of "
-                f"TensorFlow 1's time, longer in {slower:.0%}: {surely}; perhaps: "
-                f"{perhaps}"
-            )
-    untold = sum(not _compared(row, "ratio").tells(1) for row in calls)
+    untold = sum(not _ratio_of(row).tells(1) for row in calls)
     if untold > len(calls) / 4:
         lines.append("the machine was too busy for these numbers: run it again")
     lines += [f"failed: {message}" for message in report["failed"]]
@@ -178,43 +160,24 @@ def compared(ratios):
     return mean, sum(ratio > 1 for ratio in ratios) / len(ratios)
 
 
-def missed(rows, key, bound, below=False):
-    """The names of the rows that miss a bound: surely, and by the median alone.
-
-    Args:
-        rows: of the report.
-        key: of the ratio in a row.
-        bound: of the ratio.
-        below: whether the ratio is to be below the bound, not above it.
-    """
+def slower_calls(rows):
+    """The calls whose ratio is above 1, as text: [surely, by the median alone]."""
     surely, perhaps = [], []
     for row in rows:
-        if row[key] > bound if below else row[key] < bound:
-            some = surely if _compared(row, key).tells(bound) else perhaps
-            some.append(row.get("program") or f"{row['pair']} {row['size']}")
+        if row["ratio"] > 1:
+            some = surely if _ratio_of(row).tells(1) else perhaps
+            some.append(f"{row['pair']} {row['size']}")
     return [", ".join(names) or "none" for names in (surely, perhaps)]
 
 
-def _compared(row, key):
-    return clock.Ratio(row[key], row["low"], row["high"])
+def _ratio_of(row):
+    return clock.Ratio(row["ratio"], row["low"], row["high"])
 
 
 def _call(row):
     forms = row["forms"]
     cells = [_micro(forms.get(column)) for column in COLUMNS]
     return [row["pair"], row["size"], *cells, *_ratio(row, "ratio")]
-
-
-def _step(row):
-    peaks = row.get("peak MB", {})
-    return [
-        row["program"],
-        row["size"],
-        _micro(row["v1"]),
-        _micro(row["v2"]),
-        *_ratio(row, "times"),
-        *(f"{peaks[side]:.0f}" if peaks else "" for side in ("v1", "v2")),
-    ]
 
 
 def _program(row):

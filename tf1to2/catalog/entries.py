@@ -93,7 +93,7 @@ def judge(symbol, call=None):
 
     Args:
         symbol: the name.
-        call: `names.Call`, or None where the name is only mentioned.
+        call: `records.Call`, or None where the name is only mentioned.
     """
     return _find(
         symbol,
@@ -123,7 +123,7 @@ def rejects(symbol, call):
 
     Args:
         symbol: the name.
-        call: `names.Call` or None.
+        call: `records.Call` or None.
     """
     if call is None:
         return False

@@ -1,6 +1,6 @@
 """What TensorFlow 1.15.5 had and today's has: names.tsv and members.tsv, read lazily.
 
-`make names` makes both; survey.py says what their columns are.
+`make upkeep` makes both; survey.py says what their columns are.
 """
 
 import functools

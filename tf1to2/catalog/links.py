@@ -10,6 +10,7 @@ import functools
 import pathlib
 
 from tf1to2.catalog import facts
+from tf1to2.common import tsv
 
 FOLDER = pathlib.Path(__file__).parent
 
@@ -55,7 +56,7 @@ def of_branches(entry, call):
 
     Args:
         entry: `catalog.Entry`.
-        call: `names.Call`, or None where the name is not called.
+        call: `records.Call`, or None where the name is not called.
     """
     if entry.symbol == "tf.cond" and call and call.handed:
         return dataclasses.replace(entry, pair="control_flow.branches_that_ran")
@@ -84,16 +85,10 @@ def _above(name):
 @functools.cache
 def calls():
     """{name: pairs whose left page calls it}."""
-    with (FOLDER / "calls.tsv").open(encoding="utf-8") as lines:
-        next(lines)
-        rows = (line.rstrip("\n").split("\t") for line in lines)
-        return {name: pairs.split() for name, pairs in rows}
+    return {r["name"]: r["pairs"].split() for r in tsv.rows(FOLDER / "calls.tsv")}
 
 
 @functools.cache
 def rows():
     """{pattern: pair or topic} of links.tsv."""
-    with (FOLDER / "links.tsv").open(encoding="utf-8") as lines:
-        return dict(
-            line.rstrip("\n").split("\t") for line in lines if not line.startswith("#")
-        )
+    return {row["pattern"]: row["page"] for row in tsv.rows(FOLDER / "links.tsv")}

@@ -227,7 +227,7 @@ def successors(before, now):
 
 
 def passes(call, name, place):
-    """Whether a call passes the argument; `names.Call`."""
+    """Whether a call passes the argument; `records.Call`."""
     return name in call.keywords or place is not None and place < call.positional
 
 
@@ -235,7 +235,7 @@ def felt(call, before, now):
     """Those differences that a call feels.
 
     Args:
-        call: `names.Call`, or None for a mention, which feels what every call does.
+        call: `records.Call`, or None for a mention, which feels what every call does.
         before, now: the signatures.
     """
     return [d for d in differences(before, now) if _feels(call, d)]

@@ -7,6 +7,8 @@ Its names are those of tf.keras, but for some paths, which standalone.tsv leads 
 import functools
 import pathlib
 
+from tf1to2.common import tsv
+
 PACKAGE = "keras"
 # Keras 3's insides, and what nothing but Keras 3 has.
 NEW = ("keras.api", "keras.distribution", "keras.ops", "keras.random", "keras.src")
@@ -33,7 +35,5 @@ def origin(name):
 @functools.cache
 def paths():
     """{path of Keras 2.x's package: where its names stand in tf.keras}."""
-    path = pathlib.Path(__file__).with_suffix(".tsv")
-    with path.open(encoding="utf-8") as lines:
-        rows = (line.rstrip("\n").split("\t") for line in lines if line[:1] != "#")
-        return dict(rows)
+    table = tsv.rows(pathlib.Path(__file__).with_suffix(".tsv"))
+    return {row["path"]: row["tf.keras"] for row in table}

@@ -4,6 +4,7 @@ import functools
 import pathlib
 
 from tf1to2.catalog import facts
+from tf1to2.common import tsv
 
 VERDICTS = ("same", "renamed", "changed", "rewrite", "removed", "private")
 PATH = pathlib.Path(__file__).with_name("verdicts.tsv")
@@ -21,29 +22,23 @@ def table():
         stands for anything.
     """
     exact, wild, of_arguments = {}, {}, {}
-    with PATH.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip() or line.startswith("#"):
-                continue
-            pattern, *rest = line.rstrip("\n").split("\t")
-            if len(rest) != 3 or rest[0] not in VERDICTS:
-                raise ValueError(
-                    f"verdicts.tsv, line {number}: four columns, the second one of "
-                    + ", ".join(VERDICTS)
-                )
-            name, _, argument = pattern.partition("(")
-            if argument:
-                rows, key = (
-                    of_arguments.setdefault(name, {}),
-                    argument.removesuffix(")"),
-                )
-            elif pattern.endswith(".*"):
-                rows, key = wild, pattern[:-2]
-            else:
-                rows, key = exact, pattern
-            if key in rows:
-                raise ValueError(f"verdicts.tsv, line {number}: {pattern} again")
-            rows[key] = tuple(rest)
+    for row in tsv.rows(PATH):
+        pattern, *rest = row.values()
+        if row["verdict"] not in VERDICTS:
+            raise ValueError(
+                f"verdicts.tsv: {pattern}: {row['verdict']!r} is none of the verdicts "
+                + ", ".join(VERDICTS)
+            )
+        name, _, argument = pattern.partition("(")
+        if argument:
+            rows, key = of_arguments.setdefault(name, {}), argument.removesuffix(")")
+        elif pattern.endswith(".*"):
+            rows, key = wild, pattern[:-2]
+        else:
+            rows, key = exact, pattern
+        if key in rows:
+            raise ValueError(f"verdicts.tsv: {pattern} comes twice")
+        rows[key] = tuple(rest)
     return exact, wild, of_arguments
 
 

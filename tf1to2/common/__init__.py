@@ -1,0 +1,1 @@
+"""What all packages share: output, errors, processes, tables, words."""

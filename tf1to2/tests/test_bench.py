@@ -1,6 +1,5 @@
 """The clock is fair, the sizes are bounded, the report says what was timed."""
 
-import argparse
 import json
 import os
 import pathlib
@@ -12,14 +11,12 @@ import sys
 import tempfile
 import time
 import unittest
-from unittest import mock
 
 import pytest
 from parameterized import parameterized
 
 from tf1to2 import cli
-from tf1to2.bench import clock, command, pairs, report, training
-from tf1to2.pages import topics
+from tf1to2.bench import clock, command, pairs, report
 from tf1to2.parity import normal
 from tf1to2.parity.cases import Op
 from tf1to2.tests.test_scan import hears
@@ -121,11 +118,6 @@ class SizesTest(unittest.TestCase):
         case = Op("name", "slug", [normal("b", "k")], sizes=[{"b": 3, "k": 5}])
         self.assertEqual(pairs.sizes(case)["medium"], {"b": 48, "k": 5})
 
-    def test_training_programs_are_pairs(self):
-        for name in training.PROGRAMS:
-            topic, _, pair = name.partition(" ")[0].partition(".")
-            self.assertTrue(pairs.cases(pairs.load(topic), pair), name)
-
 
 FORMS = {"make_callable": timing(2e-5, 2e-5), "eager": timing(1e-5, 1e-5)}
 REPORT = {
@@ -135,11 +127,6 @@ REPORT = {
     "calls": [
         {"pair": "a.b", "size": "small", **command._forms(FORMS)},
         {"pair": "a.c", "size": "small", **command._forms({"eager": timing(1, 9)})},
-    ],
-    "steps": [
-        {"program": "a.d", "size": size}
-        | command._sides({"v1": timing(3e-5, 3e-5), "v2": timing(1e-5, 1e-5)})
-        for size in training.SIZES
     ],
     "programs": [],
     "work": [],
@@ -155,13 +142,17 @@ class ReportTest(unittest.TestCase):
         self.assertRegex(text, r"a\.b +small +20 +10 +0\.50 +0\.50–0\.50")
         self.assertIn("the best of four forms of TensorFlow 2 takes 0.50", text)
         self.assertIn("longer: none; perhaps: none", text)
-        for size in training.SIZES:
-            self.assertIn(f"1 training pages, {size}, by the step: 0.33", text)
         self.assertNotIn("Programs", text)
+
+    def test_whole_programs(self):
+        sides = command._sides({"v1": timing(3e-3, 3e-3), "v2": timing(1e-3, 1e-3)})
+        text = report.text({**REPORT, "programs": [{"pair": "a.d", **sides}]})
+        self.assertRegex(text, r"a\.d +3\.0 +1\.0 +3\.00 +3\.00–3\.00")
+        self.assertIn("1 whole programs, graph and traces included: 0.33", text)
 
     def test_markdown(self):
         tables = report.markdown(REPORT)
-        self.assertEqual(list(tables), ["Calls", "Steps"])
+        self.assertEqual(list(tables), ["Calls"])
         self.assertIn("| a.c | small |  |  | 5000000 |", tables["Calls"])
 
     def test_what_misses_its_bound_is_named(self):
@@ -171,7 +162,7 @@ class ReportTest(unittest.TestCase):
             {"pair": pair, "size": "large", **command._forms(timings)}
             for pair, timings in [("a.b", slower), ("a.c", unsure), ("a.d", FORMS)]
         ]
-        text = report.summary({**REPORT, "calls": calls, "steps": []})
+        text = report.summary({**REPORT, "calls": calls})
         self.assertIn("longer: a.b large; perhaps: a.c large", text)
         self.assertIn("too busy for these numbers", text)
 
@@ -185,15 +176,6 @@ class CommandTest(unittest.TestCase):
         scopes = ["scopes.op_names", "scopes.template_names"]
         self.assertEqual(parts, {"scopes": scopes, "basics": ["basics"]})
         self.assertEqual(list(command._parts([]))[-1], command.CLASSICS)
-
-    @parameterized.expand([("asked for", True), ("not asked for", False)])
-    def test_steps_take_minutes_and_are_timed_where(self, _, asked):
-        options = argparse.Namespace(steps=asked, memory=False)
-        found = topics.find("averages.train")
-        with mock.patch.object(command, "_pair"):
-            with mock.patch.object(command, "_training") as timed:
-                command._topic(command.Report(), *found, options, None)
-        self.assertEqual(timed.called, asked)
 
     def test_reports_are_put_together(self):
         whole = command.Report()

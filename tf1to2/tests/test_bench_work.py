@@ -56,6 +56,14 @@ class ProgramsTest(unittest.TestCase):
             for x, y in zip(value, wanted, strict=True):
                 self.assertLess(abs(x - y), 1e-4 * (1 + abs(y)), form)
 
+    @pytest.mark.slow
+    def test_the_start_and_the_memory_of_a_program(self):
+        found = sides.start_and_memory("mlp", 4, ["Session.run", "tf.function"])
+        self.assertEqual(list(found), ["compat.v1, Session.run", "tf.function"])
+        for costs in found.values():
+            self.assertGreater(costs["first"], 0)
+            self.assertGreater(costs["peak MB"], 0)
+
 
 def form(seconds, first=0.5):
     return {"seconds": seconds, "cpu": 2 * seconds, "first": first}
