@@ -1,8 +1,11 @@
 """What the cases of `tf.contrib`'s layers and loops share."""
 
+import functools
+
 import numpy as np
 
-from tf1to2.parity import FalseFriend, Layer, Raises
+from parity_tests import shorthand
+from tf1to2.parity import FalseFriend, Layer
 
 CONTRIB = {"graph": "contrib is in 1.15 only"}
 ONCE = {way: "another case of the pair" for way in ("dynamic", "xla")}
@@ -29,9 +32,7 @@ def friend(
     return make(name, slug, args, factory, skip, **more, **options)
 
 
-def refused(name, slug, args, match, error=ValueError, **options):
-    skip = {**CONTRIB, **options.pop("skip", {})}
-    return Raises.alike(name, slug, args, error, match, skip=skip, **options)
+refused = functools.partial(shorthand.refused, of="layer", skip=CONTRIB)
 
 
 def classes(seed=0, features=6, units=8, kinds=3):

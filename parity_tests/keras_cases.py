@@ -1,6 +1,7 @@
 """What the cases of the topics by Keras share: no left page of theirs runs today."""
 
-from tf1to2.parity import FalseFriend, Program
+from parity_tests import shorthand
+from tf1to2.parity import Program
 
 OLD = {"graph": "Keras 3 has no sessions; the recording stands for the left page"}
 # What is compiled reduces its losses in float32, in 1.15, whatever comes in.
@@ -34,11 +35,5 @@ def old(name, slug, args, *, kwargs=(), skip=(), **others):
 
 def friend(name, slug, args, naive, because, *, kwargs=(), skip=(), **others):
     """The same of a program that looks like its port, and has other numbers."""
-    return FalseFriend(
-        *(name, slug, args, dict(kwargs)),
-        of="program",
-        naive=naive,
-        because=because,
-        skip={**OLD, **dict(skip)},
-        **others,
-    )
+    more = {"kwargs": dict(kwargs), "skip": {**OLD, **dict(skip)}, **others}
+    return shorthand.friend(name, slug, args, naive, because, **more)

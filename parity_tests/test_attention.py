@@ -1,3 +1,4 @@
+import functools
 import unittest
 from unittest import mock
 
@@ -5,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import proof, shorthand
 from parity_tests.contrib import CONTRIB
 from tf1to2.parity import FalseFriend, Layer, Op, Raises, normal, uniform
 from tf1to2.parity.arrays import integers
@@ -78,9 +79,7 @@ def exact(p_choose_i, previous_attention, mode):
     return v2.monotonic_attention(p_choose_i, previous_attention, "recursive")
 
 
-def refused(name, slug, args, error, match, **options):
-    skip = {**CONTRIB, **options.pop("skip", {})}
-    return Raises.alike(name, slug, args, error, match, skip=skip, **options)
+refused = functools.partial(shorthand.refused, of="layer", skip=CONTRIB)
 
 
 SURE = np.float32([[0.25, 1, 0.5, 0.75]]), np.float32([[0, 0, 1, 0]])
@@ -208,37 +207,32 @@ CASES = [
         "make_bahdanau",
         "an empty sequence",
         [ZEROS["q"], ZEROS["m"], np.int32([0, 4])],
-        INVALID,
         "must be greater than zero",
-        of="layer",
+        INVALID,
         factory={"units": 3},
     ),
     refused(
         "make_luong",
         "another depth",
         [ZEROS["q"], ZEROS["m"]],
-        ValueError,
         "Incompatible or unknown inner dimensions between query and keys",
-        of="layer",
         factory={"units": 4},
     ),
     refused(
         "make_luong",
         "an unknown size of the memory",
         [ZEROS["q"], ZEROS["m"]],
-        ValueError,
         "fully defined inner dims",
-        of="layer",
         factory={"units": 3},
         dynamic=True,
-        skip={"eager": "an eager tensor has a size"},
+        skip={**CONTRIB, "eager": "an eager tensor has a size"},
     ),
     refused(
         "monotonic_attention",
         "another mode",
         [*SURE],
-        ValueError,
         "mode must be 'recursive', 'parallel', or 'hard'",
+        of="op",
         kwargs={"mode": "soft"},
     ),
     Raises(
@@ -255,27 +249,23 @@ CASES = [
         "make_monotonic",
         "another kind",
         [ZEROS["q"], ZEROS["m"]],
-        KeyError,
         "Dot",
-        of="layer",
+        KeyError,
         factory={"units": 3, "kind": "Dot"},
     ),
     refused(
         "make_attention_reader",
         "a memory of another batch",
         [ZEROS["m"], np.zeros([3, 4, 5], "f"), np.int32([1, 2, 3])],
-        INVALID,
         "Non-matching batch sizes between the memory",
-        of="layer",
+        INVALID,
         factory={"units": 3},
     ),
     refused(
         "make_two_memories",
         "not a size per memory",
         [ZEROS["m"], ZEROS["m"], ZEROS["m"]],
-        ValueError,
         "must contain exactly one integer per attention_mechanism",
-        of="layer",
         factory={"units": 3, "sizes": [5]},
     ),
 ]

@@ -6,12 +6,12 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
+from parity_tests.shorthand import refused
 from tf1to2.parity import (
     FalseFriend,
     Naive,
     Op,
     Program,
-    Raises,
     dyadic,
     integers,
     normal,
@@ -42,12 +42,6 @@ ALONE = "tf.layers.dense cannot run under Keras 3"
 TRACED = {"eager": "without tracing, every call draws"}
 
 INVALID = tf.errors.InvalidArgumentError
-
-
-def bad(name, slug, args, graph, eager, match, **options):
-    """Bad input: `graph` is also what a `tf.function` raises."""
-    options = {"function": graph, **options}
-    return Raises(name, slug, args, graph=graph, eager=eager, match=match, **options)
 
 
 CASES = [
@@ -197,146 +191,128 @@ CASES = [
         [SAMPLES, START],
         skip={"eager": "slow, and two hundred steps are proven eagerly"},
     ),
-    bad("product", "sizes", [SQUARE, WITH_NAN], ValueError, INVALID, SIZES),
-    bad(
+    refused("product", "sizes", [SQUARE, WITH_NAN], SIZES, eager=INVALID, of="op"),
+    refused(
         "product",
         "sizes, seen when run",
         [SQUARE, WITH_NAN],
-        INVALID,
-        INVALID,
         SIZES,
+        INVALID,
+        of="op",
         dynamic=True,
     ),
-    bad("product", "vectors", [SQUARE[0], SQUARE[0]], ValueError, INVALID, RANKS),
-    bad(
+    refused(
+        "product", "vectors", [SQUARE[0], SQUARE[0]], RANKS, eager=INVALID, of="op"
+    ),
+    refused(
         "product",
         "NumPy's doubles beside floats",
         [SQUARE, SQUARE.astype("d")],
-        TypeError,
-        INVALID,
         DTYPES,
+        TypeError,
+        eager=INVALID,
+        of="op",
     ),
-    bad("product", "mixed", [SQUARE, INTEGERS], TypeError, INVALID, DTYPES),
-    bad(
+    refused(
+        "product",
+        "mixed",
+        [SQUARE, INTEGERS],
+        DTYPES,
+        TypeError,
+        eager=INVALID,
+        of="op",
+    ),
+    refused(
         "product_of_random_matrices",
         "normal integers",
         [3, 1, "int32"],
-        TypeError,
-        TypeError,
         "int32",
-        of="program",
+        TypeError,
     ),
-    bad(
-        "product_kernel",
-        "a vector",
-        [[None]],
-        ValueError,
-        ValueError,
-        RANKS,
-        of="program",
-    ),
-    bad(
+    refused("product_kernel", "a vector", [[None]], RANKS),
+    refused(
         "polynomial",
         "two weights",
         [SQUARE[0], WEIGHTS[:2]],
-        ValueError,
-        INVALID,
         SIZES,
+        eager=INVALID,
+        of="op",
     ),
-    bad(
+    refused(
         "polynomial",
         "two columns of weights",
         [SQUARE[0], np.hstack([WEIGHTS, WEIGHTS])],
-        ValueError,
-        INVALID,
         "Can not squeeze",
+        eager=INVALID,
+        of="op",
     ),
-    bad(
+    refused(
         "polynomial",
         "a vector of weights",
         [SQUARE[0], WEIGHTS[:, 0]],
-        ValueError,
-        INVALID,
         RANKS,
+        eager=INVALID,
+        of="op",
     ),
-    bad(
-        "polynomial",
-        "a number",
-        [np.float32(2), WEIGHTS],
-        ValueError,
-        ValueError,
-        "axis. ?= 1 not in",
+    refused(
+        "polynomial", "a number", [np.float32(2), WEIGHTS], "axis. ?= 1 not in", of="op"
     ),
-    bad(
+    refused(
         "regularized_loss",
         "integers",
         [INTEGERS[0], INTEGERS[0], WEIGHTS.astype("i")],
-        TypeError,
-        INVALID,
         LOSS_DTYPES,
+        TypeError,
+        eager=INVALID,
+        of="op",
     ),
-    bad(
+    refused(
         "regularized_loss",
         "more targets than samples",
         [SQUARE[0], WEIGHTS[:, 0], WEIGHTS],
-        ValueError,
-        INVALID,
         "must be equal|Incompatible shapes",
+        eager=INVALID,
+        of="op",
     ),
-    bad(
+    refused(
         "fit_polynomial",
         "one batch without its steps",
         [SQUARE[0], WEIGHTS],
-        ValueError,
-        ValueError,
         "Cannot feed value|axis. ?= 1 not in",
-        of="program",
     ),
-    bad(
-        "fit_polynomial",
-        "two weights",
-        [SQUARE, WEIGHTS[:2]],
-        ValueError,
-        INVALID,
-        SIZES,
-        of="program",
+    refused(
+        "fit_polynomial", "two weights", [SQUARE, WEIGHTS[:2]], SIZES, eager=INVALID
     ),
-    bad(
+    refused(
         "fit_polynomial",
         "integers",
         [INTEGERS, WEIGHTS.astype("i")],
-        TypeError,
-        INVALID,
         LOSS_DTYPES,
-        of="program",
+        TypeError,
+        eager=INVALID,
     ),
-    bad(
+    refused(
         "fit_polynomial",
         "weights of another dtype",
         [SQUARE, WEIGHTS.astype("d")],
-        TypeError,
-        INVALID,
         DTYPES,
-        of="program",
+        TypeError,
+        eager=INVALID,
     ),
-    bad(
+    refused(
         "train_classifier",
         "a label that is no class",
         [IMAGES[:1], CLASSES[:1] + 10, KERNEL],
-        INVALID,
-        INVALID,
         "outside the valid range",
-        of="program",
+        INVALID,
         skip={"graph": ALONE},
     ),
-    bad(
+    refused(
         "drawn_batches",
         "a negative size",
         [2, -1, 1],
-        INVALID,
-        INVALID,
         "Dimension -1 must be >= 0",
-        of="program",
+        INVALID,
     ),
 ]
 

@@ -9,6 +9,7 @@ from google.protobuf.message import DecodeError
 from parameterized import parameterized
 
 from parity_tests import proof
+from parity_tests.shorthand import refused
 from tf1to2.parity import (
     FalseFriend,
     Op,
@@ -157,11 +158,6 @@ FEW = {**ONE, "dynamic": "mean_squared_error is proven in this way"}
 NO_XLA = {"xla": "XLA has no such kernel", "generated": "one size tells as much"}
 BATCHES = [{"b": 2}, {"b": 67}]
 IMAGES = normal("b", 5, 4, 2)
-
-
-def refused(name, slug, args, match, error=ValueError, **errors):
-    options = {"of": "program", **errors}
-    return Raises.alike(name, slug, args, error, match, **options)
 
 
 CASES = [

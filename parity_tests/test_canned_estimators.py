@@ -8,6 +8,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
+from parity_tests.shorthand import refused
 from tf1to2.parity import FalseFriend, Naive, Program, Raises
 from tf1to2.parity.v1 import legacy
 from v1_graph import canned_estimators as v1
@@ -92,18 +93,9 @@ def friend(name, slug, args, naive, because, options=(), skip=()):
     return program(name, slug, args, options, FalseFriend, **more)
 
 
-def refused(slug, labels, match, error=ValueError, options=(), graph=None):
-    return Raises(
-        "linear_classifier",
-        slug,
-        [FLOWERS, labels, 1, 16, dict(options)],
-        of="program",
-        graph=graph or error,
-        eager=error,
-        function=error,
-        match=match,
-        skip=ALONE,
-    )
+def refused_labels(slug, labels, match, error=ValueError, options=(), **others):
+    args = [FLOWERS, labels, 1, 16, dict(options)]
+    return refused("linear_classifier", slug, args, match, error, skip=ALONE, **others)
 
 
 # --- What is written in place of a canned estimator.
@@ -169,28 +161,28 @@ CASES = [
         "by default it is 0.2, and with optimizer=None min(0.2, 1 / sqrt(columns))",
         skip=ANOTHER,
     ),
-    refused("a third class", YES + 1, "Labels must <= n_classes - 1", INVALID),
-    refused("a class below 0", YES - 1, "Labels must >= 0", INVALID),
-    refused("one class", YES, "n_classes must be > 2", options={"n_classes": 1}),
-    refused(
+    refused_labels("a third class", YES + 1, "Labels must <= n_classes - 1", INVALID),
+    refused_labels("a class below 0", YES - 1, "Labels must >= 0", INVALID),
+    refused_labels("one class", YES, "n_classes must be > 2", options={"n_classes": 1}),
+    refused_labels(
         "words",
         np.array(["no", "yes"])[YES],
         "Cast string to float|give a vocabulary",
         graph=tf.errors.UnimplementedError,
     ),
-    refused(
+    refused_labels(
         "floats for three classes",
         YES.astype("f"),
         "Labels dtype should be integer",
         options={"n_classes": 3},
     ),
-    refused(
+    refused_labels(
         "one-hot",
         np.eye(3, dtype="int64")[KINDS],
         "Mismatched label shape",
         options={"n_classes": 3},
     ),
-    refused(
+    refused_labels(
         "a word that is in no vocabulary",
         np.array(NAMES)[KINDS],
         "Labels must >= 0",

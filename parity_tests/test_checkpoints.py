@@ -11,11 +11,12 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
+from parity_tests.shorthand import refused
 from tf1to2.checkpoint.following import make_plan
 from tf1to2.checkpoint.maps import read_map
 from tf1to2.checkpoint.reading import Checkpoint
 from tf1to2.checkpoint.writing import write
-from tf1to2.parity import FalseFriend, Naive, Program, Raises, dyadic, normal
+from tf1to2.parity import FalseFriend, Naive, Program, dyadic, normal
 from tf1to2.parity.distance import same_bits
 from tf1to2.parity.v1 import legacy
 from v1_graph import checkpoints as v1
@@ -109,19 +110,6 @@ def finish(trainer, x, y, steps):
     return {"losses": losses, "state": state, "files": files}
 
 
-def refused(name, slug, args, match, graph=ValueError, eager=None, function=None):
-    return Raises(
-        name,
-        slug,
-        args,
-        of="program",
-        graph=graph,
-        eager=eager or graph,
-        function=function or eager or graph,
-        match=match,
-    )
-
-
 INVALID, MISSING = tf.errors.InvalidArgumentError, tf.errors.NotFoundError
 CASES = [
     Program("train", "the classic", [*LINE, 3]),
@@ -184,8 +172,7 @@ CASES = [
         "another shape",
         [*DATA, ZERO, 1, but(bias=np.float64([1, 2, 3]))],
         "[Ss]hape",
-        INVALID,
-        ValueError,
+        graph=INVALID,
     ),
     refused(
         "train",
@@ -212,9 +199,7 @@ CASES = [
         "labels of another size",
         [DATA[0], DATA[1].T[:, :3], ZERO, 1, 1],
         "Dimensions must be equal|[Ii]ncompatible shapes",
-        ValueError,
-        INVALID,
-        ValueError,
+        eager=INVALID,
     ),
     Program(
         "restore_part",
@@ -304,7 +289,8 @@ CASES = [
         "no such layer",
         [np.ones((2, 2)), {"fc9": [np.ones((2, 1)), np.ones(1)]}, SMALL_ZEROS],
         "fc9",
-        eager=KeyError,
+        KeyError,
+        graph=ValueError,
     ),
     Program(
         "inspect",

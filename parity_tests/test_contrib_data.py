@@ -1,13 +1,14 @@
 import collections
+import functools
 import unittest
 
 import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import PLAIN, proof
+from parity_tests import PLAIN, proof, shorthand
 from parity_tests.contrib import CONTRIB
-from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity import Program
 from v1_graph import contrib_data as v1
 from v2_eager import contrib_data as v2
 
@@ -79,26 +80,9 @@ def with_the_rest(text, defaults, batch_size):
     return list(dataset.batch(batch_size).as_numpy_iterator())
 
 
-def program(name, slug, args, kwargs=(), skip=SKIP, **options):
-    return Program(name, slug, args, dict(kwargs), skip=skip, **options)
-
-
-def friend(name, slug, args, naive, because, **options):
-    return FalseFriend(
-        name,
-        slug,
-        args,
-        of="program",
-        naive=naive,
-        because=because,
-        skip=SKIP,
-        **options,
-    )
-
-
-def refused(name, slug, args, error, match, kwargs=(), **options):
-    more = {"of": "program", "kwargs": dict(kwargs), "skip": SKIP, **options}
-    return Raises.alike(name, slug, args, error, match, **more)
+program = functools.partial(Program, skip=SKIP)
+friend = functools.partial(shorthand.friend, skip=SKIP)
+refused = functools.partial(shorthand.refused, skip=SKIP)
 
 
 CASES = [
@@ -191,37 +175,35 @@ CASES = [
         differs="structure",
     ),
     refused(
-        "same_structure", "a list for a tuple", [[1], (1,)], TypeError, "same nested"
+        "same_structure", "a list for a tuple", [[1], (1,)], "same nested", TypeError
     ),
-    refused("same_structure", "a part more", [[1, 2], [1]], ValueError, "same nested"),
-    refused(
-        "up_to", "a part too few", [SHALLOW, {**DEEP, "a": [1]}], ValueError, "length"
-    ),
-    refused("up_to", "another key", [{"a": 0}, {"b": 1}], ValueError, "input_tree"),
-    refused("up_to", "no structure", [[0], 1], TypeError, "must also be a sequence"),
-    refused("read_batches", "no number", [["x\n"], 2, 1, 1], INVALID, "convert string"),
+    refused("same_structure", "a part more", [[1, 2], [1]], "same nested"),
+    refused("up_to", "a part too few", [SHALLOW, {**DEEP, "a": [1]}], "length"),
+    refused("up_to", "another key", [{"a": 0}, {"b": 1}], "input_tree"),
+    refused("up_to", "no structure", [[0], 1], "must also be a sequence", TypeError),
+    refused("read_batches", "no number", [["x\n"], 2, 1, 1], "convert string", INVALID),
     refused(
         "bucket",
         "a length that is too large",
         [[1, 4, 3], [2, 4], [1, 1, 1]],
-        INVALID,
         "must have length < max",
-        {"pad_to_bucket_boundary": True},
+        INVALID,
         eager=tf.errors.InternalError,
+        kwargs={"pad_to_bucket_boundary": True},
     ),
     refused(
         "read_csv",
         "a field without a default",
         [EMPTY, ["int32", "float32", [""]], 2],
-        INVALID,
         "Field 1 is required but missing",
+        INVALID,
     ),
     refused(
         "read_csv",
         "more fields than defaults",
         [EMPTY, [[0], [0.0]], 2],
-        INVALID,
         "Expect 2",
+        INVALID,
     ),
 ]
 PROOF = proof(v1, v2, CASES)

@@ -287,7 +287,6 @@ CASES = [
         "a vector",
         [np.zeros(3, "f")],
         "min_ndim=2, found ndim=1",
-        of="layer",
         factory={"units": [2]},
     ),
     refused(
@@ -295,7 +294,6 @@ CASES = [
         "an integer for a scale",
         [np.zeros([2, 3], "f")],
         "scale cannot be an integer",
-        of="layer",
         factory={"units": [2], "scale": 1},
     ),
     refused(
@@ -303,7 +301,6 @@ CASES = [
         "a scale below 0",
         [np.zeros([2, 3], "f")],
         "less than 0 on a regularizer",
-        of="layer",
         factory={"units": [2], "scale": -1.0},
     ),
     refused(
@@ -311,7 +308,6 @@ CASES = [
         "an image without a batch",
         [np.zeros([3, 3, 1], "f")],
         "ndim=4|rank 4",
-        of="layer",
         factory={"filters": [2, 2], "size": 3},
     ),
     refused(
@@ -319,7 +315,6 @@ CASES = [
         "another padding",
         [np.zeros([1, 3, 3, 1], "f")],
         "padding",
-        of="layer",
         factory={"filters": [2, 2], "size": 3, "padding": "FULL"},
     ),
     refused(
@@ -327,7 +322,6 @@ CASES = [
         "a kernel larger than the image",
         [np.zeros([1, 2, 2, 1], "f")],
         "Negative dimension size|negative",
-        of="layer",
         factory={"filters": [2, 2], "size": 3, "padding": "VALID"},
     ),
     refused(
@@ -343,7 +337,6 @@ CASES = [
         [np.array([[1, 5]])],
         r"= 5 is not in \[0, 5\)",
         INVALID,
-        of="layer",
         factory={"vocab_size": 5, "embed_dim": 2},
     ),
     refused(
@@ -351,14 +344,19 @@ CASES = [
         "no size",
         [np.array([[1, 5]])],
         "Must specify vocab size",
-        of="layer",
         factory={"vocab_size": 5, "embed_dim": None},
     ),
-    refused("penalty", "an integer", [[np.ones(3, "f")], 0.5, 1], "be an integer"),
     refused(
-        "penalty", "a weight below 0", [[np.ones(3, "f")], -0.5, 1.0], "less than 0"
+        "penalty", "an integer", [[np.ones(3, "f")], 0.5, 1], "be an integer", of="op"
     ),
-    refused("penalty", "nothing", [[], 0.5, 1.0], "No weights to regularize"),
+    refused(
+        "penalty",
+        "a weight below 0",
+        [[np.ones(3, "f")], -0.5, 1.0],
+        "less than 0",
+        of="op",
+    ),
+    refused("penalty", "nothing", [[], 0.5, 1.0], "No weights to regularize", of="op"),
 ]
 PROOF = proof(v1, v2, CASES)
 

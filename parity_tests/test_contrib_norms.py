@@ -322,14 +322,12 @@ CASES = [
         [np.zeros([2, 2]), True],
         "float64|double",
         TypeError,
-        of="layer",
     ),
     refused(
         "make_layer_norm",
         "an axis that there is not",
         [np.zeros([4, 2], "f")],
         "must be < rank",
-        of="layer",
         factory={"begin_norm_axis": 2},
     ),
     refused(
@@ -337,7 +335,6 @@ CASES = [
         "an axis of beta that there is not",
         [np.zeros([4, 2], "f")],
         "must be < rank",
-        of="layer",
         factory={"begin_params_axis": 2},
     ),
     refused(
@@ -345,14 +342,12 @@ CASES = [
         "more groups than channels",
         [np.zeros([2, 2, 2, 6], "f")],
         "Invalid groups 32 for 6 channels",
-        of="layer",
     ),
     refused(
         "make_group_norm",
         "no whole groups",
         [np.zeros([2, 2, 2, 6], "f")],
         "6 channels is not commensurate with 4 groups",
-        of="layer",
         factory={"groups": 4},
     ),
     refused(
@@ -360,7 +355,6 @@ CASES = [
         "the channels among the axes",
         [np.zeros([2, 2, 2, 6], "f")],
         "mutually exclusive",
-        of="layer",
         factory={"groups": 2, "reduction_axes": (-2, -1)},
     ),
     refused(
@@ -368,7 +362,6 @@ CASES = [
         "no such axis",
         [np.zeros([2, 2, 2, 6], "f")],
         "Axis is out of bounds",
-        of="layer",
         factory={"groups": 2, "channels_axis": 4},
     ),
     refused(

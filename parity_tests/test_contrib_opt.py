@@ -1,3 +1,4 @@
+import functools
 import unittest
 from unittest import mock
 
@@ -5,9 +6,9 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import proof, shorthand
 from parity_tests.contrib import CONTRIB
-from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity import Program
 from v1_graph import contrib_opt as v1
 from v2_eager import contrib_opt as v2
 from v2_eager.numerics import optimizers
@@ -52,18 +53,9 @@ def tasks(seed=0):
     return [x, targets, present, drawn(random, shapes)]
 
 
-def program(name, slug, args, kwargs=(), **options):
-    return Program(name, slug, args, dict(kwargs), skip=CONTRIB, **options)
-
-
-def friend(name, slug, args, naive, because, kwargs=(), **options):
-    more = {"naive": naive, "because": because, "of": "program", "skip": CONTRIB}
-    return FalseFriend(name, slug, args, dict(kwargs), **more, **options)
-
-
-def refused(name, slug, args, match, error=ValueError):
-    more = {"of": "program", "skip": CONTRIB}
-    return Raises.alike(name, slug, args, error, match, **more)
+program = functools.partial(Program, skip=CONTRIB)
+friend = functools.partial(shorthand.friend, skip=CONTRIB)
+refused = functools.partial(shorthand.refused, skip=CONTRIB)
 
 
 # --- What is written in their place.

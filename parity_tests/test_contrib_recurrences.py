@@ -197,7 +197,6 @@ CASES = [
         "sizes of other maps",
         [RNG.normal(size=[3, 4, 6, 2]).astype("f")],
         "Invalid input_shape",
-        of="layer",
         factory={"channels": 3, "kernel": [3, 3], "sizes": [6, 2]},
     ),
     program("predict_frames", "six steps", [FILMS, START, 6]),
@@ -218,7 +217,6 @@ CASES = [
         "units that do not divide",
         [X],
         "num_units must be divisible by number_of_groups",
-        of="layer",
         factory={"units": 5, "groups": 2},
     ),
     refused(
@@ -226,7 +224,6 @@ CASES = [
         "inputs that do not divide",
         [X[:, :, :3]],
         r"input size \(3\) must be divisible by number_of_groups \(2\)",
-        of="layer",
         factory={"units": 8, "groups": 2},
     ),
     layer(

@@ -1,3 +1,4 @@
+import functools
 import unittest
 from unittest import mock
 
@@ -5,8 +6,8 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
-from tf1to2.parity import FalseFriend, Layer, Program, Raises
+from parity_tests import proof, shorthand
+from tf1to2.parity import FalseFriend, Layer, Program
 from tf1to2.parity.arrays import integers, normal
 from v1_graph import contrib_rnn as v1
 from v2_eager import contrib_rnn as v2
@@ -71,9 +72,7 @@ def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
     return cls(name, slug, args, factory=factory, skip=skip, **options)
 
 
-def refused(name, slug, args, match, error=ValueError, skip=(), **options):
-    skip = {**CONTRIB, **dict(skip)}
-    return Raises.alike(name, slug, args, error, match, skip=skip, **options)
+refused = functools.partial(shorthand.refused, of="layer", skip=CONTRIB)
 
 
 # --- What is written in place of contrib.
@@ -241,7 +240,6 @@ CASES = [
         "no window",
         [X],
         "attn_length should be greater than zero",
-        of="layer",
         factory={"units": 4, "window": 0},
     ),
     refused(
@@ -249,7 +247,6 @@ CASES = [
         "no outputs",
         [X],
         "output_size must be > 0",
-        of="layer",
         factory={"units": 4, "inputs": 2, "outputs": 0},
     ),
     refused(
@@ -257,7 +254,6 @@ CASES = [
         "no words",
         [np.zeros([2, 3, 1], "i4")],
         "must be > 0",
-        of="layer",
         factory={"units": 4, "classes": 0, "size": 2},
     ),
     refused(

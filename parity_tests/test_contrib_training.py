@@ -1,4 +1,5 @@
 import dataclasses
+import functools
 import json
 import unittest
 from unittest import mock
@@ -7,9 +8,9 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import proof, shorthand
 from parity_tests.contrib import CONTRIB
-from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity import Program, Raises
 from v1_graph import contrib_training as v1
 from v2_eager import contrib_training as v2
 from v2_eager.numerics import metrics
@@ -74,14 +75,8 @@ def program(name, slug, args, kwargs=(), skip=(), **options):
     return Program(name, slug, args, dict(kwargs), skip=skip, **options)
 
 
-def friend(name, slug, args, naive, because, kwargs=(), skip=CONTRIB, **options):
-    more = {"naive": naive, "because": because, "of": "program", "skip": skip}
-    return FalseFriend(name, slug, args, dict(kwargs), **more, **options)
-
-
-def refused(name, slug, args, match, error=ValueError, skip=CONTRIB, **options):
-    more = {"of": "program", "skip": skip}
-    return Raises.alike(name, slug, args, error, match, **more, **options)
+friend = functools.partial(shorthand.friend, skip=CONTRIB)
+refused = functools.partial(shorthand.refused, skip=CONTRIB)
 
 
 # --- What is written in their place.

@@ -16,6 +16,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
+from parity_tests.shorthand import refused
 from tf1to2.parity import Program, Raises
 from tf1to2.parity.distance import same_bits
 from v1_graph import distributed as v1
@@ -36,20 +37,6 @@ NO_ESTIMATOR = "TensorFlow 2.16 and later have no Estimator"
 def tf_config(job, index, **cluster):
     cluster = cluster or {"chief": WORKERS[:1], "worker": WORKERS[1:], "ps": PS}
     return json.dumps({"cluster": cluster, "task": {"type": job, "index": index}})
-
-
-def same_error(name, slug, args, kind=ValueError, *, match, **options):
-    return Raises(
-        name,
-        slug,
-        args,
-        of="program",
-        graph=kind,
-        eager=kind,
-        function=kind,
-        match=match,
-        **options,
-    )
 
 
 FAST = [
@@ -75,17 +62,17 @@ FAST = [
         [PS, WORKERS, "ps", 1],
         skip={"function": PLAIN},
     ),
-    same_error(
+    refused(
         "cluster_of",
         "no such task",
         [PS, WORKERS, "worker", 2],
-        match="No task with index 2 in job 'worker'",
+        "No task with index 2 in job 'worker'",
     ),
-    same_error(
+    refused(
         "cluster_of",
         "no such job",
         [PS, WORKERS, "evaluator", 0],
-        match="No such job in cluster: 'evaluator'",
+        "No such job in cluster: 'evaluator'",
     ),
     *[
         Program(
@@ -96,19 +83,19 @@ FAST = [
         )
         for job, index in [("chief", 0), ("worker", 0), ("ps", 1)]
     ],
-    same_error(
+    refused(
         "task_of",
         "no JSON",
         ["{'cluster': {}}"],
+        "property name",
         json.JSONDecodeError,
-        match="property name",
         skip={"graph": NO_ESTIMATOR},
     ),
-    same_error(
+    refused(
         "task_of",
         "no such task",
         [tf_config("worker", 3)],
-        match="3 is not a valid task_id|No task with index 3",
+        "3 is not a valid task_id|No task with index 3",
         skip={"graph": NO_ESTIMATOR},
     ),
     Program(

@@ -1,3 +1,4 @@
+import functools
 import unittest
 
 import numpy as np
@@ -5,6 +6,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
+from parity_tests.shorthand import refused
 from tf1to2.parity import FalseFriend, Op, Program, Raises
 from tf1to2.parity.arrays import integers, normal
 from v1_graph import embeddings as v1
@@ -195,29 +197,7 @@ def limited_where_looked_up(table, ids, targets, limit, in_table):
     return v2.normalize_rows(table, ids, targets, limit, False)
 
 
-def refused(pair, slug, arguments, match):
-    return Raises(
-        pair,
-        slug,
-        arguments,
-        of="program",
-        graph=ValueError,
-        eager=ValueError,
-        function=ValueError,
-        match=match,
-    )
-
-
-def refused_op(pair, slug, arguments, match):
-    return Raises(
-        pair,
-        slug,
-        arguments,
-        graph=tf.errors.InvalidArgumentError,
-        eager=tf.errors.InvalidArgumentError,
-        function=tf.errors.InvalidArgumentError,
-        match=match,
-    )
+refused_op = functools.partial(refused, error=tf.errors.InvalidArgumentError, of="op")
 
 
 FEWER = "as many steps and rows"

@@ -1,4 +1,5 @@
 import contextlib
+import functools
 import io
 import tempfile
 import unittest
@@ -10,8 +11,8 @@ import tensorflow as tf
 from absl import flags
 from parameterized import parameterized
 
-from parity_tests import PLAIN, proof
-from tf1to2.parity import Mismatch, Naive, Program, Raises
+from parity_tests import PLAIN, proof, shorthand
+from tf1to2.parity import Mismatch, Naive, Program
 from tf1to2.parity.v1 import legacy
 from v1_graph import estimators as v1
 from v2_eager import estimators as v2
@@ -31,18 +32,7 @@ def program(name, slug, args, kwargs=(), skip=(), **options):
     return Program(name, slug, args, dict(kwargs), skip=skip, **options)
 
 
-def refused(name, slug, args, match, error=ValueError, graph=None, function=None):
-    return Raises(
-        name,
-        slug,
-        args,
-        of="program",
-        graph=graph or error,
-        eager=error,
-        function=function or error,
-        match=match,
-        skip=ALONE,
-    )
+refused = functools.partial(shorthand.refused, skip=ALONE)
 
 
 DEFAULTS = {
@@ -114,15 +104,15 @@ CASES = [
         "a label that there is not",
         [(ROWS, LABELS + 1), [{"steps": 6}]],
         "label value of 3 which is outside the valid range",
-        error=tf.errors.InvalidArgumentError,
+        tf.errors.InvalidArgumentError,
     ),
     refused(
         "train",
         "a loss that is not a number",
         [(ROWS * NAN_ROW, LABELS), [{"steps": 6}], "hidden=[]"],
         "NaN loss during training",
+        tf.errors.InvalidArgumentError,
         graph=tf.compat.v1.train.NanLossDuringTrainingError,
-        error=tf.errors.InvalidArgumentError,
     ),
     program("evaluate", "all batches", [DATA, EVAL_DATA, 3]),
     program("evaluate", "two batches", [DATA, EVAL_DATA, 3, 2]),
@@ -146,7 +136,7 @@ CASES = [
         "rows of another width",
         [DATA, ROWS[7:, :2], 1],
         "shape|[Ss]ize",
-        error=tf.errors.InvalidArgumentError,
+        tf.errors.InvalidArgumentError,
         function=TypeError,
     ),
     program("serve", "four signatures", [DATA, ROWS[7:], 3]),

@@ -17,7 +17,8 @@ from absl import app, flags, logging
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
-from tf1to2.parity import FalseFriend, Program, Raises
+from parity_tests.shorthand import refused
+from tf1to2.parity import FalseFriend, Program
 from tf1to2.parity.v1 import legacy
 from v1_graph import files as v1
 from v2_eager import files as v2
@@ -35,14 +36,9 @@ NUMBERED = ["q/b1", "q/b10", "q/b9", "q/B2", "q/.b", "q/ab", "q/d/b3"]
 ODD_LINES = "the\n\u2028\nof\x0cto\n\x85\nand\n".encode()
 
 
-def raises(name, slug, args, error, match):
-    return Raises.alike(name, slug, args, error, match, of="program")
-
-
-def mended(name, slug, args, error, match, **options):
+def mended(name, slug, args, match, error, **others):
     """What the genuine TensorFlow 1.15.5 refused, and today's two sides do not."""
-    options = {"of": "program", "genuine": error, **options}
-    return Raises.alike(name, slug, args, None, match, **options)
+    return refused(name, slug, args, match, None, genuine=error, **others)
 
 
 def written_by_python(first, second, mode="a"):
@@ -240,14 +236,14 @@ CASES = [
         differs="structure",
         skip={"function": PLAIN},
     ),
-    raises(
+    refused(
         "write_and_read",
         "a folder that there is not",
         ["a", "b", "a", "no/notes.txt"],
-        MISSING,
         "no/notes.txt; No such file or directory",
+        MISSING,
     ),
-    raises("write_and_read", "mode x", ["a", "b", "x"], INVALID, "mode is not 'r' or"),
+    refused("write_and_read", "mode x", ["a", "b", "x"], "mode is not 'r' or", INVALID),
     Program(
         "read_at",
         "from the beginning",
@@ -269,7 +265,7 @@ CASES = [
         expect={"piece": b"67", "rest": b"89", "tell": [6, 8], "size": 10},
         skip={"function": PLAIN},
     ),
-    raises("read_at", "beyond the end", [b"0123", 9, 2], OUT, "reached end of file"),
+    refused("read_at", "beyond the end", [b"0123", 9, 2], "reached end of file", OUT),
     FalseFriend(
         "read_at",
         "text",
@@ -280,14 +276,14 @@ CASES = [
         because="a GFile counts bytes in mode r, open counts characters",
         skip={"function": PLAIN},
     ),
-    raises(
+    refused(
         "read_at",
         "half a character",
         ["h\xe9llo".encode(), 0, 2, 0, "r"],
-        UnicodeDecodeError,
         "unexpected end of data",
+        UnicodeDecodeError,
     ),
-    raises("read_at", "no such whence", [b"0123", 0, 1, 3], INVALID, "whence"),
+    refused("read_at", "no such whence", [b"0123", 0, 1, 3], "whence", INVALID),
     Program(
         "load_vocabulary",
         "a line without an end",
@@ -322,12 +318,12 @@ CASES = [
         differs="structure",
         skip={"function": PLAIN},
     ),
-    raises(
+    refused(
         "load_vocabulary",
         "Latin-1",
         ["h\xe9\n".encode("latin-1")],
-        UnicodeDecodeError,
         "can't decode byte 0xe9",
+        UnicodeDecodeError,
     ),
     Program(
         "fresh_folder",
@@ -362,26 +358,26 @@ CASES = [
         },
         skip={"function": PLAIN},
     ),
-    raises(
+    refused(
         "fresh_folder",
         "a folder above it that there is not",
         [[], "runs/a", False],
-        MISSING,
         "runs/a; No such file or directory",
+        MISSING,
     ),
-    raises(
+    refused(
         "fresh_folder",
         "a file above it",
         [["runs"], "runs/a"],
-        NOT_SO,
         "(?i)not a directory",
+        NOT_SO,
     ),
     mended(
         "fresh_folder",
         "a file of that name",
         [["runs"], "runs"],
-        NOT_SO,
         "Not a directory",
+        NOT_SO,
         skip={"function": PLAIN},
     ),
     Program(
@@ -420,19 +416,19 @@ CASES = [
         },
         skip={"function": PLAIN},
     ),
-    raises(
+    refused(
         "list_folder",
         "a folder that there is not",
         [NUMBERED, "none", ["q/*"]],
-        MISSING,
         "Could not find directory .*none",
+        MISSING,
     ),
     mended(
         "list_folder",
         "a pattern in a folder that there is not",
         [NUMBERED, "q", ["none/*"]],
-        MISSING,
         "No such file or directory",
+        MISSING,
         skip={"function": PLAIN},
     ),
     Program(
@@ -483,26 +479,26 @@ CASES = [
         expect={"c": (8, "long.txt")},
         skip={"function": PLAIN},
     ),
-    raises(
+    refused(
         "copy_and_rename",
         "no file",
         [["a"], "none", "b", "c"],
-        MISSING,
         "none; No such file or directory",
+        MISSING,
     ),
-    raises(
+    refused(
         "copy_and_rename",
         "the copy is there",
         [["a", "b"], "a", "b", "c"],
-        EXISTS,
         "file already exists",
+        EXISTS,
     ),
-    raises(
+    refused(
         "copy_and_rename",
         "the new name is there",
         [["a", "c"], "a", "b", "c"],
-        EXISTS,
         "file already exists",
+        EXISTS,
     ),
     Program(
         "copy_by_ops",
@@ -522,19 +518,19 @@ CASES = [
         naive=matched_by_gfile,
         because="the op sorts all matches, gfile goes pattern by pattern",
     ),
-    raises(
+    refused(
         "copy_by_ops",
         "no file",
         [NUMBERED, "q/none", "q/c", ["q/*"]],
-        MISSING,
         "q/none; No such file or directory",
+        MISSING,
     ),
     mended(
         "copy_by_ops",
         "a pattern in a folder that there is not",
         [NUMBERED, "q/b1", "q/c", ["none/*"]],
-        MISSING,
         "No such file or directory",
+        MISSING,
     ),
     Program(
         "read_flags",
@@ -625,7 +621,7 @@ CASES = [
         skip={"function": PLAIN},
     ),
     *[
-        raises("read_flags", slug, [arguments], error, match)
+        refused("read_flags", slug, [arguments], match, error)
         for slug, arguments, error, match in [
             (
                 "a required one is missing",

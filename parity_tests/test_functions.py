@@ -13,7 +13,8 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
-from tf1to2.parity import FalseFriend, Program, Raises, integers, normal
+from parity_tests.shorthand import friend
+from tf1to2.parity import Program, Raises, integers, normal
 from v1_graph import functions as v1
 from v2_eager import functions as v2
 
@@ -151,11 +152,6 @@ LATER = [
     ("kernel", normal(5, 3)),
     ("loss", normal()),
 ]
-
-
-def friend(name, slug, args, naive, because, **options):
-    more = {"of": "program", "naive": naive, "because": because}
-    return FalseFriend(name, slug, args, **more, **options)
 
 
 def too_late(slug, args, match):

@@ -1,3 +1,4 @@
+import functools
 import tempfile
 import unittest
 
@@ -6,7 +7,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import PLAIN, proof
+from parity_tests import PLAIN, proof, shorthand
 from tf1to2.parity import FalseFriend, Op, Program, Raises, normal
 from v1_graph import input_pipelines as v1
 from v2_eager import input_pipelines as v2
@@ -197,18 +198,9 @@ def characters_for_bytes(texts):
     return {**answer, "bytes": answer["characters"]}
 
 
-def program(name, slug, args, kwargs=(), skip=SKIP, **options):
-    return Program(name, slug, args, dict(kwargs), skip=skip, **options)
-
-
-def friend(name, slug, args, naive, because, kwargs=(), skip=SKIP, **options):
-    more = {"naive": naive, "because": because, "skip": skip, "of": "program"}
-    return FalseFriend(name, slug, args, dict(kwargs), **{**more, **options})
-
-
-def refused(name, slug, args, match, error=INVALID, kwargs=(), **options):
-    more = {"of": "program", "kwargs": dict(kwargs), "skip": SKIP, **options}
-    return Raises.alike(name, slug, args, error, match, **more)
+program = functools.partial(Program, skip=SKIP)
+friend = functools.partial(shorthand.friend, skip=SKIP)
+refused = functools.partial(shorthand.refused, skip=SKIP)
 
 
 CASES = [
@@ -218,6 +210,7 @@ CASES = [
         "a frame that is too wide",
         [ODD, 1],
         "Number of (float )?values != expected",
+        INVALID,
     ),
     Op("parse_sequences", "many", [serialized(SEQUENCES), 3], skip=TEXT, exact=True),
     Raises.alike(
@@ -257,7 +250,7 @@ CASES = [
         [ROWS, [16, 8, 4]],
         the_rest_too,
         "drop_remainder leaves out the rest of every bucket",
-        {"boundaries": [8, 24], "drop_remainder": True},
+        kwargs={"boundaries": [8, 24], "drop_remainder": True},
         differs="structure",
     ),
     refused(
@@ -274,7 +267,7 @@ CASES = [
         [ROWS, [16]],
         "Padding value tensor|Invalid `padding_values`",
         TypeError,
-        {"pad": np.int64(0)},
+        kwargs={"pad": np.int64(0)},
     ),
     program("read_shards", "a share of the files", [SHARDS, 3, 1, 5, (3, 1)]),
     program("read_shards", "a share of the lines", [SHARDS, 3, 1, 5, (3, 1), False]),
@@ -302,8 +295,10 @@ CASES = [
         file_by_file,
         "cycle_length files are read in turn, block_length lines of each",
     ),
-    refused("read_shards", "no number", [{"a": b"x\n"}, 1, 1, 1], "StringToNumber"),
-    refused("read_shards", "no file", [{}, 1, 1, 1], "No files matched"),
+    refused(
+        "read_shards", "no number", [{"a": b"x\n"}, 1, 1, 1], "StringToNumber", INVALID
+    ),
+    refused("read_shards", "no file", [{}, 1, 1, 1], "No files matched", INVALID),
     program("read_images", "two files", [CIFAR, 8, 6, 16], float32=True),
     program("read_images", "padded", [CIFAR, 8, 10, 64], float32=True),
     friend(

@@ -1,3 +1,4 @@
+import functools
 import os
 import tempfile
 import unittest
@@ -8,8 +9,8 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import legacy_keras, proof
-from tf1to2.parity import FalseFriend, Layer, Naive, Op, Program, Raises, structure
+from parity_tests import legacy_keras, proof, shorthand
+from tf1to2.parity import FalseFriend, Layer, Naive, Op, Program, structure
 from tf1to2.parity.arrays import integers, normal
 from tf1to2.parity.false_friends import both
 from tf1to2.parity.releases import here
@@ -39,9 +40,7 @@ def layer(name, slug, args, factory=(), skip=(), **options):
     return Layer(name, slug, args, factory=factory, skip=skip, **options)
 
 
-def refused(name, slug, args, match, error=ValueError, skip=SKIP, **options):
-    skip = {k: v for k, v in skip.items() if k == "graph"}
-    return Raises.alike(name, slug, args, error, match, skip=skip, **options)
+refused = functools.partial(shorthand.refused, of="layer", skip={"graph": ALONE})
 
 
 CASES = [
@@ -241,7 +240,6 @@ CASES = [
         "a vector",
         [np.zeros(3, "f")],
         "min_ndim=2, found ndim=1",
-        of="layer",
         factory={"units": [2]},
     ),
     refused(
@@ -249,11 +247,10 @@ CASES = [
         "unknown features",
         [np.zeros([2, 3], "f")],
         "last dimension.*defined",
-        of="layer",
-        factory={"units": [2]},
-        dynamic=True,
         eager=None,
         function=None,
+        factory={"units": [2]},
+        dynamic=True,
         expect=(
             [structure.distinct("perceptron/dense/bias:0", [2])] * 2,
             0,
@@ -264,7 +261,6 @@ CASES = [
         "an image without a batch",
         [np.zeros([3, 3, 1], "f")],
         "expected ndim=4, found ndim=3",
-        of="layer",
         factory={"filters": 2, "size": (3, 3)},
     ),
     refused(
@@ -272,7 +268,6 @@ CASES = [
         "another padding",
         [np.zeros([1, 3, 3, 1], "f")],
         "padding",
-        of="layer",
         factory={"filters": 2, "size": (3, 3), "padding": "full"},
     ),
     refused(
@@ -280,7 +275,6 @@ CASES = [
         "a kernel larger than the image",
         [np.zeros([1, 2, 2, 1], "f")],
         "Negative dimension size|negative",
-        of="layer",
         factory={"filters": 2, "size": (3, 3)},
     ),
     refused(
@@ -296,8 +290,7 @@ CASES = [
         [IDS + 2],
         r"= 5 is not in \[0, 5\)",
         tf.errors.InvalidArgumentError,
-        {},
-        of="layer",
+        skip={},
         factory={"classes": 5, "size": 2},
     ),
     refused(
@@ -306,7 +299,6 @@ CASES = [
         [np.zeros([2, 2, 2, 2]), True],
         "float64|double",
         TypeError,
-        of="layer",
         factory={"fused": True},
     ),
     refused(
@@ -314,7 +306,6 @@ CASES = [
         "an axis that there is not",
         [np.zeros([4, 2], "f")],
         "must be < rank",
-        of="layer",
         factory={"begin_axis": 2},
     ),
     refused(

@@ -296,7 +296,6 @@ CASES = [
         "no heads",
         [np.zeros([2, 3, 4], "f"), np.zeros([2, 3, 4], "f"), np.zeros([2, 2, 4], "f")],
         "With less than 1 heads, use a non-attention decoder",
-        of="layer",
         factory={"units": 4, "heads": 0},
     ),
     refused(
@@ -304,7 +303,6 @@ CASES = [
         "no words",
         [np.zeros([2, 3], "i")] * 2,
         "embedding_classes and embedding_size must be > 0",
-        of="layer",
         factory={**TRANSLATOR, "sources": 0},
     ),
     refused(
@@ -312,6 +310,7 @@ CASES = [
         "lists of other lengths",
         [[*GIVEN], [np.zeros(3, "i")], [np.zeros(3, "f")] * 2],
         "Lengths of logits, weights, and targets must be the same 2, 2, 1",
+        of="op",
     ),
     refused(
         "train_char_rnn",

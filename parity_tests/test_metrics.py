@@ -11,6 +11,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
+from parity_tests.shorthand import refused
 from tf1to2.parity import (
     FalseFriend,
     Naive,
@@ -152,12 +153,6 @@ def integer_weights(labels, predictions, num_classes, weights):
 def first_of_equals(predictions, targets, k):
     top = tf.math.top_k(predictions, k).indices
     return tf.reduce_any(top == targets[:, None], 1)
-
-
-def refused(name, slug, args, match, graph=ValueError, eager=None, **options):
-    """A program that raises, by default the same in every way."""
-    options = {"of": "program", "eager": eager or graph, **options}
-    return Raises.alike(name, slug, args, graph, match, **options)
 
 
 CASES = [
@@ -369,9 +364,8 @@ CASES = [
         "v1 does not check where it need not cast",
         [[(B([0, 1]), F([0.5, 1.5]))]],
         r"predictions must be in \[0, 1\]",
-        None,
         INVALID,
-        function=INVALID,
+        graph=None,
     ),
     refused(
         "curves",

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import proof, shorthand
 from parity_tests.contrib import CONTRIB, NARROW
 from tf1to2.parity import FalseFriend, Op, Program, Raises, normal
 from v1_graph import mixed_precision as v1
@@ -99,13 +99,8 @@ def trained(seed=0, norm=False):
     return [x, saved]
 
 
-def program(name, slug, args, kwargs=(), skip=CONTRIB, **options):
-    return Program(name, slug, args, dict(kwargs), skip=dict(skip), **options)
-
-
-def friend(name, slug, args, naive, because, skip=CONTRIB, **options):
-    more = {"naive": naive, "because": because, "of": "program", "skip": dict(skip)}
-    return FalseFriend(name, slug, args, **more, **options)
+program = functools.partial(Program, skip=CONTRIB)
+friend = functools.partial(shorthand.friend, skip=CONTRIB)
 
 
 # --- What is written in their place.

@@ -9,7 +9,8 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
-from tf1to2.parity import FalseFriend, Naive, Program, Raises
+from parity_tests.shorthand import refused
+from tf1to2.parity import FalseFriend, Naive, Program
 from tf1to2.parity.v1 import legacy
 from v1_graph import optimizers as v1
 from v2_eager import optimizers as v2
@@ -153,11 +154,6 @@ def rows(slug):
         naive=fit_embedding_unsummed,
         because="a row looked up twice takes two steps, not one by the sum",
     )
-
-
-def refused(name, slug, args, match, error=ValueError, kwargs=(), **errors):
-    options = {"kwargs": dict(kwargs), "of": "program", **errors}
-    return Raises.alike(name, slug, args, error, match, **options)
 
 
 CASES = [

@@ -15,6 +15,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
+from parity_tests.shorthand import refused
 from tf1to2.parity import FalseFriend, Naive, Program, Raises, integers, normal
 from tf1to2.parity.distance import same_bits
 from tf1to2.parity.v1 import legacy
@@ -52,16 +53,7 @@ def fit_by_keras(x, y, w, learning_rate=0.0625, share=1.0):
 
 
 def uneven(name, slug, args, match="evenly"):
-    return Raises(
-        name,
-        slug,
-        args,
-        of="program",
-        graph=ValueError,
-        eager=INVALID,
-        function=ValueError,
-        match=match,
-    )
+    return refused(name, slug, args, match, eager=INVALID)
 
 
 def without_error_today(name, slug, args, expect):

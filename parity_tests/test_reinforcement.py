@@ -5,7 +5,8 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import proof
-from tf1to2.parity import FalseFriend, Layer, Op, Program, Raises, normal, uniform
+from parity_tests.shorthand import friend, refused
+from tf1to2.parity import Layer, Op, Program, Raises, normal, uniform
 from v1_graph import reinforcement as v1
 from v2_eager import reinforcement as v2
 from v2_eager.numerics import optimizers
@@ -204,14 +205,6 @@ class NoiseAsItComes(v2.NoisyDense):
         mean = super().__call__(x)
         kernel = self.sigma_w * noise_in[:, tf.newaxis] * noise_out
         return mean + tf.matmul(x, kernel) + self.sigma_b * noise_out
-
-
-def friend(name, slug, args, naive, because, of="program", **options):
-    return FalseFriend(name, slug, args, of=of, naive=naive, because=because, **options)
-
-
-def refused(name, slug, args, match, of="program", **options):
-    return Raises.alike(name, slug, args, ValueError, match, of=of, **options)
 
 
 SPECS = [normal("n", 2), normal("n", 2), normal("n", 2)]

@@ -1,3 +1,4 @@
+import functools
 import os
 import tempfile
 import unittest
@@ -8,7 +9,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import legacy_keras, proof
+from parity_tests import legacy_keras, proof, shorthand
 from tf1to2.parity import FalseFriend, Layer, Naive, Op, Program, Raises, settings
 from tf1to2.parity.arrays import integers, normal
 from tf1to2.parity.v1 import legacy
@@ -66,9 +67,7 @@ def layer(name, slug, args, factory=(), skip=(), **options):
     return Layer(name, slug, args, factory=factory, skip=skip, **options)
 
 
-def refused(name, slug, args, match, error=ValueError, skip=(), **options):
-    skip = {"graph": ALONE, **dict(skip)}
-    return Raises.alike(name, slug, args, error, match, skip=skip, **options)
+refused = functools.partial(shorthand.refused, of="layer", skip={"graph": ALONE})
 
 
 def by_keras(layer, weights, x, lengths):
@@ -285,7 +284,6 @@ CASES = [
         "a matrix",
         [np.zeros([2, 3], "f")],
         "rank at least 3|rank 3|ndim=2",
-        of="layer",
         factory={"units": 2},
     ),
     refused(
@@ -294,16 +292,14 @@ CASES = [
         [np.zeros([3, 2, 1], "f"), np.array([1, 2], "i4")],
         "Expected shape for|Dimension 0 in both shapes must be equal",
         tf.errors.InvalidArgumentError,
-        of="layer",
-        factory={"units": 2},
         graph=ValueError,  # InvalidArgumentError where the batch is unknown, see train
+        factory={"units": 2},
     ),
     refused(
         "make_basic_lstm",
         "lengths that are a matrix",
         [np.zeros([3, 2, 1], "f"), np.array([[1], [2], [2]], "i4")],
         "sequence_length must be a vector",
-        of="layer",
         factory={"units": 2},
     ),
     refused(
@@ -311,17 +307,15 @@ CASES = [
         "an unknown depth",
         [np.zeros([3, 2, 1], "f")],
         "must be accessible via shape inference",
-        of="layer",
         factory={"units": 2},
         dynamic=True,
-        skip={"eager": "an eager tensor has a depth"},
+        skip={"graph": ALONE, "eager": "an eager tensor has a depth"},
     ),
     refused(
         "make_stack",
         "of none",
         [np.zeros([3, 2, 1], "f"), np.array([1, 2, 2], "i4")],
         "at least one cell",
-        of="layer",
         factory={"units": 2, "layers": 0},
     ),
     refused(
@@ -329,7 +323,6 @@ CASES = [
         "lengths that are a matrix",
         [np.zeros([3, 2, 1], "f"), np.array([[1], [2], [2]], "i4")],
         "sequence_length must be a vector",
-        of="layer",
         factory={"units": 2},
     ),
     Raises(

@@ -13,6 +13,7 @@ from tensorflow.core.framework import attr_value_pb2, graph_pb2
 from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
 
 from parity_tests import proof
+from parity_tests.shorthand import refused
 from tf1to2.parity import FalseFriend, Program, Raises, normal, structure
 from tf1to2.parity.compare import compare
 from tf1to2.parity.recordings import Recording
@@ -168,20 +169,6 @@ def train_the_variables_of_what_is_loaded(files, x, y, steps):
     return {"losses": np.array(losses), "variables": dict(zip(names, values))}
 
 
-def refused(name, slug, args, match, graph, eager=None, function=None, **other):
-    return Raises(
-        name,
-        slug,
-        args,
-        of="program",
-        graph=graph,
-        eager=eager or graph,
-        function=function or eager or graph,
-        match=match,
-        **other,
-    )
-
-
 INVALID, MISSING = tf.errors.InvalidArgumentError, tf.errors.NotFoundError
 ON_A_SERVER, ON_A_GPU = (
     {**META_GRAPH, META: placed(META_GRAPH[META], device)}
@@ -206,7 +193,6 @@ CASES = [
         "features that do not fit",
         [DATA[1], START],
         "Dimensions must be equal|Matrix size-incompatible",
-        ValueError,
     ),
     Program(
         "serve", "a model of 1.15.5", [MODEL, {"x": DATA[0]}], skip={"function": LOADED}
@@ -249,16 +235,16 @@ CASES = [
         "no such input",
         [MODEL, {"inputs": DATA[0]}],
         "Cannot interpret feed_dict key|inputs",
-        TypeError,
         KeyError,
+        graph=TypeError,
     ),
     refused(
         "serve",
         "features that do not fit",
         [MODEL, {"x": DATA[1]}],
         "Cannot feed value of shape|Matrix size-incompatible",
-        ValueError,
         INVALID,
+        graph=ValueError,
     ),
     refused(
         "serve",
@@ -279,8 +265,8 @@ CASES = [
         "the values are lost",
         [without(MODEL, "variables/variables.index"), {"x": DATA[0]}],
         "variables/variables",
-        ValueError,
         MISSING,
+        graph=ValueError,
     ),
     refused(
         "serve",
@@ -309,8 +295,8 @@ CASES = [
         "no such tensor",
         [MODEL, {"x:0": DATA[0]}, ["logits:0"]],
         "logits.* refers to a Tensor (not in the graph|which does not exist)",
-        ValueError,
         KeyError,
+        graph=ValueError,
     ),
     Program("serve_words", "the classic", [WORDS, *VOCABULARY]),
     Program(
@@ -349,9 +335,7 @@ CASES = [
         "labels that do not fit",
         [MODEL, DATA[0], DATA[0], 1],
         "Dimensions must be equal|[Ii]ncompatible shapes",
-        ValueError,
-        INVALID,
-        ValueError,
+        eager=INVALID,
     ),
     FalseFriend(
         "fine_tune",
@@ -394,16 +378,16 @@ CASES = [
         "no such tensor",
         [FROZEN, {"x:0": DATA[0]}, ["logits:0"]],
         "logits:0.* (not found in graph|refers to a Tensor which does not exist)",
-        ValueError,
         KeyError,
+        graph=ValueError,
     ),
     refused(
         "run_frozen",
         "no such input",
         [FROZEN, {"y:0": DATA[0]}, ["output:0"]],
         "not found in graph_def: .*y:0|y:0.* refers to a Tensor which does not exist",
-        ValueError,
         KeyError,
+        graph=ValueError,
     ),
     refused(
         "run_frozen",
@@ -440,9 +424,7 @@ CASES = [
         "labels that do not fit",
         [DATA[0], DATA[0], START, 1, 0],
         "Dimensions must be equal|[Ii]ncompatible shapes",
-        ValueError,
-        INVALID,
-        ValueError,
+        eager=INVALID,
     ),
     Program(
         "restore_meta_graph",
@@ -485,8 +467,8 @@ CASES = [
         "no meta file",
         [without(META_GRAPH, META), {"x:0": DATA[0]}, ["output:0"]],
         "model.ckpt.meta",
-        OSError,
         MISSING,
+        graph=OSError,
     ),
     Program(
         "to_tflite",

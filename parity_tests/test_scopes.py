@@ -1,3 +1,4 @@
+import functools
 import os
 import tempfile
 import unittest
@@ -7,7 +8,7 @@ import tensorflow as tf
 import tensorflow.compat.v1 as tf1
 from parameterized import parameterized
 
-from parity_tests import PLAIN, proof
+from parity_tests import PLAIN, proof, shorthand
 from tf1to2.parity import Layer, Program, Raises, normal
 from tf1to2.parity.v1 import legacy
 from v1_graph import cookbook as cookbook_1
@@ -157,48 +158,33 @@ CASES = [
 ]
 
 
-def refused(slug, values, reuse, match):
-    return Raises(
-        "get_in_turn",
-        slug,
-        [values, reuse],
-        of="program",
-        graph=ValueError,
-        eager=ValueError,
-        function=ValueError,
-        match=match,
-    )
+refused = functools.partial(shorthand.refused, "get_in_turn")
 
 
 CASES += [
     refused(
         "declared twice",
-        [ONE, TWO],
-        [[False, False], [None, None]],
+        [[ONE, TWO], [[False, False], [None, None]]],
         "outer/inner/w already exists",
     ),
     refused(
         "reuse of nothing",
-        [ONE],
-        [[True, False]],
+        [[ONE], [[True, False]]],
         "outer/inner/w does not exist",
     ),
     refused(
         "auto outside and reuse inside",
-        [ONE],
-        [["auto", True]],
+        [[ONE], [["auto", True]]],
         "outer/inner/w does not exist",
     ),
     refused(
         "another shape",
-        [ONE, np.float32([1, 2, 3])],
-        [[False, False], ["auto", None]],
+        [[ONE, np.float32([1, 2, 3])], [[False, False], ["auto", None]]],
         r"outer/inner/w\b.* specified shape \(3,\)",
     ),
     refused(
         "another dtype",
-        [ONE, np.int32([1, 2])],
-        [[False, False], [True, None]],
+        [[ONE, np.int32([1, 2])], [[False, False], [True, None]]],
         r"outer/inner/w\b.* specified dtype \D*int32",
     ),
     Raises(

@@ -312,7 +312,6 @@ CASES = [
         "an image without a batch",
         [np.zeros([3, 3, 1], "f")],
         "ndim=4|rank 4",
-        of="layer",
         factory={"units": 2, "size": 3},
     ),
     refused(
@@ -320,7 +319,6 @@ CASES = [
         "another padding",
         [np.zeros([1, 3, 3, 1], "f")],
         "padding",
-        of="layer",
         factory={"units": 2, "size": 3, "padding": "FULL"},
     ),
     Raises(

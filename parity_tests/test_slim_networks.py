@@ -51,7 +51,7 @@ def start():
 def genuine():
     """The files that the genuine TensorFlow 1.15.5 wrote, by the recording.
 
-    When the left page writes something else, `make record` once for the files, and once
+    When the left page writes something else, `make upkeep` once for the files, and once
     more for what is made of them.
     """
     path = pathlib.Path(__file__).parent / "golden" / "slim_networks.npz"
@@ -307,7 +307,6 @@ CASES = [
         "a stride that there is not",
         [np.zeros([1, 33, 33, 3], "f"), False],
         "output_stride cannot be reached",
-        of="layer",
         factory={**RESNET, **DEEP, "output_stride": 12},
     ),
     Raises(

@@ -1,3 +1,4 @@
+import functools
 import os
 import unittest
 from unittest import mock
@@ -6,9 +7,9 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from parity_tests import proof
+from parity_tests import proof, shorthand
 from parity_tests.contrib import CONTRIB
-from tf1to2.parity import FalseFriend, Program, Raises
+from tf1to2.parity import Program, Raises
 from v1_graph import testing as v1
 from v2_eager import testing as v2
 
@@ -117,10 +118,7 @@ def all_of_them(shapes, frozen):
     return v2.count_parameters(shapes, [])
 
 
-def friend(name, slug, args, naive, because, **options):
-    more = {"of": "program", "naive": naive, "because": because}
-    options.setdefault("skip", PLAIN)
-    return FalseFriend(name, slug, args, **more, **options)
+friend = functools.partial(shorthand.friend, skip=PLAIN)
 
 
 def judged(slug, *args, **options):

@@ -9,6 +9,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PLAIN, proof
+from parity_tests.shorthand import refused
 from tf1to2.parity import FalseFriend, Naive, Program, Raises
 from tf1to2.parity.v1 import legacy
 from v1_graph import training_loops as v1
@@ -51,16 +52,9 @@ def resume_weights_alone(batches, start, stops):
 
 
 def mismatch(name, slug, args, graph=ValueError):
-    return Raises(
-        name,
-        slug,
-        args,
-        of="program",
-        graph=graph,
-        eager=tf.errors.InvalidArgumentError,
-        function=ValueError,
-        match="must be equal|incompatible|Incompatible",
-    )
+    match = "must be equal|incompatible|Incompatible"
+    eager = tf.errors.InvalidArgumentError
+    return refused(name, slug, args, match, graph=graph, eager=eager)
 
 
 CASES = [

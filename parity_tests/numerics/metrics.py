@@ -3,7 +3,8 @@
 import tensorflow as tf
 
 from parity_tests.numerics import Inputs
-from tf1to2.parity import Program, Raises
+from parity_tests.shorthand import refused
+from tf1to2.parity import Program
 
 RANDOM = Inputs("metrics")
 
@@ -112,14 +113,7 @@ DESCRIPTORS = {
             )
         ],
         *[
-            Raises.alike(
-                "streamed",
-                slug,
-                ["auc", options, batches(yes, shares)],
-                ValueError,
-                match,
-                of="program",
-            )
+            refused("streamed", slug, ["auc", options, batches(yes, shares)], match)
             for slug, options, match in (
                 (
                     "no such curve",
@@ -155,9 +149,9 @@ DESCRIPTORS = {
 }
 
 
-def refused(slug, name, makers, error, match, **options):
+def refused_batches(slug, name, makers, match, error=ValueError, **options):
     args = [name, options, batches(*makers)]
-    return Raises.alike("streamed", slug, args, error, match, of="program")
+    return refused("streamed", slug, args, match, error)
 
 
 def columns(n):
@@ -186,29 +180,29 @@ MORE = [
     metric("recall_at_k", [several, scores], "two labels, of 3", (), k=2, class_id=3),
     metric("average_precision_at_k", [several, scores, weights], "two labels", k=4),
     metric("mean_iou", [classes, classes], "some classes never", (), num_classes=9),
-    refused(
+    refused_batches(
         "a specificity above 1",
         "sensitivity_at_specificity",
         [yes, shares],
-        ValueError,
         "`specificity` " + UNIT,
         specificity=1.5,
     ),
-    refused(
+    refused_batches(
         "a sensitivity below 0",
         "specificity_at_sensitivity",
         [yes, shares],
-        ValueError,
         "`sensitivity` " + UNIT,
         sensitivity=-0.5,
     ),
-    refused("scores above 1", "auc", [yes, above], INVALID, "predictions must be in"),
-    refused(
+    refused_batches(
+        "scores above 1", "auc", [yes, above], "predictions must be in", INVALID
+    ),
+    refused_batches(
         "a number that is no class",
         "mean_iou",
         [classes, classes],
-        INVALID,
         "`(labels|predictions)` out of bound|assertion failed",
+        INVALID,
         num_classes=3,
     ),
 ]

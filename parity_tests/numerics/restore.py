@@ -5,7 +5,8 @@ import tensorflow as tf
 
 from parity_tests import PLAIN
 from parity_tests.numerics import Inputs
-from tf1to2.parity import Program, Raises
+from parity_tests.shorthand import refused
+from tf1to2.parity import Program
 
 RANDOM = Inputs("restore")
 SAVED = {
@@ -21,11 +22,9 @@ def restored(slug, start, assignment=None):
     return Program("restored", slug, args, kwargs, skip={"function": PLAIN})
 
 
-def refused(slug, start, error, match, assignment=None):
-    args, kwargs = [SAVED, start], {"assignment": assignment}
-    return Raises.alike(
-        "restored", slug, args, error, match, kwargs=kwargs, of="program"
-    )
+def refused_values(slug, start, match, error=ValueError, assignment=None):
+    kwargs = {"assignment": assignment}
+    return refused("restored", slug, [SAVED, start], match, error, kwargs=kwargs)
 
 
 DESCRIPTORS = {
@@ -33,30 +32,28 @@ DESCRIPTORS = {
         ["by_name", "save", "named"],
         [
             restored("by name", {name: 0 * x for name, x in SAVED.items()}),
-            refused(
+            refused_values(
                 "a name that is not there",
                 {"net/x": RANDOM.normal(2)},
-                tf.errors.NotFoundError,
                 "net/x not found",
+                tf.errors.NotFoundError,
             ),
         ],
     ),
     "init_from_checkpoint": [
         restored("a scope into another", NEW, {"net/": "new/"}),
         restored("a name into another", NEW, {"net/w": "new/w"}),
-        refused(
+        refused_values(
             "a tensor that is not there",
             {"new/x": RANDOM.normal(2)},
-            ValueError,
             "is not found in",
-            {"net/": "new/"},
+            assignment={"net/": "new/"},
         ),
-        refused(
+        refused_values(
             "another shape",
             {"new/w": RANDOM.normal(2)},
-            ValueError,
             "Shape of variable new/w",
-            {"net/w": "new/w"},
+            assignment={"net/w": "new/w"},
         ),
     ],
 }

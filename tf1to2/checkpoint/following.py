@@ -2,7 +2,6 @@
 
 import collections
 import dataclasses
-import difflib
 import math
 import re
 
@@ -10,6 +9,7 @@ from tf1to2.checkpoint.casting import Loss
 from tf1to2.checkpoint.plan import Move, Plan
 from tf1to2.checkpoint.reading import Tensor
 from tf1to2.common.errors import CommandError
+from tf1to2.common.words import nearest
 from tf1to2.matching import automatic
 
 COUNTER = "save_counter"  # of the files, not of the program
@@ -87,8 +87,7 @@ def _move(plan):
         elif "*" in name:
             patterns[name] = (_matcher(name), entry)
         else:
-            near = difflib.get_close_matches(name, tensors, 1)
-            plan.problem("mapped, but not in the source", _near(name, near))
+            plan.problem("mapped, but not in the source", _near(name, tensors))
     used, free = set(), set(tensors) - set(said) - set(plan.dropped)
     for name in sorted(free) if patterns else ():
         found = {p: m for p, (r, _) in patterns.items() if (m := r.fullmatch(name))}
@@ -151,8 +150,7 @@ def _match(plan, names):
         if plan.like and new not in targets:
             new = spelled.get(new, new)  # the name of a variable, not its path
         if plan.like and new not in targets:
-            near = difflib.get_close_matches(new, targets, 1)
-            plan.problem("named, but not in the template", _near(new, near))
+            plan.problem("named, but not in the template", _near(new, targets))
             continue
         targets.setdefault(new, None)
         others.setdefault(new, []).insert(0, old)
@@ -173,8 +171,8 @@ def _match(plan, names):
         _name_slots(plan)
         filled = {move.to for move in plan.moves}
         for old in sorted(old for old, new in names.items() if new not in filled):
-            near_old = difflib.get_close_matches(old, plan.source.tensors, 1)
-            plan.problem("named, but not in the source", _near(old, near_old))
+            tensors = plan.source.tensors
+            plan.problem("named, but not in the source", _near(old, tensors))
     elif COUNTER in plan.like.tensors and COUNTER not in taken | set(found):
         plan.moves.append(_new(plan, COUNTER, "like"))
 
@@ -239,8 +237,7 @@ def _check_targets(plan):
         tensors = plan.like.tensors
         asked = [name for name, entry in plan.mapping["new"].items() if entry == ""]
         for name in sorted({*counts, *asked} - set(tensors)):
-            near = difflib.get_close_matches(name, tensors, 1)
-            plan.problem("not in the template", _near(name, near))
+            plan.problem("not in the template", _near(name, tensors))
         plan.unfilled = sorted(set(tensors) - set(counts))
         for name in plan.unfilled:
             plan.problem("of the template unfilled", f"{name}  {tensors[name]}")
@@ -271,5 +268,6 @@ def _check_targets(plan):
                 plan.problem("both a tensor and an object that has tensors", name)
 
 
-def _near(name, near):
-    return f"{name} (did you mean {near[0]}?)" if near else name
+def _near(name, known):
+    hint = nearest(name, known, 0.6)
+    return f"{name} ({hint})" if hint else name

@@ -2,7 +2,7 @@
 
 import re
 
-from tf1to2.source import names
+from tf1to2.source.names import reader
 
 OPENING = re.compile(r"([A-Za-z_][\w.]*)\(")
 CLOSED = {"(": ")", "[": "]", "{": "}"}
@@ -15,7 +15,7 @@ def calls(text):
         text: a question, with code in it.
 
     Returns:
-        {name as it is written: `names.Call`}, of the first one with arguments.
+        {name as it is written: `records.Call`}, of the first one with arguments.
     """
     found = {}
     for match in OPENING.finditer(text):
@@ -41,9 +41,9 @@ def _inside(text, start):
 
 
 def _call(inside):
-    """The `names.Call` of arguments, or None where they are no Python."""
+    """The `records.Call` of arguments, or None where they are no Python."""
     # Of tf.cond alone it is read which functions only hand out a name.
-    module = names.read(f"import tensorflow as tf\ntf.cond({inside})\n".encode())
+    module = reader.read(f"import tensorflow as tf\ntf.cond({inside})\n".encode())
     if module.broken:
         return None
     return next((u.call for u in module.uses if u.origin == "tensorflow.cond"), None)

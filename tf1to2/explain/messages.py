@@ -26,6 +26,10 @@ MODULES = (
     ),
     (re.compile(r"^(tensorflow(_core)?|tf)\b"), "tf"),
 )
+TENSORFLOW = re.compile(r"^tensorflow(_core)?(\.compat\.v[12])*")
+KERAS = re.compile(r"^(tf_)?keras\b")
+TRAINER = re.compile(r"^(?:TensorFlow)?Trainer\.(\w+)$")  # what Keras 3's models are
+ENDING = re.compile(r"(_v\d+)?(\.__init__)?$")  # of a function, beside its public name
 # What today's TensorFlow puts around a message: the op and the node that it is of.
 NODE = re.compile(
     r"\{\{(?:function_)?node [^{}]*\}\} ?|\s*\[Op:[^\]\s]*\](?: name: ?\S*)?"
@@ -37,6 +41,11 @@ SYSTEM = {os.strerror(number) for number in errno.errorcode}
 CONFIG = re.compile(r"(?:Full object config|Full config|Config): ?\{.*", re.S)
 GIVEN = r"\b(?:Received|Got|Found)\b"
 QUOTED = r"['‘`\"]([\w.]+)['’`\"]"
+# When a message is like a line (`_likeness`).
+WORDS = 4  # a message has at least so many, unless the line contains all of it
+ONE_IN = 4  # of these words may be missing in the line
+LETTERS = 10  # the message and the line share at least so many
+SHARE = 3, 5  # three letters in five of the line, at least, are the message's
 
 
 class Advice(NamedTuple):
@@ -85,7 +94,7 @@ def names(text):
 
 def _missing(text):
     for line in reversed(_lines(text)):
-        for pattern, find in _PATTERNS:
+        for pattern, find in PATTERNS:
             match = re.search(pattern, line)
             if not match:
                 continue
@@ -122,7 +131,7 @@ def words(advice):
 def without_what_is_missing(text):
     """(a line that has of an error just the name that is missing, that name or "")."""
     text = TENSOR.sub("", TYPE.sub("", text))
-    found = (re.search(pattern, text) for pattern, _ in _PATTERNS)
+    found = (re.search(pattern, text) for pattern, _ in PATTERNS)
     for match in filter(None, found):
         name = match[match.lastindex]
         return f"{text[: match.start()]} {name} {text[match.end() :]}", name
@@ -255,7 +264,7 @@ def _attribute(module, name):
 
 def _module(name):
     """`No module named 'tensorflow.contrib.slim'`"""
-    symbol = re.sub(r"^tensorflow(_core)?(\.compat\.v[12])*", "tf", name)
+    symbol = TENSORFLOW.sub("tf", name)
     while symbol.startswith("tf."):
         if suggest.exists(symbol):
             return [symbol]
@@ -265,7 +274,7 @@ def _module(name):
 
 def _imported(name, module=None):
     """`cannot import name 'slim' from 'tensorflow.contrib'`"""
-    if module and re.match(r"(tf_)?keras\b", module):
+    if module and KERAS.match(module):
         return _attribute(module, name)
     if module:
         return _module(f"{module}.{name}")
@@ -294,11 +303,11 @@ OF_MODELS = {"compile", "evaluate", "fit", "predict"}
 
 def _keyword(function, name):
     """`reduce_sum() got an unexpected keyword argument 'keep_dims'`"""
-    if method := re.fullmatch(r"(?:TensorFlow)?Trainer\.(\w+)", function or ""):
+    if method := TRAINER.match(function or ""):
         return [f"tf.keras.Model.{method[1]}"]
     if (function or "").startswith("__"):  # of whichever object it is
         return []
-    plain = re.sub(r"(_v\d+)?(\.__init__)?$", "", function or "")
+    plain = ENDING.sub("", function or "")
     found = suggest.taking(name, plain)
     if suggest.exists(f"tf.{plain}") and f"tf.{plain}" not in found:
         return [f"tf.{plain}"]  # it took it before 1.15; others of that name are not it
@@ -312,13 +321,15 @@ def _undefined(name):
     return [symbol] if symbol != name and suggest.exists(symbol) else []
 
 
+LEGACY_KERAS = "tf.layers.", "tf.nn.rnn_cell."
+
+
 def _keras(name):
     """`` `dense` is not available with Keras 3 ``"""
-    places = "tf.layers.", "tf.nn.rnn_cell."
-    return [p + name for p in places if suggest.exists(p + name)]
+    return [p + name for p in LEGACY_KERAS if suggest.exists(p + name)]
 
 
-_PATTERNS = (
+PATTERNS = (
     (rf"(?i:module) {QUOTED} has no attribute {QUOTED}", _attribute),
     (rf"'module' object has no attribute {QUOTED}", _imported),
     (r"No module named ['\"]?([\w.]+)", _module),
@@ -357,7 +368,7 @@ def mentioned(text):
 
 
 def mentioned_and_called(text):
-    """(what `mentioned` tells, {name: `names.Call`} of those that are called).
+    """(what `mentioned` tells, {name: `records.Call`} of those that are called).
 
     A call that stays as it is, arguments and all, has less to say: it comes last.
     """
@@ -420,7 +431,7 @@ def is_module(symbol):
 def _generic(wording):
     """Whether a wording is of any name; `names` finds which, and says more."""
     filled = wording.replace(errors_page.GAP, "x_x")
-    found = filter(None, (re.search(pattern, filled) for pattern, _ in _PATTERNS))
+    found = filter(None, (re.search(pattern, filled) for pattern, _ in PATTERNS))
     return any((match[match.lastindex] or "").endswith("x_x") for match in found)
 
 
@@ -442,11 +453,12 @@ def _likeness(message, line):
     letters, missing = sum(map(len, there)), len(words) - len(there)
     if message.lower() not in line.lower():
         others = quoted - set(re.findall(QUOTED, line))
-        if others or len(words) < 4 or missing * 4 > len(words):
+        if others or len(words) < WORDS or missing * ONE_IN > len(words):
             return 0
     said = re.sub(QUOTED, " ", re.split(GIVEN, TYPE.sub("", line))[0])
     whole = sum(map(len, re.findall(r"\b[A-Za-z_]{2,}\b", said)))
-    return letters if letters >= 10 and letters * 5 >= whole * 3 else 0
+    enough = letters >= LETTERS and letters * SHARE[1] >= whole * SHARE[0]
+    return letters if enough else 0
 
 
 @functools.cache

@@ -14,6 +14,7 @@ import re
 from typing import NamedTuple
 
 from tf1to2.catalog import links
+from tf1to2.common import tsv
 from tf1to2.explain import errors_page
 from tf1to2.pages import topics
 
@@ -217,8 +218,7 @@ def _of_pairs():
 @functools.cache
 def subjects():
     """{what people call it: the pairs that do it}, in the order of the alphabet."""
-    rows = SUBJECTS.read_text("utf-8").splitlines()[1:]
-    return {words: pairs.split() for words, pairs in (row.split("\t") for row in rows)}
+    return {row["subject"]: row["pairs"].split() for row in tsv.rows(SUBJECTS)}
 
 
 def _places(topic, heading, line):

@@ -5,7 +5,7 @@ import re
 from tf1to2.catalog import facts
 from tf1to2.explain import suggest
 from tf1to2.pages import library
-from tf1to2.source import names
+from tf1to2.source.names import records
 
 NETS = "tf.contrib.slim.nets"
 ALIASES = {
@@ -39,7 +39,7 @@ def symbol(text):
     text = text.removesuffix("()")
     if text.startswith("tf."):
         text = "tensorflow" + text[2:]
-    origin = names.public(text)
+    origin = records.public(text)
     for root in ("tensorflow", "tf"):
         if origin == root or origin.startswith(root + "."):
             module, dot, name = ("tf" + origin.removeprefix(root)).rpartition(".")

@@ -1,0 +1,1 @@
+"""Matches names of variables, old and new: for checkpoints and for proofs."""

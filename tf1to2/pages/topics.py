@@ -67,8 +67,8 @@ class Topic:
     @functools.cached_property
     def is_stale(self):
         """Whether the recording is missing, or older than the left page."""
-        code = Page("v1_graph." + self.name).code
-        return self._about is None or self._about["code"] != code
+        page = Page("v1_graph." + self.name, folder("v1_graph").parent)
+        return self._about is None or self._about["code"] != page.code
 
     @property
     def recording(self):

@@ -55,11 +55,11 @@ class Table(float32.Table):
 
     notes = (
         "How far the Keras pages are from the genuine TensorFlow 1.15.5: made by",
-        "`make distances`. What has no row has the same bits.",
+        "`make upkeep`. What has no row has the same bits.",
     )
     fields = ("pair", "case", "leaf", "ulps", "relative", "where", "noise")
     slack = 4
-    made_by = "make distances"
+    made_by = "make upkeep"
 
     @staticmethod
     def here():

@@ -86,11 +86,11 @@ class Table:
 
     notes = (
         "What differs in float32 from the genuine TensorFlow 1.15.5: made by",
-        "`make exceptions`, read by a person.",
+        "`make upkeep`, read by a person.",
     )
     fields = FIELDS
     slack = SLACK
-    made_by = "make exceptions"
+    made_by = "make upkeep"
 
     def __init__(self, path):
         self.path = pathlib.Path(path)

@@ -5,7 +5,6 @@ known here. A module or a file is one by its attribute `PROVIDER`, or else by th
 among its globals.
 """
 
-import difflib
 import importlib
 import os
 import pathlib
@@ -13,6 +12,7 @@ import sys
 from typing import Protocol
 
 from tf1to2.common.errors import CommandError
+from tf1to2.common.words import no_such
 from tf1to2.parity.proof import Proof
 
 
@@ -99,17 +99,11 @@ def select(provider, wanted):
         # A proof's own name may have dots: the longest that fits is meant.
         fits = [n for n in known if text == n or text.startswith(n + ".")]
         if not fits:
-            raise CommandError(_no_such("proof", text.partition(".")[0], known))
+            raise CommandError(no_such("proof", text.partition(".")[0], known))
         name = max(fits, key=len)
         chosen.append((name, text[len(name) + 1 :] or None))
     proofs = [(provider.load(name), pair) for name, pair in chosen]
     for proof, pair in proofs:
         if pair and pair not in proof.pairs:
-            raise CommandError(_no_such(f"pair in {proof.name}", pair, proof.pairs))
+            raise CommandError(no_such(f"pair in {proof.name}", pair, proof.pairs))
     return proofs
-
-
-def _no_such(what, text, known):
-    near = difflib.get_close_matches(text, known, 1, 0.5)
-    hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
-    return f"no {what} called {text!r}; {hint}"

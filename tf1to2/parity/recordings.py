@@ -20,6 +20,7 @@ import numpy as np
 
 from tf1to2.pages.page import INSTALLED, Page
 from tf1to2.parity import structure
+from tf1to2.parity.settings import CPU
 
 REQUIREMENTS = ("tensorflow==1.15.5", "numpy<1.19", "protobuf<3.21")
 
@@ -46,7 +47,7 @@ class Recording:
         how: the command that makes it anew.
     """
 
-    def __init__(self, path, page, how="make record"):
+    def __init__(self, path, page, how="make upkeep"):
         self.path = pathlib.Path(path)
         self.page = page if isinstance(page, Page) else Page(page)
         self.how = how
@@ -304,7 +305,7 @@ def genuine_python(environment, python=None):
     if not (environment / "complete").exists():
         if environment.exists() and any(environment.iterdir()):  # perhaps another's
             raise NoGenuineTensorFlow(
-                f"{environment} was not made, or not completely, by make record: "
+                f"{environment} was not made, or not completely, by tf1to2: "
                 "remove it, or name another folder"
             )
         base = find_python37()
@@ -354,19 +355,13 @@ def ask(python, page, requests, settings="default"):
         NoGenuineTensorFlow: the interpreter broke down.
     """
     requests = [(page.name, request) for request in requests]
-    inherited = dict(os.environ)
-    inherited.pop("TF2_BEHAVIOR", None)  # TensorFlow 2 sets it, and 1.15 would heed it
-    environment = {
-        **inherited,
-        "PYTHONWARNINGS": "ignore",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",  # a SavedModel of Keras has sets in their order
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        "TF_NUM_INTRAOP_THREADS": "1",
-        "TF_NUM_INTEROP_THREADS": "8" if settings == "watched" else "1",
+    environment = genuine_environment(
+        PYTHONHASHSEED="0",  # a SavedModel of Keras has sets in their order
+        TF_NUM_INTRAOP_THREADS="1",
+        TF_NUM_INTEROP_THREADS="8" if settings == "watched" else "1",
         # As today's side has it: float32 that is compared as given needs one kernel.
-        "TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL": "false",
-    }
+        TENSORFLOW_USE_CUSTOM_CONTRACTION_KERNEL="false",
+    )
     with tempfile.TemporaryDirectory() as folder:
         path = [copied(ENGINE, folder), *page_folders(page, folder)]
         environment["PYTHONPATH"] = os.pathsep.join(path)
@@ -389,6 +384,26 @@ def ask(python, page, requests, settings="default"):
         number, _, path = name.partition(":")
         answers[int(number)][path] = leaf
     return answers, versions
+
+
+def genuine_environment(**more):
+    """The environment for a process of TensorFlow 1.15.5: quiet, and on the CPU.
+
+    Args:
+        **more: further variables.
+
+    Returns:
+        {name: value}: this process's variables, without `TF2_BEHAVIOR`, which
+        TensorFlow 2 sets and 1.15.5 would obey.
+    """
+    return {
+        **{name: v for name, v in os.environ.items() if name != "TF2_BEHAVIOR"},
+        **CPU,
+        "PYTHONWARNINGS": "ignore",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+        **more,
+    }
 
 
 # What Python 3.7 takes of this package; what is installed beside it is not for 3.7.

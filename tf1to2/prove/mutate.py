@@ -31,7 +31,7 @@ import unittest
 
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError, needs
-from tf1to2.pages.page import Page
+from tf1to2.pages.page import Page, code_hash
 from tf1to2.parity import settings
 from tf1to2.prove import options as shared
 from tf1to2.prove.mutations import mutants
@@ -141,7 +141,6 @@ def _describe(where, name, pipe):
     """Tells of a proof: its name, the modules of its page, the folder that they lie
     under, and a hash of what a result depends on."""
     settings.apply()
-    from tf1to2.pages import page as pages
     from tf1to2.parity import providers
 
     try:
@@ -152,7 +151,7 @@ def _describe(where, name, pipe):
         test = importlib.import_module(provider.module(proof.name))
         modules = modules_of(proof.right, proof.whole)
         cases = cases_beside(test, proof.name)
-        code = proof.right.code[:16] + "".join(pages.code_hash(c)[:16] for c in cases)
+        code = proof.right.code[:16] + "".join(code_hash(c)[:16] for c in cases)
         beside = str(pathlib.Path(test.__file__).resolve().parent)
         entries = [*proof.right.path_entries, beside]
         pipe.send((proof.name, modules, proof.right.root, entries, code))

@@ -10,6 +10,8 @@ import functools
 import pathlib
 import re
 
+from tf1to2.common import tsv
+
 ONCE = "once: "
 KEYWORD = r"write \w+= in place of \w+="
 RENAMED = re.compile(rf"(is [\w.]+ now; )?{KEYWORD}(; {KEYWORD})*")
@@ -125,13 +127,11 @@ def _table():
     """({name: Cause}, {topic: Cause}, {key: Cause}) of causes.tsv."""
     named, topics, causes = {}, {}, {}
     path = pathlib.Path(__file__).with_name("causes.tsv")
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            if not line.startswith("#"):
-                key, stage, title, becomes, names = line.rstrip("\n").split("\t")
-                once = becomes.startswith(ONCE)
-                becomes = becomes.removeprefix(ONCE)
-                causes[key] = Cause(key, int(stage), title, becomes, once)
-                for name in names.split():
-                    (named if "." in name else topics)[name] = causes[key]
+    for row in tsv.rows(path):
+        becomes = row["becomes"].removeprefix(ONCE)
+        once = becomes != row["becomes"]
+        found = Cause(row["cause"], int(row["stage"]), row["title"], becomes, once)
+        causes[found.key] = found
+        for name in row["names"].split():
+            (named if "." in name else topics)[name] = found
     return named, topics, causes

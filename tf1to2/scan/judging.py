@@ -6,8 +6,7 @@ import functools
 import typing
 
 from tf1to2.catalog import entries
-from tf1to2.source import names
-from tf1to2.source.names import guards, methods
+from tf1to2.source.names import guards, methods, records
 
 # These say nothing of the version that a file was written for.
 NEUTRAL = ("same", "changed", "private")
@@ -20,13 +19,13 @@ class Judged(typing.NamedTuple):
     """A use, and what there is to say of it.
 
     Attributes:
-        use: `names.Use`.
+        use: `records.Use`.
         entry: `catalog.Entry`.
         origin: the name in TensorFlow.
         likely: whether only the name of the object tells.
     """
 
-    use: names.Use
+    use: records.Use
     entry: entries.Entry
     origin: str
     likely: bool
@@ -92,7 +91,7 @@ def _judged(use, origins):
 def _entry(origin, use):
     if origin.startswith("."):
         return _general(origin[1:])
-    name = names.public(origin)
+    name = records.public(origin)
     if not name.startswith("tensorflow.") or name.endswith(guards.ASKED):
         return None
     if origin == use.likely:
@@ -149,7 +148,7 @@ def _looked_up(symbol, call):
 
 def _asks(origin):
     """Whether a condition asks for the version by this, or whether there is a name."""
-    return names.public(origin) in guards.VERSIONS or origin.endswith(guards.ASKED)
+    return records.public(origin) in guards.VERSIONS or origin.endswith(guards.ASKED)
 
 
 def _excused(guarded, judged, asked):
@@ -214,4 +213,4 @@ def _is_ambiguous(one):
 
 
 def _symbol(origin):
-    return "tf" + names.public(origin).removeprefix("tensorflow")
+    return "tf" + records.public(origin).removeprefix("tensorflow")

@@ -1,0 +1,1 @@
+"""Reads a user's project: files, notebooks, comments, imports, names."""

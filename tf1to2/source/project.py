@@ -4,7 +4,7 @@ import functools
 import os
 
 from tf1to2.catalog import entries
-from tf1to2.source import names
+from tf1to2.source.names import records
 
 # Modules that hand a name on, one after the other.
 DEEP = 8
@@ -33,7 +33,7 @@ class Project:
 
         Args:
             file: the `reading.File` that the origin was found in.
-            origin: see `names.Use`.
+            origin: see `records.Use`.
         """
         if origin.startswith("*"):
             for star in file.module.stars:
@@ -130,7 +130,7 @@ def _with(origin, more):
 def _has(module, rest):
     """Whether `from module import *` brings a name."""
     name = rest.partition(".")[0].removesuffix("()")
-    symbol = "tf" + names.public(f"{module}.{name}").removeprefix("tensorflow")
+    symbol = "tf" + records.public(f"{module}.{name}").removeprefix("tensorflow")
     if entries.is_listed(entries.DEEP.sub(r"\1", symbol)):
         return True
     entry = entries.lookup(symbol)

@@ -9,7 +9,8 @@ import os
 import signal
 
 from tf1to2.common.processes import may_fork
-from tf1to2.source import comments, names, sources
+from tf1to2.source import comments, sources
+from tf1to2.source.names import reader, records
 
 SEVERAL = 2_000_000  # bytes from which on a second process pays
 
@@ -20,7 +21,7 @@ class File:
 
     Attributes:
         path: as it was found.
-        module: `names.Module`, or None where nothing could be read.
+        module: `records.Module`, or None where nothing could be read.
         reason: why it was not, or not fully, read; or "".
         text: `sources.Text` without its source, or None.
         lines: {line: its text} of all uses.
@@ -29,7 +30,7 @@ class File:
     """
 
     path: str
-    module: names.Module | None
+    module: records.Module | None
     reason: str = ""
     text: sources.Text | None = None
     lines: dict = dataclasses.field(default_factory=dict)
@@ -54,7 +55,7 @@ def read(path, modules):
     folder = "" if path == "-" else os.path.dirname(path)
     local = functools.partial(modules.is_local, os.path.abspath(folder))
     try:
-        module = names.read(text.source, functools.cache(local))
+        module = reader.read(text.source, functools.cache(local))
     except RecursionError:
         return File(path, None, "it is nested too deeply")
     reason = ""

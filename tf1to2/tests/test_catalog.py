@@ -1,8 +1,6 @@
 """Every name of TensorFlow 1.15 has its verdict, and the verdicts are true here."""
 
 import ast
-import contextlib
-import io
 import re
 import subprocess
 import sys
@@ -12,12 +10,12 @@ import unittest
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2 import cli
 from tf1to2.catalog import entries as catalog
 from tf1to2.catalog import facts, signatures, verdicts
 from tf1to2.pages import topics
 from tf1to2.parity.releases import here
-from tf1to2.source.names import Call
+from tf1to2.source.names.records import Call
+from tf1to2.tests.commands import command
 from upkeep import api_walk, survey
 
 ABSENT = object()
@@ -838,7 +836,7 @@ class ArgumentsTest(unittest.TestCase):
 
 
 class SurveyTest(unittest.TestCase):
-    """What make names makes of three walks."""
+    """What make upkeep makes of three walks."""
 
     def test_tables(self):
         names = {
@@ -915,12 +913,6 @@ class SurveyTest(unittest.TestCase):
 
 
 class ExplainTest(unittest.TestCase):
-    def run_it(self, symbol):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = cli.main(["explain", symbol])
-        return status, out.getvalue(), err.getvalue()
-
     @parameterized.expand(
         [
             ("short", "tf.control_dependencies"),
@@ -930,14 +922,14 @@ class ExplainTest(unittest.TestCase):
         ]
     )
     def test_it_shows_verdict_proof_and_both_sides(self, _, symbol):
-        status, out, _ = self.run_it(symbol)
+        status, out, _ = command("explain", symbol)
         self.assertEqual(status, 0)
         self.assertIn("tf.control_dependencies: changed", out)
         self.assertIn("execution_order.ordered_sum: identical on 1.15.5", out)
         self.assertIn("v1_graph/execution_order.py", out)
 
     def test_a_typo_gets_a_suggestion(self):
-        status, out, err = self.run_it("tf.plceholder")
+        status, out, err = command("explain", "tf.plceholder")
         self.assertEqual((status, out), (2, ""))
         self.assertIn("did you mean tf.placeholder", err)
         self.assertEqual(err.count("\n"), 1)

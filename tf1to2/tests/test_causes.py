@@ -8,7 +8,7 @@ from tf1to2.catalog import entries
 from tf1to2.pages import topics
 from tf1to2.scan import causes, findings
 from tf1to2.scan.reports import text
-from tf1to2.source.names import Call
+from tf1to2.source.names.records import Call
 from tf1to2.tests.test_scan import TF, ScanCase
 
 FLAGS = """

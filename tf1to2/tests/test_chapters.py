@@ -135,7 +135,7 @@ class CodeTest(unittest.TestCase):
             path, _, line = target.partition("#L")
             lines = (ROOT / "guide" / path).read_text("utf-8").splitlines()
             found = lines[int(line) - 1]
-            self.assertRegex(found, rf"^def {pair}\(", "to mend it: make tables")
+            self.assertRegex(found, rf"^def {pair}\(", "to mend it: make upkeep")
 
     @parameterized.expand([(n, side) for n, _ in CHAPTERS for side in chapters.SIDES])
     def test_the_code_of_a_side_is_whole(self, name, side):

@@ -3,8 +3,6 @@ import contextlib
 import io
 import json
 import pathlib
-import tempfile
-import unittest
 from unittest import mock
 
 import numpy as np
@@ -18,6 +16,7 @@ import tensorflow as tf
 from tf1to2.checkpoint import command, reading, writing
 from tf1to2.common.errors import CommandError
 from tf1to2.parity.v1 import legacy
+from tf1to2.tests.commands import Folder
 
 VALUES = {
     "conv/w": np.arange(24, dtype="f").reshape(4, 3, 2),
@@ -90,13 +89,11 @@ def having(tree, *path_and_value):
     return tree
 
 
-class Conversion(unittest.TestCase):
+class Conversion(Folder):
     """A checkpoint of TensorFlow 1 in a folder, and the command."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.source, self.target = self.folder / "v1.ckpt", self.folder / "v2.ckpt"
         tf.raw_ops.SaveV2(  # as tf.train.Saver calls it
             prefix=str(self.source),

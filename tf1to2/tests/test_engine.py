@@ -1,6 +1,5 @@
-"""The engine stands alone: who may import whom, and what a provider is."""
+"""The engine stands alone: it runs without the edition, for any provider."""
 
-import ast
 import pathlib
 import subprocess
 import sys
@@ -13,93 +12,12 @@ from parameterized import parameterized
 from tf1to2.common.errors import CommandError
 from tf1to2.pages import page, topics
 from tf1to2.parity import providers
+from tf1to2.tests.commands import Folder
 
-ROOT = pathlib.Path(__file__).parents[2]
 EDITION = ("parity_tests", "v1_graph", "v2_eager", "v2_keras")
-PACKAGES = ("tf1to2", *EDITION)
 
 
-def modules():
-    """{dotted name: path} of all modules but the tests of the tools."""
-    found = {}
-    for package in PACKAGES:
-        for path in topics.folder(package).rglob("*.py"):
-            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
-            if ".tests." not in name and not name.endswith(".tests"):
-                found[name.removesuffix(".__init__")] = path
-    return found
-
-
-def edges(name, path, known):
-    """The modules that a module imports, in functions too, or names in a text."""
-    imported = page.imports(name, path)
-    tree = ast.parse(path.read_text("utf-8"))
-    texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
-    imported |= {t for t in texts if isinstance(t, str) and t in EDITION}
-    return {module for module in imported if module in known} - {name}
-
-
-class ImportsTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        known = modules()
-        cls.edges = {name: edges(name, path, known) for name, path in known.items()}
-
-    def test_the_engine_imports_the_engine_and_the_errors_alone(self):
-        engine = {n: e for n, e in self.edges.items() if n.startswith("tf1to2.parity")}
-        self.assertGreater(len(engine), 10)
-        for name, imported in engine.items():
-            others = {m for m in imported if not m.startswith("tf1to2.parity")}
-            allowed = {"tf1to2", "tf1to2.common.errors", "tf1to2.common.output"}
-            if name == "tf1to2.parity.matching":  # names are matched in one place
-                allowed |= {"tf1to2.checkpoint", "tf1to2.matching.automatic"}
-            self.assertLessEqual(others, allowed, name)
-
-    def test_the_proofs_import_of_the_tools_what_they_prove(self):
-        for name, imported in self.edges.items():
-            if name.startswith("parity_tests"):
-                tools = {m for m in imported if m.startswith("tf1to2.")}
-                tools = {m for m in tools if not m.startswith("tf1to2.parity")}
-                proven = ("tf1to2.checkpoint", "tf1to2.probes", "tf1to2.scan")
-                others = {m for m in tools if not m.startswith(proven)}
-                self.assertEqual(others, set(), name)
-
-    def test_the_tools_import_no_proof(self):
-        for name, imported in self.edges.items():
-            if name.startswith("tf1to2"):
-                proofs = {m for m in imported if m.startswith("parity_tests.")}
-                self.assertEqual(proofs, set(), name)
-
-    def cycles(self):
-        """Pairs of modules of two packages that import each other, however far."""
-
-        def reach(name):
-            found, waiting = set(), [name]
-            while waiting:
-                fresh = self.edges[waiting.pop()] - found
-                found |= fresh
-                waiting += fresh
-            return found
-
-        def part(name):
-            return name.split(".")[:2]
-
-        reached = {name: reach(name) for name in self.edges}
-        return [
-            (a, b)
-            for a, others in reached.items()
-            for b in others
-            if a in reached[b] and part(a) != part(b)
-        ]
-
-    def test_no_two_packages_import_each_other(self):
-        self.assertEqual(self.cycles(), [])
-
-    def test_a_cycle_would_be_seen(self):
-        proof = "tf1to2.parity.proof"
-        self.edges = {**self.edges, proof: self.edges[proof] | {"tf1to2.prove.verify"}}
-        self.assertIn(("tf1to2.prove.verify", "tf1to2.parity.proof"), self.cycles())
-
+class EngineTest(unittest.TestCase):
     def test_the_engine_runs_without_the_edition(self):
         stems = sorted(p.stem for p in topics.folder("tf1to2").glob("parity/[a-z]*.py"))
         program = (
@@ -180,21 +98,16 @@ class ProviderTest(unittest.TestCase):
             providers.select(self.provider, [name])
 
 
-class PageTest(unittest.TestCase):
+class PageTest(Folder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.write("net.py", "from parts import layer\n\n\ndef f(x):\n    return 1\n")
-        self.write("parts/__init__.py", "")
-        self.write("parts/layer.py", "from . import names\n")
-        self.write("parts/names.py", "A = 'a'\n")
-        self.write("parts/other.py", "B = 'b'\n")
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+        super().setUp()
+        self.write(
+            net="from parts import layer\n\n\ndef f(x):\n    return 1\n",
+            parts__layer="from . import names\n",
+            parts__names="A = 'a'\n",
+            parts__other="B = 'b'\n",
+            **{"parts/__init__": ""},
+        )
 
     def code(self):
         return page.Page("net.py", self.folder).code
@@ -204,13 +117,10 @@ class PageTest(unittest.TestCase):
         self.assertEqual(list(sources), ["net", "parts", "parts.layer", "parts.names"])
 
     def test_what_is_installed_beside_a_page_is_no_part_of_it(self):
-        folder = self.folder / "site-packages"
-        for name in ("legacy/__init__", "legacy/parts", "numpy", "tf1to2"):
-            path = folder / f"{name}.py"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("")
-        (folder / "legacy" / "net.py").write_text("import numpy, legacy.parts\n")
-        sources = page.Page("legacy.net", folder).sources
+        names = "legacy/__init__", "legacy/parts", "numpy", "tf1to2"
+        self.write(**{f"site-packages/{name}": "" for name in names})
+        self.write(**{"site-packages/legacy/net": "import numpy, legacy.parts\n"})
+        sources = page.Page("legacy.net", self.folder / "site-packages").sources
         self.assertEqual(list(sources), ["legacy", "legacy.net", "legacy.parts"])
 
     @parameterized.expand(
@@ -227,7 +137,7 @@ class PageTest(unittest.TestCase):
     )
     def test_what_is_no_change(self, _, name, text):
         before = self.code()
-        self.write(name, text)
+        self.write(**{name: text})
         self.assertEqual(self.code(), before)
 
     @parameterized.expand(
@@ -240,5 +150,5 @@ class PageTest(unittest.TestCase):
     )
     def test_what_is_a_change(self, _, name, text):
         before = self.code()
-        self.write(name, text)
+        self.write(**{name: text})
         self.assertNotEqual(self.code(), before)

@@ -1,7 +1,5 @@
 """`tf1to2 explain`: names, members, errors; what it claims, and what it refuses."""
 
-import contextlib
-import io
 import re
 import unittest
 from unittest import mock
@@ -9,24 +7,18 @@ from unittest import mock
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli, probes
+from tf1to2 import probes
 from tf1to2.catalog import entries, facts, links
 from tf1to2.explain import messages, screen
 from tf1to2.pages import topics
+from tf1to2.tests.commands import command
 from upkeep import calls
 
 
 def run_it(text, columns="80", stdin=""):
-    """(status, output, errors) of the command."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.dict("os.environ", COLUMNS=columns),
-        mock.patch("sys.stdin", io.StringIO(stdin)),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        status = cli.main(["explain", text])
-    return status, out.getvalue(), err.getvalue()
+    """`command` on a terminal of so many columns."""
+    with mock.patch.dict("os.environ", COLUMNS=columns):
+        return command("explain", text, stdin=stdin)
 
 
 def head(text, **options):
@@ -495,7 +487,3 @@ class ErrorTest(unittest.TestCase):
         status, out, err = run_it(text)
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         self.assertIn("nothing is known of this error", err)
-
-
-if __name__ == "__main__":
-    unittest.main()

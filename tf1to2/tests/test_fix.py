@@ -1,50 +1,32 @@
 """`tf1to2 fix`: what it writes, what it leaves, and how the files come out."""
 
 import ast
-import contextlib
-import io
 import json
-import os
 import pathlib
 import stat
 import subprocess
 import sys
-import tempfile
-import unittest
 from unittest import mock
 
 from parameterized import parameterized
 
-from tf1to2 import cli
 from tf1to2.catalog import signatures
 from tf1to2.fix import planning
 from tf1to2.scan import findings
+from tf1to2.tests.commands import Folder, command
 
 TF = "import tensorflow as tf\n"
 MAIN = "\ndef main(_):\n    pass\n\n\nif __name__ == '__main__':\n    app.run(main)\n"
 PARSED = MAIN.replace("app.run", "tf.app.run")
 
 
-class FixCase(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name).resolve()
-        before = os.getcwd()
-        os.chdir(self.folder)
-        self.addCleanup(os.chdir, before)
-
+class FixCase(Folder):
     def write(self, text, name="a.py"):
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
+        """Writes one file."""
+        return super().write(**{name: text})
 
     def run_it(self, *arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = cli.main(["fix", *arguments])
-        return status, out.getvalue(), err.getvalue()
+        return command("fix", *arguments)
 
     def fixed(self, text, **options):
         """What becomes of a file's text."""

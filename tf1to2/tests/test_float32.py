@@ -1,8 +1,6 @@
 """Raw float32 against 1.15.5: the kernels, and negative controls of the table."""
 
 import contextlib
-import pathlib
-import tempfile
 import unittest
 
 import numpy as np
@@ -11,6 +9,7 @@ from parameterized import parameterized
 from tf1to2.parity.compare import Mismatch
 from tf1to2.parity.distance import distance
 from tf1to2.parity.float32 import Row, Table
+from tf1to2.tests.commands import Folder
 from upkeep.kernels import causes
 from upkeep.kernels.page import KERNELS
 from upkeep.kernels.proof import INPUTS, PROOF
@@ -55,15 +54,14 @@ class DistanceTest(unittest.TestCase):
         self.assertEqual(np.float32(found[1]), np.float32(relative))
 
 
-class TableTest(unittest.TestCase):
+class TableTest(Folder):
     """A table of one row: a distance of 4 ULP, relative 4.8e-7."""
 
     LEFT = [{"outputs": np.float32([1, 0.5])}]
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name, "float32.tsv")
+        super().setUp()
+        self.path = self.folder / "float32.tsv"
         Table(self.path).replace("p", [Row(*CASE, "outputs", 4, 4 * 2.0**-23, "exp")])
 
     def compare(self, right, case=CASE, **options):

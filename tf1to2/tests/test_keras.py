@@ -1,12 +1,8 @@
 """The Keras pages: what each must have, and negative controls of their distances."""
 
-import contextlib
 import importlib
 import inspect
-import io
-import pathlib
 import re
-import tempfile
 import types
 import unittest
 
@@ -15,22 +11,16 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests import PROVIDER
-from tf1to2 import cli
 from tf1to2.pages import sides, topics
 from tf1to2.pages.definitions import needed
 from tf1to2.parity import Layer, Naive, Op
 from tf1to2.parity.compare import Mismatch
 from tf1to2.parity.distances import Distances
 from tf1to2.parity.float32 import Row
+from tf1to2.tests.commands import Folder, command
 from upkeep.measuring import keras_rows
 
 PAGES = [(name, t) for name, t in topics.topics().items() if t.keras]
-
-
-def printed(*command):
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        status = cli.main(list(command))
-    return status, out.getvalue()
 
 
 class PageTest(unittest.TestCase):
@@ -89,7 +79,7 @@ class PageTest(unittest.TestCase):
 
 class ToolsTest(unittest.TestCase):
     def test_diff_shows_the_keras_page(self):
-        status, out = printed("diff", "--keras", "layers.make_conv2d")
+        status, out, _ = command("diff", "--keras", "layers.make_conv2d")
         self.assertEqual(status, 0)
         self.assertIn("v2_keras/layers.py", out)
         self.assertRegex(out, r"tf\.layers\.Conv2D\(.*return layers\.Conv2D\(")
@@ -102,12 +92,12 @@ class ToolsTest(unittest.TestCase):
         ]
     )
     def test_what_has_none(self, _, what, message):
-        with contextlib.redirect_stderr(io.StringIO()) as err:
-            self.assertEqual(cli.main(["diff", "--keras", *what]), 2)
-        self.assertRegex(err.getvalue(), message)
+        status, _, err = command("diff", "--keras", *what)
+        self.assertEqual(status, 2)
+        self.assertRegex(err, message)
 
     def test_explain_tells_both_ways(self):
-        out = " ".join(printed("explain", "tf.layers.Conv2D")[1].split())
+        out = " ".join(command("explain", "tf.layers.Conv2D").out.split())
         self.assertRegex(
             out, r"make_conv2d: identical on .*; by Keras within \d\.\de-08"
         )
@@ -120,7 +110,7 @@ class ToolsTest(unittest.TestCase):
         ]
     )
     def test_verify_has_a_column_where_there_is_a_page(self, _, pair, there):
-        status, out = printed("verify", pair)
+        status, out, _ = command("verify", pair)
         self.assertEqual(status, 0)
         self.assertEqual(
             bool(re.search(r"^pair .* any size +Keras$", out, re.M)), there
@@ -151,13 +141,12 @@ ONE = np.float32([1, 0.5])
 ULP = 2.0**-23
 
 
-class DistancesTest(unittest.TestCase):
+class DistancesTest(Folder):
     """A page that is 4 ULP away, and its naive form, which is 64."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = pathlib.Path(folder.name, "keras.tsv")
+        super().setUp()
+        self.path = self.folder / "keras.tsv"
         self.case = Op("grow", "by little", [ONE])
         self.naive = Naive("grow, by little", "by much", self.grown(64), because="")
         measured = keras_rows(self.distances(4))
@@ -217,7 +206,7 @@ class DistancesTest(unittest.TestCase):
     def test_no_row(self):
         self.distances(4).table.replace("p", [])
         self.prove(4)
-        with self.assertRaisesRegex(Mismatch, "it has no row: make distances"):
+        with self.assertRaisesRegex(Mismatch, "it has no row: make upkeep"):
             self.prove(16)
 
     def test_a_naive_form_that_is_none(self):
@@ -299,7 +288,3 @@ class CarriedTest(unittest.TestCase):
         gradient = answer["gradients/old/scale:0"]
         self.assertEqual(gradient.shape, (3,))
         np.testing.assert_array_equal(answer["variables/0"], "'old/scale:0'")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -46,7 +46,7 @@ class CallsTest(unittest.TestCase):
         self.assertEqual(
             (links.FOLDER / "calls.tsv").read_text("utf-8"),
             calls.table(),
-            "make tables",
+            "make upkeep",
         )
 
 

@@ -1,17 +1,16 @@
 import ast
 import json
-import pathlib
 import subprocess
 import sys
-import tempfile
 import types
 import unittest
 
 import pytest
 from parameterized import parameterized
 
-from tf1to2.pages import page as pages
+from tf1to2.pages.page import Page
 from tf1to2.prove import mutate, mutations
+from tf1to2.tests.commands import Folder
 
 SOURCE = '''
 """Head."""
@@ -79,37 +78,32 @@ class MutationsTest(unittest.TestCase):
         self.assertEqual(mutate.owner(SOURCE, 8), "page")
 
 
-class ModulesTest(unittest.TestCase):
+class ModulesTest(Folder):
     """Which modules are changed, and on which cases a result depends."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.here = pathlib.Path(folder.name).resolve()
-        for name in ("port/__init__", "port/kinds/__init__", "port/kinds/one", "alone"):
-            path = self.here / f"{name}.py"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("X = 1\n")
+        super().setUp()
+        names = "port/__init__", "port/kinds/__init__", "port/kinds/one", "alone"
+        self.write(**dict.fromkeys(names, "X = 1\n"))
 
     def test_of_a_module_it_is_the_module(self):
-        page = pages.Page("alone", self.here)
-        self.assertEqual(mutate.modules_of(page), [self.here / "alone.py"])
+        page = Page("alone", self.folder)
+        self.assertEqual(mutate.modules_of(page), [self.folder / "alone.py"])
 
     def test_of_a_package_they_are_all_the_page_first(self):
-        found = mutate.modules_of(pages.Page("port", self.here))
-        names = [path.relative_to(self.here / "port").as_posix() for path in found]
+        found = mutate.modules_of(Page("port", self.folder))
+        names = [path.relative_to(self.folder / "port").as_posix() for path in found]
         self.assertEqual(names, ["__init__.py", "kinds/__init__.py", "kinds/one.py"])
 
     def test_the_whole_is_without_what_was_taken(self):
-        taken, port = self.here / "taken.py", self.here / "alone.py"
-        taken.write_text('"""Taken by `tf1to2 take` from tf1to2."""\nX = 1\n')
-        (self.here / "own.py").write_text("Y = 2\n")
-        port.write_text("from own import Y\nfrom taken import X\n")
-        found = mutate.modules_of(pages.Page("alone", self.here), whole=True)
-        self.assertEqual(found, [port, self.here / "own.py"])
+        self.write(taken='"""Taken by `tf1to2 take` from tf1to2."""\nX = 1\n')
+        own = self.write(own="Y = 2\n")
+        port = self.write(alone="from own import Y\nfrom taken import X\n")
+        found = mutate.modules_of(Page("alone", self.folder), whole=True)
+        self.assertEqual(found, [port, own])
 
     def test_cases_lie_beside_the_test(self):
-        test = types.SimpleNamespace(__file__=str(self.here / "alone.py"))
+        test = types.SimpleNamespace(__file__=str(self.folder / "alone.py"))
         found = mutate.cases_beside(test, "port")
         self.assertEqual(len(found), 4)
         self.assertEqual(mutate.cases_beside(test, "other"), found[:1])
@@ -147,22 +141,17 @@ proof.recording.write(entries, ["1.15.5", "1.18"])
 
 
 @pytest.mark.slow
-class ProcessesTest(unittest.TestCase):
+class ProcessesTest(Folder):
     """A user's file with a helper beside it, and a test that starts a process."""
 
     def run_(self, printed="7.0\\n", *options):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        here = pathlib.Path(folder.name)
-        texts = {"legacy": LEFT, "port": RIGHT, "helper": HELPER, "record": RECORD}
-        texts["test_port"] = TEST % printed
-        for name, text in texts.items():
-            (here / f"{name}.py").write_text(text)
-        subprocess.run([sys.executable, "record.py"], cwd=here, check=True)
+        self.write(legacy=LEFT, port=RIGHT, helper=HELPER, record=RECORD)
+        self.write(test_port=TEST % printed)
+        subprocess.run([sys.executable, "record.py"], check=True)
         command = [sys.executable, "-m", "tf1to2", "mutate", "test_port.py"]
-        command += ["--results", "mutations.json", *options]
-        run = subprocess.run(command, cwd=here, capture_output=True, text=True)
-        kept = here / "mutations.json"
+        command += [*options, "--results", "mutations.json"]
+        run = subprocess.run(command, capture_output=True, text=True)
+        kept = self.folder / "mutations.json"
         return run, json.loads(kept.read_text()) if kept.exists() else None
 
     def test_what_is_noticed_and_what_is_not(self):

@@ -9,7 +9,6 @@ import resource
 import stat
 import subprocess
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
@@ -19,19 +18,13 @@ from tf1to2 import cli
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError
 from tf1to2.scan import settings
+from tf1to2.tests.commands import Folder, command
 from upkeep import docs
 
 LEGACY = "import tensorflow as tf\nx = tf.placeholder(tf.float32)  # ─ é\n"
 
 # In Python's words, which 3.13 chose anew.
 NULL = "embedded null " + ("character" if sys.version_info >= (3, 13) else "byte")
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
 
 
 class SaveTest(Folder):
@@ -143,9 +136,7 @@ class EncodingTest(Folder):
         self, _, encoding, argv, status, shown
     ):
         if argv[0] == "scan":
-            path = self.folder / "légacy.py"
-            path.write_text(LEGACY, "utf-8")
-            argv = [*argv, str(path)]
+            argv = [*argv, str(self.write(légacy=LEGACY))]
         screen = Screen(encoding)
         self.assertEqual(screen.run(*argv), status)
         self.assertIn(shown, screen.text)
@@ -166,9 +157,7 @@ class EncodingTest(Folder):
         ]
     )
     def test_a_file_name_that_is_not_utf_8(self, form, shown):
-        (self.folder / os.fsdecode(b"caf\xe9.py")).write_text(LEGACY, "utf-8")
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(self.folder)
+        self.write(**{os.fsdecode(b"caf\xe9.py"): LEGACY})
         screen = Screen("utf-8")
         found = screen.run("scan", "--format", form, ".")
         self.assertEqual((found, screen.complaint), (1, ""))
@@ -177,8 +166,7 @@ class EncodingTest(Folder):
         self.assertEqual(pathlib.Path("report").read_text("utf-8"), screen.text)
 
     def test_a_complaint_about_a_file_name_that_is_not_utf_8(self):
-        path = self.folder / os.fsdecode(b"caf\xe9.py")
-        path.write_bytes(b"\0")
+        path = self.write(**{os.fsdecode(b"caf\xe9.py"): b"\0"})
         screen = Screen("utf-8")
         screen.err.reconfigure(errors="backslashreplace")  # as Python's own
         self.assertEqual(screen.run("scan", "--format", "json", str(path)), 2)
@@ -190,14 +178,9 @@ class EncodingTest(Folder):
 
 class StatusTest(Folder):
     def run_it(self, *argv, **environment):
-        out, err = io.StringIO(), io.StringIO()
-        with (
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-            mock.patch.dict(os.environ, environment),
-        ):
-            status = cli.main(list(argv))
-        return status, err.getvalue()
+        with mock.patch.dict(os.environ, environment):
+            status, _, err = command(*argv)
+        return status, err
 
     @parameterized.expand(
         [
@@ -234,8 +217,7 @@ class StatusTest(Folder):
     @parameterized.expand([("targets", "(", ",)"), ("lists", "[", "]")])
     def test_targets_within_targets(self, _, opened, closed):
         deep = opened * 3000 + "a" + closed * 3000
-        (self.folder / "deep.py").write_text(f"{LEGACY}{deep} = tf.log(1)\n")
-        (self.folder / "plain.py").write_text(LEGACY)
+        self.write(deep=f"{LEGACY}{deep} = tf.log(1)\n", plain=LEGACY)
         report = str(self.folder / "report")
         found = self.run_it("scan", str(self.folder), "--output-file", report)
         self.assertEqual(found[0], 2)
@@ -245,9 +227,12 @@ class StatusTest(Folder):
 
     def start(self, *argv, unbuffered="", **options):
         environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-        command = [sys.executable, "-m", "tf1to2", *argv]
         return subprocess.Popen(
-            command, env=environment, stderr=subprocess.PIPE, text=True, **options
+            [sys.executable, "-m", "tf1to2", *argv],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
         )
 
     @parameterized.expand(
@@ -306,8 +291,7 @@ class SettingsTest(Folder):
         self.check("setup.cfg", data, why)
 
     def check(self, name, data, why):
-        path = self.folder / name
-        path.write_bytes(data)
+        path = self.write(**{name: data})
         if why is None:
             settings.find(self.folder)
             return
@@ -320,10 +304,9 @@ class SettingsTest(Folder):
 
     def test_python_3_10_reads_toml_too(self):
         self.assertEqual(settings.tomllib.loads("a = 1"), {"a": 1})
-        (self.folder / "pyproject.toml").write_text(
-            "[tool.tf1to2]\nselect = ['renamed']\nbaseline = 'b.json'"
-        )
-        baseline = str(self.folder.resolve() / "b.json")
+        text = "[tool.tf1to2]\nselect = ['renamed']\nbaseline = 'b.json'"
+        self.write(**{"pyproject.toml": text})
+        baseline = str(self.folder / "b.json")
         wanted = {"select": ["renamed"], "baseline": baseline}
         self.assertEqual(settings.find(self.folder), wanted)
 

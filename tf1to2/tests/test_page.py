@@ -4,10 +4,8 @@ import functools
 import html
 import html.parser
 import os
-import pathlib
 import re
 import sys
-import tempfile
 import unittest
 from unittest import mock
 from urllib.parse import unquote
@@ -15,9 +13,9 @@ from urllib.parse import unquote
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli
 from tf1to2.pages import library, topics
 from tf1to2.pages.definitions import needed
+from tf1to2.tests.commands import Folder, command
 from tf1to2.tests.site import built
 from tf1to2.view import page
 from tf1to2.view.website import pairs, programs, texts
@@ -216,11 +214,9 @@ class SiteTest(unittest.TestCase):
                 self.assertEqual(section.count(f"<div class=form data-form={form}>"), 1)
 
 
-class WriteTest(unittest.TestCase):
+class WriteTest(Folder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.built = mock.patch.object(page, "_built", self.one_page)
         self.built.start()
         self.addCleanup(self.built.stop)
@@ -250,12 +246,12 @@ class WriteTest(unittest.TestCase):
 
     def test_other_files_are_left_alone(self):
         (self.folder / "mine").touch()
-        self.assertEqual(cli.main(["page", "-o", str(self.folder)]), 2)
+        self.assertEqual(command("page", "-o", self.folder).status, 2)
         self.assertEqual(self.left(), ["mine"])
 
     def test_a_file_in_the_way(self):
         (self.folder / "mine").touch()
-        self.assertEqual(cli.main(["page", "-o", str(self.folder / "mine")]), 2)
+        self.assertEqual(command("page", "-o", self.folder / "mine").status, 2)
         self.assertEqual(self.left(), ["mine"])
 
     def test_what_sphinx_warns_of_is_an_error_and_leaves_nothing(self):
@@ -283,7 +279,3 @@ class WriteTest(unittest.TestCase):
             with self.assertRaisesRegex(page.CommandError, told):
                 page.write(self.folder / "site")
         self.assertEqual(self.left(), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2.pages import page as pages
+from tf1to2.pages.page import code_hash
 from tf1to2.parity import cases, compare, distance, releases, structure, v1, v2
 from tf1to2.parity.arrays import LONG, SIZES, drawn, integers, normal
 from tf1to2.parity.compare import Bound, Mismatch
@@ -550,11 +550,11 @@ class RecordingTest(unittest.TestCase):
 
     def test_another_input_is_stale(self):
         request = {**self.request, "args": [np.float64([1, 2, 4])]}
-        with self.assertRaisesRegex(StaleRecording, "run make record"):
+        with self.assertRaisesRegex(StaleRecording, "run make upkeep"):
             self.proof.recording.answer("page, toy", request)
 
     def test_another_case_is_stale(self):
-        with self.assertRaisesRegex(StaleRecording, "run make record"):
+        with self.assertRaisesRegex(StaleRecording, "run make upkeep"):
             self.proof.recording.answer("page, other", self.request)
 
     def test_another_page_is_stale(self):
@@ -562,7 +562,7 @@ class RecordingTest(unittest.TestCase):
             edited = page()
             edited.__file__ = file.name
             recording = Recording(self.proof.recording.path, edited)
-            with self.assertRaisesRegex(StaleRecording, "run make record"):
+            with self.assertRaisesRegex(StaleRecording, "run make upkeep"):
                 recording.answer("page, toy", self.request)
 
     @parameterized.expand(
@@ -577,12 +577,12 @@ class RecordingTest(unittest.TestCase):
             files = [pathlib.Path(folder, name) for name in ("before.py", "after.py")]
             files[0].write_text('def f(x):\n    """Halves."""\n    return x / 2\n')
             files[1].write_text(text)
-            before, after = map(pages.code_hash, files)
+            before, after = map(code_hash, files)
         self.assertEqual(before == after, same)
 
     def test_no_recording(self):
         self.proof.recording.path.unlink()
-        with self.assertRaisesRegex(StaleRecording, "run make record"):
+        with self.assertRaisesRegex(StaleRecording, "run make upkeep"):
             self.proof.recording.answer("page, toy", self.request)
 
     def test_it_says_what_made_it(self):

@@ -16,6 +16,7 @@ from parameterized import parameterized
 
 from parity_tests import conftest
 from tf1to2.explain import screen
+from tf1to2.tests.commands import inside
 
 pytestmark = pytest.mark.filterwarnings(conftest.GAST)
 
@@ -329,19 +330,15 @@ model = tf.keras.models.load_model("saved")
 
 def printed(program):
     """(traceback, its end, message) of a program, run in a folder of its own."""
-    before = os.getcwd()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, inside(folder):
         path = os.path.join(folder, "train.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(program)
-        os.chdir(folder)
         try:
             exec(compile(program, path, "exec"), {"__name__": "__main__"})
         except Exception as error:
             end = "".join(traceback.format_exception_only(error))
             return traceback.format_exc(), end, str(error)
-        finally:
-            os.chdir(before)
     raise AssertionError("the program fails no more")
 
 
@@ -357,7 +354,3 @@ class PastedTest(unittest.TestCase):
             with self.subTest(form=form):
                 answer = screen.render(text)
                 self.assertTrue(answer.startswith(first), f"{text}\n→\n{answer[:300]}")
-
-
-if __name__ == "__main__":
-    unittest.main()

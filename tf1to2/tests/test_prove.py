@@ -1,7 +1,5 @@
 """The commands of a user's port: prove, record, mutate; what they print and return."""
 
-import contextlib
-import io
 import json
 import os
 import subprocess
@@ -12,23 +10,15 @@ from unittest import mock
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli
 from tf1to2.parity import providers, recordings, settings
 from tf1to2.prove import asking
 from tf1to2.tests import ported
+from tf1to2.tests.commands import command
 from tf1to2.tests.ported import Folder
 from tf1to2.tests.test_structure import ROOT
 
 settings.apply()
 GENUINE = os.environ.get("TF1_PYTHON")
-
-
-def run(*argv):
-    """(exit status, standard output, standard error) of a command."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        status = cli.main(list(map(str, argv)))
-    return status, out.getvalue(), err.getvalue()
 
 
 class ProveTest(unittest.TestCase):
@@ -46,7 +36,7 @@ class ProveTest(unittest.TestCase):
 
     def test_a_right_port(self):
         self.folder.forget()
-        status, out, err = run("prove", self.file)
+        status, out, err = command("prove", self.file)
         self.assertEqual((status, err), (0, ""))
         self.assertRegex(
             out, r"port.logits, any rows +\S+ +identical +identical +identical\n"
@@ -56,7 +46,7 @@ class ProveTest(unittest.TestCase):
 
     def test_a_wrong_port(self):
         file = self.wrong("constant(0.25", "constant(0.2")
-        status, out, _ = run("prove", file, "train")
+        status, out, _ = command("prove", file, "train")
         self.assertEqual(status, 1)
         self.assertIn("differs first in step 0: outputs/0/w", out)
         self.assertIn("FAILS port.train, three steps (eager, function): ", out)
@@ -65,7 +55,7 @@ class ProveTest(unittest.TestCase):
 
     def test_json(self):
         file = self.wrong("batch) * 0.1", "batch) * 0.01")
-        status, out, _ = run("prove", file, "make_norm", "--format", "json")
+        status, out, _ = command("prove", file, "make_norm", "--format", "json")
         (case,) = json.loads(out)["cases"]
         self.assertEqual((status, case["verdict"]), (1, "FAILS"))
         self.assertEqual(case["first"], "state: state/norm/mean:0")
@@ -77,13 +67,13 @@ class ProveTest(unittest.TestCase):
         self.assertEqual(failed, {"eager", "function", "dynamic", "xla"})
 
     def test_a_port_that_breaks(self):
-        status, out, _ = run("prove", self.wrong("def train(", "def training("))
+        status, out, _ = command("prove", self.wrong("def train(", "def training("))
         self.assertEqual(status, 1)
         self.assertIn("has no attribute 'train'", out)
 
     def test_json_holds_what_is_no_number(self):
         file = self.wrong("h / (total + 1.0)", "h * float('nan')")
-        _, out, _ = run("prove", file, "logits", "--format", "json")
+        _, out, _ = command("prove", file, "logits", "--format", "json")
         (case,) = json.loads(out)["cases"]
         self.assertIsNone(case["leaves"][0]["relative"])
 
@@ -94,9 +84,7 @@ class RefusedTest(unittest.TestCase):
     def refused(self, *argv, **texts):
         folder = Folder.of(self, **texts)
         folder.forget()
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(folder.path)
-        status, out, err = run(*argv)
+        status, out, err = command(*argv, folder=folder.path)
         self.assertEqual((status, out, err.count("\n")), (2, "", 1), out + err)
         return err
 
@@ -186,7 +174,7 @@ class OthersTest(unittest.TestCase):
         return folder
 
     def proven(self, folder, *names):
-        status, out, err = run("prove", folder.path / "test_port.py", *names)
+        status, out, err = command("prove", folder.path / "test_port.py", *names)
         self.assertEqual(err, "")
         return status, out
 
@@ -244,8 +232,10 @@ class RecordTest(unittest.TestCase):
             )
 
         with Folder() as folder, mock.patch.object(asking, "ask", ask):
-            with mock.patch.object(asking, "genuine_python", lambda *_: "python"):
-                return *run("record", folder.path / "test_port.py"), {
+            with mock.patch(
+                "tf1to2.parity.recordings.genuine_python", lambda *_: "python"
+            ):
+                return *command("record", folder.path / "test_port.py"), {
                     path.name for path in folder.path.glob("*.npz")
                 }
 
@@ -283,8 +273,10 @@ class RecordTest(unittest.TestCase):
     def test_no_port_is_needed(self):
         with Folder() as folder, mock.patch.object(asking, "ask", ported.asked_today):
             (folder.path / "port.py").unlink()
-            with mock.patch.object(asking, "genuine_python", lambda *_: "python"):
-                status, out, err = run("record", folder.path / "test_port.py")
+            with mock.patch(
+                "tf1to2.parity.recordings.genuine_python", lambda *_: "python"
+            ):
+                status, out, err = command("record", folder.path / "test_port.py")
             self.assertTrue((folder.path / "test_port.npz").exists())
         self.assertEqual((status, err), (0, ""))
         self.assertIn("port: recorded 3 answers", out)
@@ -293,8 +285,10 @@ class RecordTest(unittest.TestCase):
         with Folder() as folder:
             folder.write("legacy/rates", "RATE = None\n")
             with mock.patch.object(asking, "ask", ported.asked_today):
-                with mock.patch.object(asking, "genuine_python", lambda *_: "python"):
-                    status, out, _ = run("record", folder.path / "test_port.py")
+                with mock.patch(
+                    "tf1to2.parity.recordings.genuine_python", lambda *_: "python"
+                ):
+                    status, out, _ = command("record", folder.path / "test_port.py")
             self.assertEqual((status, list(folder.path.glob("*.npz"))), (1, []))
         self.assertIn("train, three steps raised ValueError", out)
 
@@ -370,7 +364,3 @@ class PythonTest(unittest.TestCase):
         )
         run = subprocess.run([sys.executable, "-c", program], capture_output=True)
         self.assertTrue(run.stdout.endswith(b"[]\n"), run.stdout[-200:])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,5 +1,3 @@
-import contextlib
-import io
 import os
 import pathlib
 import shutil
@@ -11,28 +9,23 @@ from unittest import mock
 import numpy as np
 from parameterized import parameterized
 
-from tf1to2 import cli
 from tf1to2.pages import topics
 from tf1to2.pages.page import Page
 from tf1to2.parity import float32, recordings, v1
 from tf1to2.parity.compare import Mismatch
 from tf1to2.prove import asking
+from tf1to2.tests.commands import command
 
 
 class Python37Test(unittest.TestCase):
     def test_none_is_one_line_and_exit_status_2(self):
         environment = {"PATH": "", "HOME": "/nowhere", "PYENV_ROOT": "/nowhere"}
-        err = io.StringIO()
-        with (
-            mock.patch.dict("os.environ", environment, clear=True),
-            contextlib.redirect_stderr(err),
-        ):
-            status = cli.main(
-                ["record", "parity_tests", "--environment", "/nowhere/venv"]
-            )
+        argv = "record", "parity_tests", "--environment", "/nowhere/venv"
+        with mock.patch.dict("os.environ", environment, clear=True):
+            status, _, err = command(*argv)
         self.assertEqual(status, 2)
-        self.assertIn("set TF1_PYTHON", err.getvalue())
-        self.assertEqual(err.getvalue().count("\n"), 1)
+        self.assertIn("set TF1_PYTHON", err)
+        self.assertEqual(err.count("\n"), 1)
 
     def test_another_python_is_not_taken_for_it(self):
         import sys
@@ -45,10 +38,9 @@ class Python37Test(unittest.TestCase):
             recordings.find_python37()
 
     def test_an_unknown_topic(self):
-        err = io.StringIO()
-        with contextlib.redirect_stderr(err):
-            self.assertEqual(cli.main(["record", "parity_tests", "scope"]), 2)
-        self.assertIn("did you mean scopes?", err.getvalue())
+        status, _, err = command("record", "parity_tests", "scope")
+        self.assertEqual(status, 2)
+        self.assertIn("did you mean scopes?", err)
 
 
 class AnotherProcessorTest(unittest.TestCase):

@@ -1,48 +1,27 @@
 """The command: what it reads, follows, reports and refuses."""
 
-import contextlib
-import io
 import json
 import os
 import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
 import jsonschema
 from parameterized import parameterized
 
-from tf1to2 import cli
 from tf1to2.scan import findings
 from tf1to2.source import reading
+from tf1to2.tests.commands import Folder, command
 
 TF = "import tensorflow as tf\n"
 
 
-class ScanCase(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name).resolve()
-        before = os.getcwd()
-        os.chdir(self.folder)
-        self.addCleanup(os.chdir, before)
-
-    def write(self, **files):
-        for name, text in files.items():
-            path = self.folder / (name if "/" in name else name.replace("__", "/"))
-            path = path if path.suffix else path.with_suffix(".py")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text if isinstance(text, bytes) else text.encode())
-
-    def run_it(self, *arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = cli.main(["scan", *arguments])
-        return status, out.getvalue(), err.getvalue()
+class ScanCase(Folder):
+    def run_it(self, *arguments, **options):
+        return command("scan", *arguments, **options)
 
     def symbols(self, *paths, **options):
         report = findings.scan([*paths] or ["."], **options)
@@ -106,12 +85,12 @@ class ExitTest(ScanCase):
         self.assertEqual(out.stdout.splitlines()[-1], "set()")
 
 
-@unittest.skipUnless(hasattr(os, "mkfifo"), "a pipe that blocks is made by mkfifo")
 def hears():
     """Has a process hear of Ctrl-C, though the tests may run in the background."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@unittest.skipUnless(hasattr(os, "mkfifo"), "a pipe that blocks is made by mkfifo")
 class InterruptTest(ScanCase):
     @parameterized.expand([("one process", 1), ("several", 2)])
     def test_ctrl_c_is_one_line_and_leaves_nothing(self, _, processes):
@@ -207,9 +186,7 @@ class FilesTest(ScanCase):
         self.assertEqual(self.symbols("script.txt"), ["tf.log"])
 
     def test_standard_input(self):
-        data = io.TextIOWrapper(io.BytesIO(b"import tensorflow as tf\ntf.log(1)"))
-        with mock.patch.object(sys, "stdin", data):
-            status, out, _ = self.run_it("-")
+        status, out, _ = self.run_it("-", stdin=TF + "tf.log(1)")
         self.assertEqual(status, 1)
         self.assertIn("-:2:1: tf.log", out)
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from parameterized import parameterized
 
-from tf1to2.source import names
+from tf1to2.source.names import reader, records
 
 
 def uses(text, **options):
-    module = names.read(text.encode(), **options)
+    module = reader.read(text.encode(), **options)
     return [use.origin.replace("tensorflow", "tf", 1) for use in module.uses]
 
 
@@ -351,17 +351,19 @@ class UseTest(unittest.TestCase):
         ]
     )
     def test_a_method_by_the_name_of_its_object(self, _, text, origin):
-        found = names.read(f"import tensorflow as tf\n{text}".encode()).uses
+        found = reader.read(f"import tensorflow as tf\n{text}".encode()).uses
         self.assertTrue(found[-1].likely.endswith(origin), found)
 
     def test_the_place_is_in_characters(self):
-        (use,) = names.read("import tensorflow as tf\nä = 'ö', tf.log(1)".encode()).uses
+        (use,) = reader.read(
+            "import tensorflow as tf\nä = 'ö', tf.log(1)".encode()
+        ).uses
         self.assertEqual((use.line, use.column, use.end_column), (2, 10, 16))
 
     def test_the_arguments(self):
         text = b"import tensorflow as tf\ntf.x(1, *a, axis=2, **b)"
-        (use,) = names.read(text).uses
-        self.assertEqual(use.call, names.Call(1, ("axis",), True))
+        (use,) = reader.read(text).uses
+        self.assertEqual(use.call, records.Call(1, ("axis",), True))
 
 
 class Python2Test(unittest.TestCase):
@@ -378,14 +380,16 @@ class Python2Test(unittest.TestCase):
         ]
     )
     def test_is_read(self, _, text):
-        module = names.read(b"import tensorflow as tf\n" + text.encode())
+        module = reader.read(b"import tensorflow as tf\n" + text.encode())
         self.assertEqual([use.origin for use in module.uses], ["tensorflow.log"])
         self.assertIsNone(module.broken)
 
 
 class BrokenTest(unittest.TestCase):
     def test_what_is_whole_is_read_and_the_rest_named(self):
-        module = names.read(b"import tensorflow as tf\ntf.log(1)\nx = = 2\ntf.exp(1)\n")
+        module = reader.read(
+            b"import tensorflow as tf\ntf.log(1)\nx = = 2\ntf.exp(1)\n"
+        )
         self.assertEqual(len(module.uses), 2)
         self.assertEqual(module.broken, 3)
 
@@ -403,12 +407,12 @@ class BrokenTest(unittest.TestCase):
         ]
     )
     def test_nothing_is_too_deep(self, _, text):
-        names.read(text)
+        reader.read(text)
 
     @settings(max_examples=150, deadline=None, derandomize=True, database=None)
     @given(st.binary(max_size=300))
     def test_any_bytes(self, data):
-        names.read(b"import tensorflow as tf\n" + data)
+        reader.read(b"import tensorflow as tf\n" + data)
 
     @settings(max_examples=150, deadline=None, derandomize=True, database=None)
     @given(st.data())
@@ -418,7 +422,7 @@ class BrokenTest(unittest.TestCase):
             start = data.draw(st.integers(0, len(text)))
             stop = data.draw(st.integers(start, min(len(text), start + 40)))
             text = text[:start] + data.draw(st.binary(max_size=8)) + text[stop:]
-        names.read(text)
+        reader.read(text)
 
 
 SAMPLE = b"""

@@ -5,11 +5,11 @@ import pathlib
 import socket
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from parameterized import parameterized
 
+from tf1to2.tests.commands import Folder
 from tf1to2.tests.test_scan import TF, ScanCase
 
 NOBODY = 65534
@@ -17,20 +17,12 @@ ROOT = pathlib.Path(__file__).parents[2]
 
 
 @unittest.skipUnless(hasattr(os, "mkfifo"), "the files are those of POSIX")
-class OddTest(unittest.TestCase):
+class OddTest(Folder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name).resolve() / "tree"
-        self.folder.mkdir()
-        self.folder.parent.chmod(0o755)
-        self.write("good.py", TF.encode() + b"tf.log(1)\n")
-
-    def write(self, name, data):
-        path = os.path.join(os.fsencode(self.folder), os.fsencode(name))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(data)
+        super().setUp()
+        self.folder.chmod(0o755)
+        self.folder /= "tree"
+        self.write(good=TF + "tf.log(1)\n")
 
     def make(self):
         """A folder of all that is odd.
@@ -47,10 +39,8 @@ class OddTest(unittest.TestCase):
         there = socket.socket(socket.AF_UNIX)
         self.addCleanup(there.close)
         there.bind(str(self.folder / "socket.py"))
-        self.write("binary.py", b"a\0b")
-        self.write("neither.py", b"print 'x' if := :\n")
-        self.write("notebook.ipynb", b"[]")
-        self.write("folder.py/inner.py", b"x = 1\n")
+        self.write(binary=b"a\0b", neither="print 'x' if := :\n")
+        self.write(**{"notebook.ipynb": "[]", "folder.py/inner.py": "x = 1\n"})
         return {
             "dangling.py": "it is a link to nowhere.py, which does not exist",
             ".#good.py": "it is a link to me@host.1234:5, which does not exist",
@@ -98,8 +88,7 @@ class OddTest(unittest.TestCase):
 
     def test_what_a_user_may_not_read(self):
         told = self.make()
-        self.write("secret.py", b"x = 1\n")
-        self.write("closed/a.py", b"x = 1\n")
+        self.write(secret="x = 1\n", closed__a="x = 1\n")
         os.chmod(self.folder / "secret.py", 0)
         os.chmod(self.folder / "closed", 0)
         self.addCleanup(os.chmod, self.folder / "closed", 0o755)
@@ -108,7 +97,7 @@ class OddTest(unittest.TestCase):
         self.check(self.scan(user=user), told)
 
     def test_a_name_that_is_not_utf8(self):
-        self.write(b"caf\xe9.py", TF.encode() + b"tf.exp(1)\ntf.log(1)\n")
+        self.write(**{os.fsdecode(b"caf\xe9.py"): TF + "tf.exp(1)\ntf.log(1)\n"})
         for form in ("text", "json", "github", "sarif", "html"):
             done = self.scan("--format", form, ".")
             self.assertEqual((done.returncode, done.stderr), (1, b""), form)

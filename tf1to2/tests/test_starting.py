@@ -1,18 +1,12 @@
 """What `tf1to2 prove --init` makes of a legacy module."""
 
 import ast
-import contextlib
-import io
-import os
-import pathlib
-import tempfile
-import unittest
 
 from parameterized import parameterized
 
-from tf1to2 import cli
 from tf1to2.common.errors import CommandError
 from tf1to2.prove import init
+from tf1to2.tests.commands import Folder, command
 
 LEGACY = '''
 """A legacy program."""
@@ -56,22 +50,10 @@ def report():
 '''
 
 
-class InitTest(unittest.TestCase):
+class InitTest(Folder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        (self.folder / "legacy").mkdir()
-        (self.folder / "legacy" / "net.py").write_text(LEGACY)
-        (self.folder / "legacy" / "common.py").write_text("RATE = 1\n")
-        self.addCleanup(os.chdir, os.getcwd())
-        os.chdir(self.folder)
-
-    def run_(self, *argv):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = cli.main(["prove", *argv])
-        return status, out.getvalue(), err.getvalue()
+        super().setUp()
+        self.write(legacy__net=LEGACY, legacy__common="RATE = 1\n")
 
     def functions(self, name):
         """{name: source} of what a written file defines."""
@@ -80,16 +62,16 @@ class InitTest(unittest.TestCase):
         return {n.name: ast.get_source_segment(source, n) for n in nodes}
 
     def test_three_files_and_what_comes_next(self):
-        status, out, err = self.run_("--init", "legacy/net.py")
+        status, out, err = command("prove", "--init", "legacy/net.py")
         self.assertEqual((status, err), (0, ""))
         self.assertIn("wrote left_net.py, port_net.py, test_net.py", out)
         self.assertIn("left out: main, which runs the program", out)
         self.assertIn("left out: report, which takes no arguments", out)
-        for command in ("record", "scan", "prove", "mutate"):
-            self.assertIn(f"tf1to2 {command} ", out)
+        for name in ("record", "scan", "prove", "mutate"):
+            self.assertIn(f"tf1to2 {name} ", out)
 
     def test_the_left_page(self):
-        self.run_("--init", "legacy/net.py")
+        command("prove", "--init", "legacy/net.py")
         left = self.functions("left_net.py")
         self.assertEqual(list(left), ["softmax", "make_encode", "build", "fit"])
         self.assertIn("return net.softmax(logits)", left["softmax"])
@@ -101,7 +83,7 @@ class InitTest(unittest.TestCase):
         self.assertIn("return net.fit(images, labels)", left["fit"])
 
     def test_the_test(self):
-        self.run_("--init", "legacy/net.py")
+        command("prove", "--init", "legacy/net.py")
         text = (self.folder / "test_net.py").read_text()
         self.assertIn('folders=["legacy"]', text)  # which imports what lies beside it
         self.assertIn("normal(8, 784),  # images", text)
@@ -109,19 +91,19 @@ class InitTest(unittest.TestCase):
         self.assertIn("import Pair, integers, normal\n", text)
 
     def test_the_port_has_the_names(self):
-        self.run_("--init", "legacy/net.py")
+        command("prove", "--init", "legacy/net.py")
         names = [*self.functions("left_net.py")]
         self.assertEqual([*self.functions("port_net.py")], names)
 
     def test_a_module_of_a_package(self):
-        (self.folder / "legacy" / "__init__.py").touch()
-        self.run_("--init", "legacy/net.py")
+        self.write(**{"legacy/__init__": ""})
+        command("prove", "--init", "legacy/net.py")
         text = (self.folder / "left_net.py").read_text()
         self.assertIn("from legacy import net", text)
 
     def test_nothing_is_overwritten_and_nothing_half_written(self):
-        (self.folder / "test_net.py").write_text("mine")
-        status, out, err = self.run_("--init", "legacy/net.py")
+        self.write(test_net="mine")
+        status, out, err = command("prove", "--init", "legacy/net.py")
         self.assertEqual((status, out), (2, ""))
         self.assertEqual(
             err, "tf1to2: test_net.py is there already: --output names a folder\n"
@@ -138,14 +120,10 @@ class InitTest(unittest.TestCase):
     )
     def test_what_cannot_be_started_from(self, _, name, text, message):
         if text:
-            (self.folder / name).write_text(text)
+            self.write(**{name: text})
         with self.assertRaisesRegex(CommandError, message):
             init.write(name)
 
     def test_no_such_folder(self):
         with self.assertRaisesRegex(CommandError, "No such file or directory"):
             init.write("legacy/net.py", "nowhere")
-
-
-if __name__ == "__main__":
-    unittest.main()

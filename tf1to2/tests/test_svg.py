@@ -32,7 +32,7 @@ class SvgTest(unittest.TestCase):
     @parameterized.expand(FILES)
     def test_the_file_is_what_the_code_makes(self, file, name):
         written = (pictures.FOLDER / file).read_text("utf-8")
-        self.assertEqual(written, pictures.forms(name)[file], "run: make pictures")
+        self.assertEqual(written, pictures.forms(name)[file], "run: make upkeep")
 
     @parameterized.expand(FORMS)
     def test_it_has_every_line_of_both_sides(self, _, form):

@@ -1,5 +1,3 @@
-import contextlib
-import io
 import pathlib
 import re
 import subprocess
@@ -12,9 +10,9 @@ import numpy as np
 import pytest
 from parameterized import parameterized
 
-from tf1to2 import cli
 from tf1to2.pages import library, sides, topics
 from tf1to2.pages.definitions import Edition, Import, needed
+from tf1to2.tests.commands import Folder, command
 from tf1to2.view import take
 
 FILES = {
@@ -75,15 +73,11 @@ FILES = {
 }
 
 
-class DefinitionsTest(unittest.TestCase):
+class DefinitionsTest(Folder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         for name, text in FILES.items():
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(textwrap.dedent(text).lstrip(), "utf-8")
+            self.write(**{name: textwrap.dedent(text).lstrip()})
         self.edition = Edition({"edition": self.folder / "edition"})
 
     def definition(self, module, name):
@@ -161,31 +155,18 @@ class DefinitionsTest(unittest.TestCase):
             needed([self.definition("page", "forward")])
 
 
-class FilesTest(unittest.TestCase):
+class FilesTest(Folder):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.old, self.new = (
-            str(pathlib.Path(folder.name) / n) for n in ("o.py", "n.py")
+        super().setUp()
+        self.old = self.write(
+            o="import helpers\n\n\ndef logits(x):\n    return helpers.scale(x)\n"
         )
-        pathlib.Path(self.old).write_text(
-            "import helpers\n\n\ndef logits(x):\n    return helpers.scale(x)\n"
-        )
-        pathlib.Path(self.new).write_text(
-            "def scaled(x):\n    return x\n\n\ndef compute(x):\n    return scaled(x)\n"
-        )
-        (pathlib.Path(folder.name) / "helpers.py").write_text(
-            "def scale(x):\n    return x\n"
-        )
-
-    def diff(self, *arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = cli.main(["diff", *arguments])
-        return status, out.getvalue(), err.getvalue()
+        scaled = "def scaled(x):\n    return x\n\n\n"
+        self.new = self.write(n=f"{scaled}def compute(x):\n    return scaled(x)\n")
+        self.write(helpers="def scale(x):\n    return x\n")
 
     def test_names_that_differ_stand_beside_each_other_with_what_they_need(self):
-        status, out, err = self.diff(self.old, self.new, "logits=compute")
+        status, out, err = command("diff", self.old, self.new, "logits=compute")
         self.assertEqual((status, err), (0, ""))
         self.assertRegex(out, r"def logits\(x\): +\| def compute\(x\):")
         self.assertRegex(out, r"def scale\(x\): +<")
@@ -198,7 +179,7 @@ class FilesTest(unittest.TestCase):
         ]
     )
     def test_what_cannot_be_shown_is_one_line(self, _, names, message):
-        status, out, err = self.diff(self.old, self.new, *names)
+        status, out, err = command("diff", self.old, self.new, *names)
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         self.assertIn(message, err)
 
@@ -209,23 +190,15 @@ class FilesTest(unittest.TestCase):
         ]
     )
     def test_a_bad_file_is_one_line(self, _, name, message):
-        path = pathlib.Path(self.old).with_name(name)
-        if name == "bad.py":
-            path.write_text("print 'x'\n")
-        status, out, err = self.diff(str(path), self.new)
+        self.write(bad="print 'x'\n")
+        status, out, err = command("diff", self.folder / name, self.new)
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         self.assertIn(message, err)
 
 
 class TakeTest(unittest.TestCase):
-    def take(self, *arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = cli.main(["take", *arguments])
-        return status, out.getvalue(), err.getvalue()
-
     def test_the_list_has_every_pair_and_a_line_on_each(self):
-        status, out, _ = self.take("--list")
+        status, out, _ = command("take", "--list")
         self.assertEqual(status, 0)
         for name, definition in take.available().items():
             with self.subTest(name=name):
@@ -246,14 +219,14 @@ class TakeTest(unittest.TestCase):
             self.assertNotRegex(text, rf"(?m)^(import|from) {own}")
 
     def test_a_typo_gets_a_suggestion(self):
-        status, out, err = self.take("scopes.make_siames")
+        status, out, err = command("take", "scopes.make_siames")
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         self.assertIn("did you mean scopes.make_siamese", err)
 
     def test_a_last_part_is_enough(self):
-        status, out, err = self.take("lstm_to_keras")
+        status, out, err = command("take", "lstm_to_keras")
         self.assertEqual((status, err), (0, ""))
-        self.assertEqual(out, self.take("rnn.lstm_to_keras")[1])
+        self.assertEqual(out, command("take", "rnn.lstm_to_keras").out)
         names = {}
         exec(out, names)
         kernel, bias = np.arange(32.0).reshape(4, 8), np.arange(8.0)
@@ -262,14 +235,14 @@ class TakeTest(unittest.TestCase):
         self.assertEqual(biases.tolist(), [0, 1, 5, 6, 2, 3, 6, 7])
 
     def test_a_last_part_of_several_is_refused(self):
-        status, out, err = self.take("fit_embedding")
+        status, out, err = command("take", "fit_embedding")
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         both = "optimizers.fit_embedding and keras.optimizers.fit_embedding"
         self.assertIn(f" and {both}: say which", err)
 
     def test_what_the_guide_says_of_a_page_can_be_taken(self):
         """Names that a Keras page needs come along, from both pages."""
-        status, out, _ = self.take("keras.rnn.make_gru")
+        status, out, _ = command("take", "keras.rnn.make_gru")
         self.assertEqual(status, 0)
         self.assertIn("layers.GRU, reset_after=False", out)
         self.assertNotRegex(out, r"(?m)^(import|from) (v2_|tf1to2)")
@@ -284,7 +257,7 @@ class TakeTest(unittest.TestCase):
                 path = take.available()[name].module.path
                 folder = name.partition(".")[0]
                 self.assertEqual(path.parts[-2:], (folder, f"{module}.py"))
-        status, out, _ = self.take("BahdanauAttention")
+        status, out, _ = command("take", "BahdanauAttention")
         self.assertEqual(status, 0)
         self.assertIn("class BahdanauAttention(Attention):", out)
         self.assertNotRegex(out, r"(?m)^(import|from) (v2_|tf1to2)")
@@ -304,7 +277,7 @@ class TakeTest(unittest.TestCase):
                 self.assertTrue(take.taken(names.split()))
 
     def test_no_name_leads_to_the_list(self):
-        status, _, err = self.take()
+        status, _, err = command("take")
         self.assertEqual(status, 2)
         self.assertIn("tf1to2 take --list", err)
 
@@ -379,12 +352,6 @@ class WholeTest(unittest.TestCase):
 class NumericsTest(unittest.TestCase):
     """Names of `numerics` are known to `explain` and `diff`."""
 
-    def tell(self, *arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            status = cli.main(arguments)
-        return status, out.getvalue(), err.getvalue()
-
     @parameterized.expand(
         [
             ("diff", "optimizers.Adam"),
@@ -393,24 +360,24 @@ class NumericsTest(unittest.TestCase):
             ("explain", "v2_eager.numerics.optimizers.Adam"),
         ]
     )
-    def test_its_code_is_shown_with_all_that_it_needs_and_once(self, command, name):
-        status, out, err = self.tell(command, name)
+    def test_its_code_is_shown_with_all_that_it_needs_and_once(self, word, name):
+        status, out, err = command(word, name)
         self.assertEqual((status, err), (0, ""))
         adam = library.numerics()["optimizers.Adam"]
         for part in needed([adam])[0]:
             self.assertEqual(out.count(part.text), 1, part.name)
 
     def test_a_pair_of_the_same_name_comes_first(self):
-        _, out, _ = self.tell("diff", "losses.log_loss")
+        _, out, _ = command("diff", "losses.log_loss")
         self.assertTrue(out.startswith("v1_graph/losses.py"))
 
     def test_a_name_of_tensorflow_1_leads_to_what_can_be_taken(self):
-        _, out, _ = self.tell("explain", "tf.train.AdamOptimizer")
+        _, out, _ = command("explain", "tf.train.AdamOptimizer")
         self.assertIn("\n  tf1to2 take optimizers.Adam\n", out)
 
     @parameterized.expand([("diff", "rnn.GRUCel"), ("explain", "rnn.GRUCel")])
-    def test_a_typo_gets_a_suggestion(self, command, name):
-        status, out, err = self.tell(command, name)
+    def test_a_typo_gets_a_suggestion(self, word, name):
+        status, out, err = command(word, name)
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         self.assertIn("rnn.GRUCell", err)
 

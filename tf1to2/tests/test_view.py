@@ -13,6 +13,7 @@ from parameterized import parameterized
 
 from tf1to2.common import tables
 from tf1to2.pages import align, docstrings, library, sides, terminal, topics
+from tf1to2.tests.commands import command
 
 LEFT = textwrap.dedent(
     '''\
@@ -293,8 +294,8 @@ class CommandTest(unittest.TestCase):
         self.assertIn("v2_eager/broadcasting.py", out)
 
     def test_a_closed_pipe_is_no_error(self):
-        command = f"{sys.executable} -m tf1to2.cli diff broadcasting | head -n 1"
-        shell = subprocess.run(command, shell=True, capture_output=True, text=True)
+        line = f"{sys.executable} -m tf1to2.cli diff broadcasting | head -n 1"
+        shell = subprocess.run(line, shell=True, capture_output=True, text=True)
         self.assertEqual(shell.stderr, "")
 
 

@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2.pages import page as pages
+from tf1to2.pages.page import Page
 from tf1to2.parity import recordings, settings, widening
 from tf1to2.tests.test_structure import ROOT
 
@@ -200,7 +200,7 @@ class GenuineTest(unittest.TestCase):
         request["args"] = [np.float32([1, 2])]
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "left.py").write_text(LEFT)
-            page = pages.Page("left.py", folder)
+            page = Page("left.py", folder)
             asked = [{**request, "widen": True}, request]
             (wide, given), _ = recordings.ask(GENUINE, page, asked, "strict")
         for answer, dtype in ((wide, "float64"), (given, "float32")):

@@ -3,6 +3,7 @@
 import collections
 
 from tf1to2.common.tables import table
+from tf1to2.common.words import counted
 from tf1to2.scan import causes
 from tf1to2.source import comments
 
@@ -59,20 +60,16 @@ def _by_cause(findings):
 
 def effort(work):
     """What a piece of work takes, in words."""
-    parts = [_count(len(work.findings), "use")]
+    parts = [counted(len(work.findings), "use")]
     if work.edit:
-        parts.append(f"{_count(len(work.edit), 'line')} to edit")
+        parts.append(f"{counted(len(work.edit), 'line')} to edit")
     if work.check:
-        parts.append(f"{_count(len(work.check), 'line')} to check")
+        parts.append(f"{counted(len(work.check), 'line')} to check")
     return ", ".join(parts)
 
 
 def _number(things):
     return f"{len(things) or '':>4}"
-
-
-def _count(number, what):
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _statistics(findings):
@@ -93,8 +90,8 @@ def total(report):
     """The whole report, in a line or two."""
     count, files = len(report.findings), len({f.path for f in report.findings})
     found = (
-        f"{_count(count, 'use')} of TensorFlow 1 in {files} of "
-        f"{_count(report.files, 'file')}"
+        f"{counted(count, 'use')} of TensorFlow 1 in {files} of "
+        f"{counted(report.files, 'file')}"
     )
     return found, *_efforts(report.findings)
 
@@ -104,11 +101,11 @@ def _efforts(findings):
     certain = causes.work([f for f in findings if causes.certain(f.entry)])
     parts = []
     if whole.edit:
-        parts.append(f"{_count(len(whole.edit), 'line')} to edit")
+        parts.append(f"{counted(len(whole.edit), 'line')} to edit")
     if certain.edit:
         parts[0] += f", {len(certain.edit)} of them by search and replace"
     if whole.check:
-        parts.append(f"{_count(len(whole.check), 'line')} to check")
+        parts.append(f"{counted(len(whole.check), 'line')} to check")
     return ["; ".join(parts)] if parts else []
 
 

@@ -1,21 +1,29 @@
 """From the mentions of a file to its uses of TensorFlow."""
 
-from tf1to2.source import names
-from tf1to2.source.names import methods, scopes
+from tf1to2.source.names import methods, records, scopes
 from tf1to2.source.names.syntax import Source
 from tf1to2.source.names.walk import DIMENSION, Walk
 from tf1to2.source.names.words import Words
 
 
-def module(source, is_local):
-    """What one file says; see `names.read`."""
+def read(source, is_local=frozenset().__contains__):
+    """What one file says.
+
+    Args:
+        source: bytes of the file, in UTF-8.
+        is_local: tells whether the top-level module of a name is the project's own:
+            imports from these are followed.
+
+    Returns:
+        `records.Module`.
+    """
     source = Source(source)
     words = Words(source.source)
     walk = Walk(source, words, is_local)
     if not (walk.stars or words.add_bound(walk.top.bound)):
         # No TensorFlow, not even by another module; but some calls are its alone.
         if not any(word in source.source for word in (b"feed_dict", b"make_one_shot")):
-            return names.Module([], {}, [], [], _comments(source), source.broken())
+            return records.Module([], {}, [], [], _comments(source), source.broken())
     words.everything = bool(walk.stars)  # a wildcard may have brought any word
     words.add_objects()
     while True:
@@ -28,7 +36,7 @@ def module(source, is_local):
         if not any(use.origin[:1] not in ("", ".") for use in uses):
             uses = [use for use in uses if methods.is_fed(use.call)]
     uses.sort(key=lambda use: (use.line, use.column, use.end_line, use.end_column))
-    return names.Module(
+    return records.Module(
         uses,
         reader.exports(),
         walk.stars,
@@ -66,7 +74,7 @@ class _Reader:
             chain = self.source.expression(mention.node)
         full = self.names.origin(mention.scope, chain) if chain else None
         if full and "()" not in full and scopes.ELEMENT not in full:
-            if full[0] not in "#!~" and names.public(full) != "tensorflow":
+            if full[0] not in "#!~" and records.public(full) != "tensorflow":
                 yield self._use(mention, full, len(chain) == 1)
                 return
         if name not in methods.MEMBERS or chain and len(chain) < 2:
@@ -131,7 +139,7 @@ class _Reader:
     def _use(self, mention, origin, bare=False, likely=""):
         node, last = mention.node, mention.arguments or mention.node
         (line, column), (end_line, end_column) = node.start_point, node.end_point
-        return names.Use(
+        return records.Use(
             origin,
             line + 1,
             self.source.characters(node.start_byte, column) + 1,

@@ -6,7 +6,7 @@ import re
 import tree_sitter
 import tree_sitter_python
 
-from tf1to2.source import names
+from tf1to2.source.names import records
 
 LANGUAGE = tree_sitter.Language(tree_sitter_python.language())
 PLAIN = re.compile(rb"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
@@ -56,7 +56,7 @@ class Source:
         if arguments is None:
             return None
         if arguments.type != "argument_list":
-            return names.Call(1, (), False)
+            return records.Call(1, (), False)
         positional, keywords, starred, lists, texts = 0, [], False, [], []
         for argument in arguments.named_children:
             if argument.type == "keyword_argument":
@@ -74,7 +74,7 @@ class Source:
                     lists.append(positional)
                 texts += [(positional, text) for text in self._ends(argument)]
                 positional += 1
-        return names.Call(
+        return records.Call(
             *(positional, tuple(keywords), starred, tuple(lists)),
             self.has_cond and any(map(self._hands, arguments.named_children)),
             tuple(texts),

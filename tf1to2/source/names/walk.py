@@ -6,8 +6,7 @@ import re
 import typing
 
 from tf1to2.catalog import standalone
-from tf1to2.source import names
-from tf1to2.source.names import guards, methods, scopes
+from tf1to2.source.names import guards, methods, records, scopes
 from tf1to2.source.names.scopes import Alias, Derived, Import, Made, Scope
 
 SHAPED = rb"(?:\bshape\w*|_shape|get_shape\(\)|\.dims|\.with_rank\w*\([^()]*\))"
@@ -145,7 +144,7 @@ class Walk:
     def _mention_import(self, dotted, node, inside):
         """An import is a use where it names more than TensorFlow itself."""
         if dotted.startswith(("tensorflow.", "tensorflow_core.")):
-            if names.public(dotted) != "tensorflow":
+            if records.public(dotted) != "tensorflow":
                 self.mentions.append(Mention(None, (dotted,), node, None, inside))
         elif dotted.startswith(standalone.PACKAGE + "."):
             top = standalone.PACKAGE

@@ -16,8 +16,8 @@ FEW = 3  # pairs beside the best one
 EXPRESSIONS = (
     "TYPE NODE CONFIG QUOTED GIVEN COMPOUND TENSORFLOW KERAS TRAINER ENDING".split()
 )
-CONSTANTS = "ENOUGH WORDS ONE_IN LETTERS SHARE EXAMPLES LEGACY_KERAS OF_MODELS".split()
-"""What box.js uses of `messages`, under the same names."""
+CONSTANTS = "ENOUGH WORDS ONE_IN LETTERS SHARE EXAMPLES LEGACY_KERAS".split()
+"""What box.js uses of `explain/messages.py`, under the same names."""
 
 
 def script():
@@ -45,17 +45,18 @@ def script():
         "told": list(told.texts),
         "pairs": _pairs(),
     }
-    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"), default=sorted)
+    text = json.dumps(index, ensure_ascii=False, separators=(",", ":"))
     return f"window.tf1to2 = {text};\n"
 
 
 def rules():
-    """What recognizes messages, as box.js takes it.
+    """The expressions and thresholds that recognize messages, for names.js.
 
     Returns:
-        {"PATTERNS": [[expression, the function of box.js for what it finds]],
-        "MODULES": [[expression, what is written for it]], "expressions": {name:
-        expression}} and the constants by their names.
+        A dictionary: "PATTERNS" are pairs of an expression and the function of box.js
+        that finds the names for its groups, "MODULES" pairs of an expression and its
+        replacement, "expressions" has those of `EXPRESSIONS` by name. The other keys
+        are constants of `explain/messages.py`.
     """
     return {
         "PATTERNS": [
@@ -67,18 +68,19 @@ def rules():
             name: for_javascript(getattr(messages, name)) for name in EXPRESSIONS
         },
         "SYSTEM": [m for m in sorted(messages.SYSTEM) if len(m) >= messages.ENOUGH],
+        "OF_MODELS": sorted(messages.OF_MODELS),
         **{name: getattr(messages, name) for name in CONSTANTS},
     }
 
 
 def for_javascript(pattern):
-    """A regular expression in the syntax that Python and JavaScript share, but for
-    named groups, which become JavaScript's.
+    """The source of a regular expression of Python, as JavaScript writes it.
 
-    `(?i:a)`, which browsers of before 2025 do not know, becomes `[aA]`.
+    `(?P<name>…)` becomes `(?<name>…)`, and `(?i:a)`, which older browsers do not
+    support, becomes `[aA]`. `\\w` and `\\b` know the letters of ASCII alone there.
 
     Args:
-        pattern: its text, or what `re.compile` returns of it.
+        pattern: a string or a compiled expression.
     """
     text = getattr(pattern, "pattern", pattern).replace("(?P<", "(?<")
     return re.sub(r"\(\?i:(\w+)\)", _in_any_case, text)
