@@ -14,7 +14,7 @@ from parity_tests import PLAIN, proof
 from parity_tests.shorthand import refused
 from tf1to2.checkpoint.following import make_plan
 from tf1to2.checkpoint.maps import read_map
-from tf1to2.checkpoint.reading import Checkpoint
+from tf1to2.checkpoint.stored import Checkpoint
 from tf1to2.checkpoint.writing import write
 from tf1to2.parity import FalseFriend, Naive, Program, dyadic, normal
 from tf1to2.parity.distance import same_bits

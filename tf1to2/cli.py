@@ -111,7 +111,7 @@ COMMANDS = {
         "tf1to2.checkpoint.command",
         "rename and carry over the tensors of a checkpoint",
     ),
-    "page": ("tf1to2.view.page", "build the site, which needs no server"),
+    "page": ("tf1to2.view.site", "build the site, which needs no server"),
     "bench": ("tf1to2.bench.command", "time both sides against each other"),
     "verify": ("tf1to2.prove.verify", "run the proofs, here and now"),
     "prove": ("tf1to2.prove.prove", "prove your own port, leaf by leaf"),

@@ -250,7 +250,7 @@ def _mutations():
 def _benchmarks():
     """{name: the text of the table}, from what was measured last."""
     from tf1to2.bench import report as form
-    from tf1to2.bench.work import tables as work
+    from tf1to2.bench.work import rendered
 
     names = "work", "elsewhere", "pairs"
     reports = {
@@ -261,7 +261,7 @@ def _benchmarks():
         "AVX-512" if "avx512f" in reports[name]["environment"]["features"] else "AVX2"
         for name in names[:2]
     ]
-    both = work.on_both(reports["work"], reports["elsewhere"], machines)
+    both = rendered.on_both(reports["work"], reports["elsewhere"], machines)
     made = dict([form.in_markdown(*both)])
     for name in ("work", "pairs"):
         report = reports[name]

@@ -20,7 +20,7 @@ from tf1to2.common.errors import CommandError
 from tf1to2.parity import float32, providers, settings
 from tf1to2.parity.cases import Raises
 from tf1to2.parity.distance import LAST_BITS, magnitude
-from upkeep.kernels import causes
+from upkeep.kernels import changed
 
 
 def main(argv=None):
@@ -127,7 +127,7 @@ def float32_rows(proof):
                 found.setdefault(path, (0, 0.0))  # another processor's is other noise
         if not found:
             continue
-        pair, cause = f"{proof.name}.{case.name}", causes.causes(ran)
+        pair, cause = f"{proof.name}.{case.name}", changed.causes(ran)
         rows += [
             float32.Row(pair, case.slug, path, *far, cause, noise=noise.get(path, 0.0))
             for path, far in found.items()

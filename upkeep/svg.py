@@ -6,7 +6,7 @@ import itertools
 from tf1to2.pages import library, proven, sides
 from tf1to2.pages.align import align
 from tf1to2.view.coloured import changed
-from tf1to2.view.page import DARK, LIGHT
+from tf1to2.view.site import DARK, LIGHT
 from tf1to2.view.website.columns import coloured
 
 TITLES = {"v1_graph": "TensorFlow 1", "v2_eager": "TensorFlow 2"}

@@ -129,11 +129,11 @@ def _parts(names):
         wanted += [*topics.topics(), CLASSICS] if name == PAIRS else [name]
     for name in wanted:
         if name.partition(".")[0] == WORK:
-            from tf1to2.bench.work import sides
+            from tf1to2.bench.work import runs
 
-            programs = name.partition(".")[2] or " ".join(sides.NAMES)
-            if not set(programs.split()) <= set(sides.NAMES):
-                raise CommandError(f"no {name}; there are: {', '.join(sides.NAMES)}")
+            programs = name.partition(".")[2] or " ".join(runs.NAMES)
+            if not set(programs.split()) <= set(runs.NAMES):
+                raise CommandError(f"no {name}; there are: {', '.join(runs.NAMES)}")
             parts.setdefault(WORK, []).extend(programs.split())
             continue
         if name == CLASSICS or name.endswith(".py"):
@@ -238,14 +238,14 @@ def start(topic):
 
 def _work(report, program, python37, options):
     """Times what people have; see `work.sides`."""
-    from tf1to2.bench.work import sides
+    from tf1to2.bench.work import runs
 
     measure = functools.partial(
-        sides.measure, python37=python37, threads=options.threads
+        runs.measure, python37=python37, threads=options.threads
     )
-    argument, values = sides.GROWN.get(program, (None, ()))
-    wanted = [(batch, {}) for batch in sides.BATCHES]
-    wanted += [(sides.GROWN_BATCH, {argument: value}) for value in values]
+    argument, values = runs.GROWN.get(program, (None, ()))
+    wanted = [(batch, {}) for batch in runs.BATCHES]
+    wanted += [(runs.GROWN_BATCH, {argument: value}) for value in values]
     for batch, grown in wanted:
         name = " ".join([program, str(batch), *(f"{k}={v}" for k, v in grown.items())])
         output.progress(f"{WORK}: {name}")
@@ -258,23 +258,23 @@ def _work(report, program, python37, options):
             }
             row["ratios"] = _ratios(timings)
             report["work"].append(row)
-    if program in sides.STARTED and options.memory:
+    if program in runs.STARTED and options.memory:
         output.progress(f"{WORK}: {program}, its start")
         with _told(report, f"{program}, its start"):
-            batch, forms = sides.GROWN_BATCH, ("Session.run", "tf.function", "fit")
-            found = sides.start_and_memory(program, batch, forms, python37)
+            batch, forms = runs.GROWN_BATCH, ("Session.run", "tf.function", "fit")
+            found = runs.start_and_memory(program, batch, forms, python37)
             report["started"].append({"program": program, "forms": found})
 
 
 def _ratios(timings):
     """{form: {side: its ratio to what this side took for the same}}."""
     from tf1to2.bench import clock
-    from tf1to2.bench.work import sides, tables
+    from tf1to2.bench.work import rendered, runs
 
     found = {}
     for form in timings:
-        base = tables.base(form)
-        for side in (sides.GENUINE, sides.TODAY):
+        base = rendered.base(form)
+        for side in (runs.GENUINE, runs.TODAY):
             if base and f"{side}, {base}" in timings and form != f"{side}, {base}":
                 ratio = clock.ratio(timings[form], timings[f"{side}, {base}"])
                 found.setdefault(form, {})[side] = _ratio("ratio", ratio)

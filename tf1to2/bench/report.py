@@ -4,7 +4,7 @@ import math
 import statistics
 
 from tf1to2.bench import clock
-from tf1to2.bench.work import tables as work
+from tf1to2.bench.work import rendered
 from tf1to2.common.tables import table
 
 COLUMNS = ("Session.run", "make_callable", "eager", "tf.function", "concrete", "XLA")
@@ -40,7 +40,7 @@ def in_markdown(title, head, rows):
 
 def tables(report):
     """Yields (title, head, rows of text) of what there is in a report."""
-    yield from work.tables(report)
+    yield from rendered.tables(report)
     if report["calls"]:
         yield (
             "Calls: microseconds; ratio of the best of TensorFlow 2 to the best of 1",
@@ -117,7 +117,7 @@ def _classics(classics):
 
 def summary(report):
     """What the tables say, in a few lines: what one writes first, then the best."""
-    lines = work.told(report)
+    lines = rendered.told(report)
     calls = [row for row in report["calls"] if "ratio" in row]
     if calls:
         for form in ("tf.function", "concrete", "eager"):

@@ -1,5 +1,5 @@
 """Checkpoints under other names, every tensor accounted for: `convert-checkpoint`."""
 
-from tf1to2.checkpoint.names import names
+from tf1to2.checkpoint.places import names
 
 __all__ = ["names"]

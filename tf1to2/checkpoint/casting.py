@@ -2,7 +2,7 @@
 
 import warnings
 
-from tf1to2.checkpoint.reading import tensorflow
+from tf1to2.checkpoint.stored import tensorflow
 
 
 class Loss(Exception):

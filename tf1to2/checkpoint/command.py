@@ -11,7 +11,7 @@ import os
 from tf1to2.checkpoint import maps
 from tf1to2.checkpoint.following import make_plan
 from tf1to2.checkpoint.plan import as_json
-from tf1to2.checkpoint.reading import Checkpoint, tensorflow
+from tf1to2.checkpoint.stored import Checkpoint, tensorflow
 from tf1to2.checkpoint.writing import write
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError

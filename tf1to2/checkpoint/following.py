@@ -7,7 +7,7 @@ import re
 
 from tf1to2.checkpoint.casting import Loss
 from tf1to2.checkpoint.plan import Move, Plan
-from tf1to2.checkpoint.reading import Tensor
+from tf1to2.checkpoint.stored import Tensor
 from tf1to2.common.errors import CommandError
 from tf1to2.common.words import nearest
 from tf1to2.matching import automatic

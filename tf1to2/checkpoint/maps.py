@@ -24,7 +24,7 @@ import json
 import pathlib
 
 from tf1to2.checkpoint.casting import Loss, cast
-from tf1to2.checkpoint.reading import SUFFIX, tensorflow
+from tf1to2.checkpoint.stored import SUFFIX, tensorflow
 from tf1to2.common.errors import CommandError
 
 FORMATS = ("objects", "names")

@@ -4,7 +4,7 @@ import dataclasses
 import json
 
 from tf1to2.checkpoint.casting import cast
-from tf1to2.checkpoint.reading import Checkpoint, Tensor
+from tf1to2.checkpoint.stored import Checkpoint, Tensor
 from tf1to2.common.tables import table
 
 

@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 
-from tf1to2.checkpoint.reading import GRAPH, SUFFIX, Checkpoint, tensorflow
+from tf1to2.checkpoint.stored import GRAPH, SUFFIX, Checkpoint, tensorflow
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError
 

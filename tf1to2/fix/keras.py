@@ -3,7 +3,7 @@
 from tf1to2.catalog import entries, facts, signatures, verdicts
 from tf1to2.fix import arguments
 from tf1to2.fix.edits import Change, Edit
-from tf1to2.fix.names import KEYWORD
+from tf1to2.fix.renames import KEYWORD
 
 LOSSES = {"kullback_leibler_divergence": "kl_divergence", "logcosh": "log_cosh"}
 

@@ -12,8 +12,8 @@ from tf1to2.fix import (
     imports,
     keras,
     marks,
-    names,
     objects,
+    renames,
     templates,
     unsafe,
 )
@@ -26,7 +26,7 @@ from tf1to2.source.notebooks import Unreadable
 
 SAFE = (
     templates.change,
-    names.change,
+    renames.change,
     objects.dimension,
     objects.assignment,
     objects.scope,

@@ -3,7 +3,7 @@
 import typing
 
 from tf1to2.catalog import facts
-from tf1to2.fix import arguments, names
+from tf1to2.fix import arguments, renames
 from tf1to2.fix.edits import Change
 
 RAW = "(*, images, size, align_corners=False, half_pixel_centers=False, name=None)"
@@ -108,7 +108,7 @@ def change(site, old):
         return None
     row, target = TEMPLATES[symbol], TEMPLATES[symbol].target or site.symbol
     given = arguments.bound(site, facts.fact(site.symbol).signature)
-    found = names.renaming(site, target)
+    found = renames.renaming(site, target)
     if given is None or found is None or not _fits(row, site, given):
         return None
     root = site.spelled("tf")

@@ -18,7 +18,7 @@ import sys
 import unittest
 
 from tf1to2.pages.page import folders_of, page_of
-from tf1to2.parity import cases, matching, settings, structure
+from tf1to2.parity import cases, renamed, settings, structure
 from tf1to2.parity.compare import Mismatch, Tally
 from tf1to2.parity.distance import LAST_BITS
 from tf1to2.parity.expected import compare_expected
@@ -258,12 +258,12 @@ class Pair(Proof):
     def _named(self, case, request):
         """`request` with what its variables are called on both sides."""
         names = self.renamed.get(case) or self.variables
-        if names != matching.AUTO:
-            both = {} if self.variables == matching.AUTO else self.variables
+        if names != renamed.AUTO:
+            both = {} if self.variables == renamed.AUTO else self.variables
             return {**request, "variables": both | self.renamed.get(case, {})}
         entry = next(e for e in self.recorded() if e.case is case)
         answer = self.recording.answer(entry.key, entry.request)
-        left, matched = matching.shapes_of(answer), self.matched.setdefault(case, {})
+        left, matched = renamed.shapes_of(answer), self.matched.setdefault(case, {})
         return {**request, "variables": names, "left": left, "matched": matched}
 
     @staticmethod

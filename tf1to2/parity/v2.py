@@ -8,7 +8,7 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.parity import matching, structure, widening
+from tf1to2.parity import renamed, structure, widening
 from tf1to2.parity.v1 import SEED, cotangent, dtype_of, numpy_seeded, seed_numpy
 
 WAYS = ("eager", "function", "dynamic", "xla")
@@ -255,9 +255,9 @@ def _matched(request, shapes):
         request: has `left`, {name on the left: shape}, and `matched`, which is filled.
         shapes: {name on the right: shape}.
     """
-    if request.get("variables") != matching.AUTO:
+    if request.get("variables") != renamed.AUTO:
         return request
-    request["matched"].update(matching.names(request["left"], shapes))
+    request["matched"].update(renamed.names(request["left"], shapes))
     return {**request, "variables": request["matched"]}
 
 

@@ -9,7 +9,7 @@ import functools
 import pathlib
 
 from tf1to2.catalog import facts
-from tf1to2.probes import text
+from tf1to2.probes import format
 from tf1to2.probes.probe import SIGN_OF_ZERO, Probe
 
 __all__ = ["SIGN_OF_ZERO", "Probe", "probed", "probes"]
@@ -24,7 +24,9 @@ def probes():
     Raises:
         text.Malformed: a file cannot be read; its line, and what is wrong.
     """
-    return tuple(row for path in sorted(TABLE.glob("*.txt")) for row in text.read(path))
+    return tuple(
+        row for path in sorted(TABLE.glob("*.txt")) for row in format.read(path)
+    )
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import time
 from tf1to2.catalog import entries
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError
-from tf1to2.scan import baseline, settings
+from tf1to2.scan import baseline, configuration
 from tf1to2.scan.reports import FORMATS
 
 
@@ -63,12 +63,12 @@ def rules(options):
     Raises:
         CommandError: a rule can match nothing.
     """
-    settled = settings.find(_start(options.path))
+    settled = configuration.find(_start(options.path))
     select, ignore, exclude = (
         getattr(options, key)
         if getattr(options, key) is not None
         else settled.get(key, [])
-        for key in settings.LISTS
+        for key in configuration.LISTS
     )
     _check_rules([*select, *ignore])
     return select, ignore, exclude
@@ -90,7 +90,7 @@ def run(options):
     if options.statistics and options.format != "text":
         raise CommandError("--statistics is text: leave --format out")
     select, ignore, exclude = rules(options)
-    settled = settings.find(_start(options.path))
+    settled = configuration.find(_start(options.path))
     known = options.baseline or settled.get("baseline")
     known = baseline.read(known) if known and not options.write_baseline else None
     report = _scan(options.path, exclude, select, ignore, options.processes)

@@ -7,7 +7,7 @@ import pytest
 from parameterized import parameterized
 
 from tf1to2.bench import command
-from tf1to2.bench.work import by_keras, inputs, native, sides, tables
+from tf1to2.bench.work import by_keras, inputs, native, rendered, runs
 from tf1to2.parity import recordings
 
 
@@ -17,20 +17,20 @@ def public(module):
         name
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if list(inspect.signature(function).parameters) == ["inputs"]
-        and name in sides.NAMES
+        and name in runs.NAMES
     }
 
 
 class ProgramsTest(unittest.TestCase):
     def test_every_program_is_on_every_side(self):
-        self.assertEqual(public(native), set(sides.NAMES))
-        self.assertEqual(public(by_keras), set(sides.NAMES) - set(sides.WITHOUT_KERAS))
-        for name in sides.NAMES:
+        self.assertEqual(public(native), set(runs.NAMES))
+        self.assertEqual(public(by_keras), set(runs.NAMES) - set(runs.WITHOUT_KERAS))
+        for name in runs.NAMES:
             self.assertEqual(getattr(inputs, name)(4).batch, 4)
 
     def test_every_program_is_of_one_kind(self):
-        kinds = [name for names in tables.KINDS.values() for name in names]
-        self.assertEqual(sorted(kinds), sorted(sides.NAMES))
+        kinds = [name for names in rendered.KINDS.values() for name in names]
+        self.assertEqual(sorted(kinds), sorted(runs.NAMES))
 
     def test_batches_come_again_and_again(self):
         given = inputs.mlp(4)
@@ -40,7 +40,7 @@ class ProgramsTest(unittest.TestCase):
         *_, again = batches(inputs.BATCHES)
         self.assertEqual(first[0].tolist(), again[0].tolist())
 
-    @parameterized.expand([(n,) for n in sides.NAMES if n != "records"])
+    @parameterized.expand([(n,) for n in runs.NAMES if n != "records"])
     @pytest.mark.slow
     def test_all_forms_compute_the_same(self, name):
         """After three steps; on 1.15.5, too, where there is one."""
@@ -48,7 +48,7 @@ class ProgramsTest(unittest.TestCase):
             python37 = recordings.genuine_python(".venv-tf1")
         except recordings.NoGenuineTensorFlow:
             python37 = None
-        found = sides.values(name, 4, 3, python37)
+        found = runs.values(name, 4, 3, python37)
         wanted = found["compat.v1, Session.run"]
         self.assertGreater(len(found), 8)
         for form, value in found.items():
@@ -58,7 +58,7 @@ class ProgramsTest(unittest.TestCase):
 
     @pytest.mark.slow
     def test_the_start_and_the_memory_of_a_program(self):
-        found = sides.start_and_memory("mlp", 4, ["Session.run", "tf.function"])
+        found = runs.start_and_memory("mlp", 4, ["Session.run", "tf.function"])
         self.assertEqual(list(found), ["compat.v1, Session.run", "tf.function"])
         for costs in found.values():
             self.assertGreater(costs["first"], 0)
@@ -74,14 +74,14 @@ def row(program, batch, numpy, loop, **more):
     forms = {
         f"{side}, {base}": form(seconds)
         for side, seconds in (("1.15.5", 1e-3), ("compat.v1", 2e-3))
-        for base in tables.BASES
+        for base in rendered.BASES
     }
     forms |= {"tf.function, NumPy": form(numpy), "loop": form(loop)}
     forms |= {"tf.function": form(3e-3), "XLA": form(1e-3, 2.5)}
     ratios = {
         name: {"1.15.5": {"ratio": timing["seconds"] / 1e-3}}
         for name, timing in forms.items()
-        if tables.base(name)
+        if rendered.base(name)
     }
     head = {"program": program, "batch": batch, "grown": {}, "failed": {}}
     return {**head, "forms": forms, "ratios": ratios, **more}
@@ -97,19 +97,19 @@ class TablesTest(unittest.TestCase):
         ]
 
     def test_means_are_geometric_and_count_what_is_slower(self):
-        found = tables.summary(self.report)
+        found = rendered.summary(self.report)
         mean, cpu, slower, count = found["training", "tf.function, NumPy"]
         self.assertAlmostEqual(mean, 4)  # of 2 and 8
         self.assertAlmostEqual(cpu, 4)
         self.assertEqual((slower, count), (1, 2))
         self.assertAlmostEqual(found["training", "loop"][0], 0.2)
         self.assertEqual(found["training", "loop"][2], 0)
-        self.assertAlmostEqual(tables.today(self.report)["Session.run"], 2)
+        self.assertAlmostEqual(rendered.today(self.report)["Session.run"], 2)
 
     def test_tables(self):
         made = {
             title.partition(":")[0]: rows
-            for title, _, rows in tables.tables(self.report)
+            for title, _, rows in rendered.tables(self.report)
         }
         self.assertEqual(
             made["Work from NumPy"][1], ["mlp", "64", "1,000", "2,000", "8.00"]
@@ -124,5 +124,5 @@ class TablesTest(unittest.TestCase):
                 k: v for k, v in found["forms"].items() if not k.startswith("1.15.5")
             }
             found["ratios"] = {k: {"compat.v1": {"ratio": 1}} for k in found["ratios"]}
-        self.assertEqual(tables.summary(self.report)["training", "loop"][0], 1)
-        self.assertEqual(tables.today(self.report), {})
+        self.assertEqual(rendered.summary(self.report)["training", "loop"][0], 1)
+        self.assertEqual(rendered.today(self.report), {})

@@ -179,7 +179,7 @@ class ChangedTest(unittest.TestCase):
             ("a_page", "v2_eager/losses.py", []),
             ("a_chapter", "guide/rnn.md", ["page"]),
             ("calls", "tf1to2/catalog/calls.tsv", []),
-            ("a_fix", "tf1to2/fix/names.py", ["tools", "wheel"]),
+            ("a_fix", "tf1to2/fix/renames.py", ["tools", "wheel"]),
             ("the_catalog", "tf1to2/catalog/facts.py", ["names", "tools", "wheel"]),
             ("the_survey", "upkeep/survey.py", ["names", "tools"]),
             ("the_site", "tf1to2/view/site.py", ["page", "tools", "wheel"]),

@@ -13,7 +13,7 @@ import parity_tests  # noqa: F401  TensorFlow starts in the settings of the proo
 # isort: split
 import tensorflow as tf
 
-from tf1to2.checkpoint import command, reading, writing
+from tf1to2.checkpoint import command, stored, writing
 from tf1to2.common.errors import CommandError
 from tf1to2.parity.v1 import legacy
 from tf1to2.tests.commands import Folder
@@ -156,7 +156,7 @@ class ConvertTest(Conversion):
         self.assertEqual(status, 0)
         got, wanted = contents(self.target), contents(like)
         self.assertEqual(got.keys(), wanted.keys())
-        self.assertEqual(got[reading.GRAPH], wanted[reading.GRAPH])
+        self.assertEqual(got[stored.GRAPH], wanted[stored.GRAPH])
         new = fresh()
         new.restore(str(self.target)).assert_consumed()
         self.assertEqual((new.step.numpy(), new.save_counter.numpy()), (100, 1))
@@ -398,7 +398,7 @@ class ConvertTest(Conversion):
         self.convert(mapping, "--force")
         names = sorted(p.name for p in self.folder.glob("v2*"))
         self.assertEqual(names, ["v2.ckpt.data-00000-of-00001", "v2.ckpt.index"])
-        self.assertEqual(contents(self.target)["save_counter" + reading.SUFFIX], 7)
+        self.assertEqual(contents(self.target)["save_counter" + stored.SUFFIX], 7)
 
     @parameterized.expand([("at the first file", 1), ("at the last", 4)])
     def test_a_failure_puts_everything_back(self, _, number):

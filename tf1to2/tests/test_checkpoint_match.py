@@ -2,7 +2,7 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2.checkpoint.reading import Tensor
+from tf1to2.checkpoint.stored import Tensor
 from tf1to2.matching import automatic
 from tf1to2.matching.spelling import spell
 

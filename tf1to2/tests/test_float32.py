@@ -10,7 +10,7 @@ from tf1to2.parity.compare import Mismatch
 from tf1to2.parity.distance import distance
 from tf1to2.parity.float32 import Row, Table
 from tf1to2.tests.commands import Folder
-from upkeep.kernels import causes
+from upkeep.kernels import changed as kernels
 from upkeep.kernels.page import KERNELS
 from upkeep.kernels.proof import INPUTS, PROOF
 
@@ -28,13 +28,13 @@ class KernelsTest(unittest.TestCase):
         self.assertEqual(set(INPUTS) - set(KERNELS), set())
 
     def test_some_have_changed_and_some_have_not(self):
-        changed = {name for names in causes.changed().values() for name in names}
+        changed = {name for names in kernels.changed().values() for name in names}
         self.assertLessEqual({"exp", "log", "tanh", "sum"}, changed)
         self.assertEqual({"add", "multiply", "relu", "matmul"} & changed, set())
 
     def test_causes_are_the_changed_kernels_that_ran(self):
-        self.assertEqual(causes.causes({"Tanh", "Exp", "Mul"}), "exp, tanh")
-        self.assertEqual(causes.causes({"Mul"}), "?")
+        self.assertEqual(kernels.causes({"Tanh", "Exp", "Mul"}), "exp, tanh")
+        self.assertEqual(kernels.causes({"Mul"}), "?")
 
 
 class DistanceTest(unittest.TestCase):

@@ -22,6 +22,9 @@ FLOORS = (
 )
 """The packages, from the roof down. A package imports those of lower floors alone."""
 
+SAME_JOB = {"command", "left", "page", "probes", "proof", "prove", "record"}
+"""Names that several modules may have: each does the same, for its package."""
+
 PROVEN = ("parity", "checkpoint", "probes", "scan")
 """What parity_tests import of the tools: the engine, and what they prove."""
 
@@ -116,6 +119,13 @@ class ImportsTest(unittest.TestCase):
             found[package(module)] |= {package(o) for o in imported if o != "tf1to2"}
         found = {name: others - {name} for name, others in found.items()}
         self.assertEqual(circles(found), [])
+
+    def test_no_two_modules_with_different_jobs_have_one_name(self):
+        names = (n.split(".") for n in self.edges)
+        names = (parts[-1] for parts in names if parts[0] in ("tf1to2", "upkeep"))
+        found = collections.Counter(names)
+        twice = {name for name, count in found.items() if count > 1} - {"__main__"}
+        self.assertLessEqual(twice, SAME_JOB)
 
     def test_nothing_that_users_have_imports_upkeep(self):
         users = {n: e for n, e in self.edges.items() if package(n) != "upkeep"}

@@ -17,7 +17,7 @@ from parameterized import parameterized
 from tf1to2 import cli
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError
-from tf1to2.scan import settings
+from tf1to2.scan import configuration
 from tf1to2.tests.commands import Folder, command
 from upkeep import docs
 
@@ -293,22 +293,22 @@ class SettingsTest(Folder):
     def check(self, name, data, why):
         path = self.write(**{name: data})
         if why is None:
-            settings.find(self.folder)
+            configuration.find(self.folder)
             return
         with self.assertRaises(CommandError) as raised:
-            settings.find(self.folder)
+            configuration.find(self.folder)
         message = str(raised.exception)
         self.assertTrue(message.startswith(f"{path}: "), message)
         self.assertRegex(message, why)
         self.assertNotIn("\n", message)
 
     def test_python_3_10_reads_toml_too(self):
-        self.assertEqual(settings.tomllib.loads("a = 1"), {"a": 1})
+        self.assertEqual(configuration.tomllib.loads("a = 1"), {"a": 1})
         text = "[tool.tf1to2]\nselect = ['renamed']\nbaseline = 'b.json'"
         self.write(**{"pyproject.toml": text})
         baseline = str(self.folder / "b.json")
         wanted = {"select": ["renamed"], "baseline": baseline}
-        self.assertEqual(settings.find(self.folder), wanted)
+        self.assertEqual(configuration.find(self.folder), wanted)
 
 
 class JsonTest(unittest.TestCase):

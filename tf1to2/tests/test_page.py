@@ -17,8 +17,8 @@ from tf1to2.pages import library, topics
 from tf1to2.pages.definitions import needed
 from tf1to2.tests.commands import Folder, command
 from tf1to2.tests.site import built
-from tf1to2.view import page
-from tf1to2.view.website import pairs, programs, texts
+from tf1to2.view import site
+from tf1to2.view.website import extension, programs, texts
 
 pytestmark = pytest.mark.slow  # Sphinx makes the site: 45 s
 
@@ -122,7 +122,7 @@ class SiteTest(unittest.TestCase):
 
     def test_what_the_theme_misses_is_where_it_was(self):
         text = "".join(text for text, _ in read().values())
-        for found, wanted in page.MISSED.items():
+        for found, wanted in site.MISSED.items():
             self.assertIn(wanted, text)
             self.assertNotIn(found, text.replace(wanted, ""))
 
@@ -175,7 +175,7 @@ class SiteTest(unittest.TestCase):
         every = [i for _, reader in read().values() for i in reader.ids]
         for place in places:
             self.assertEqual(every.count(place), 1, place)
-            self.assertIn(place, read()[f"{pairs.page_of(place)}.html"][1].ids)
+            self.assertIn(place, read()[f"{extension.page_of(place)}.html"][1].ids)
 
     def test_every_file_of_a_program_is_shown(self):
         for path, of in programs.files().items():
@@ -217,7 +217,7 @@ class SiteTest(unittest.TestCase):
 class WriteTest(Folder):
     def setUp(self):
         super().setUp()
-        self.built = mock.patch.object(page, "_built", self.one_page)
+        self.built = mock.patch.object(site, "_built", self.one_page)
         self.built.start()
         self.addCleanup(self.built.stop)
 
@@ -225,7 +225,7 @@ class WriteTest(Folder):
     def one_page(folder):
         html = folder / "html"
         html.mkdir()
-        for name in (page.ENTRY, page.OURS):
+        for name in (site.ENTRY, site.OURS):
             (html / name).write_text("new")
         return html
 
@@ -233,14 +233,14 @@ class WriteTest(Folder):
         return sorted(path.name for path in self.folder.iterdir())
 
     def test_it_makes_the_directory(self):
-        path = page.write(self.folder / "a/b")
+        path = site.write(self.folder / "a/b")
         self.assertEqual(path, str(self.folder / "a/b/index.html"))
         self.assertEqual(os.listdir(self.folder / "a"), ["b"])
 
     def test_a_site_takes_the_place_of_a_site(self):
-        page.write(self.folder / "site")
+        site.write(self.folder / "site")
         (self.folder / "site" / "old.html").touch()
-        page.write(self.folder / "site")
+        site.write(self.folder / "site")
         self.assertFalse((self.folder / "site" / "old.html").exists())
         self.assertEqual(self.left(), ["site"])
 
@@ -257,18 +257,18 @@ class WriteTest(Folder):
     def test_what_sphinx_warns_of_is_an_error_and_leaves_nothing(self):
         self.built.stop()
         with mock.patch.object(texts, "texts", lambda: {"index": "# A\n\n[b](#none)"}):
-            with self.assertRaisesRegex(page.CommandError, "index.md:3.*none"):
-                page.write(self.folder / "site")
+            with self.assertRaisesRegex(site.CommandError, "index.md:3.*none"):
+                site.write(self.folder / "site")
         self.built.start()
         self.assertEqual(self.left(), [])
 
     @parameterized.expand([(True, os.cpu_count()), (False, 1)])
     def test_sphinx_forks_where_it_may(self, may_fork, jobs):
         self.built.stop()
-        with mock.patch.object(page, "may_fork", return_value=may_fork):
+        with mock.patch.object(site, "may_fork", return_value=may_fork):
             with mock.patch("sphinx.application.Sphinx", side_effect=OSError) as sphinx:
-                with self.assertRaises(page.CommandError):
-                    page.write(self.folder / "site")
+                with self.assertRaises(site.CommandError):
+                    site.write(self.folder / "site")
         self.built.start()
         self.assertEqual(sphinx.call_args.kwargs["parallel"], jobs)
 
@@ -276,6 +276,6 @@ class WriteTest(Folder):
     def test_without_the_extra_it_says_what_to_install(self, module):
         with mock.patch.dict(sys.modules, {module: None}):
             told = r'page needs .*"docs".*\[docs\]'
-            with self.assertRaisesRegex(page.CommandError, told):
-                page.write(self.folder / "site")
+            with self.assertRaisesRegex(site.CommandError, told):
+                site.write(self.folder / "site")
         self.assertEqual(self.left(), [])

@@ -9,7 +9,7 @@ import numpy as np
 from parameterized import parameterized
 
 from tf1to2.pages.page import NoPage
-from tf1to2.parity import Pair, leaves, matching, settings
+from tf1to2.parity import Pair, leaves, renamed, settings
 from tf1to2.parity.recordings import StaleRecording
 from tf1to2.parity.within import Within
 from tf1to2.prove import asking
@@ -157,9 +157,9 @@ class StepsTest(unittest.TestCase):
 
     def test_between_equals_nobody_guesses(self):
         left, right = {"a/w": (3,), "b/w": (3,)}, {"b/k": (3,), "c/k": (3,)}
-        found = matching.names(left, right)
+        found = renamed.names(left, right)
         self.assertNotEqual(found.get("b/w"), "c/k")
-        self.assertEqual(matching.names({"w": (2,)}, {"k": (3,)}), {})
+        self.assertEqual(renamed.names({"w": (2,)}, {"k": (3,)}), {})
 
     def test_another_seed_is_told(self):
         self.assertIn("first in step 0: outputs/steps/0/loss", self.found(seed=18)[0])

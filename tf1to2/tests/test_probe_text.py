@@ -1,4 +1,4 @@
-"""Files of probes, as `tf1to2.probes.text` reads them."""
+"""Files of probes, as `tf1to2.probes.format` reads them."""
 
 import pathlib
 import tempfile
@@ -6,7 +6,7 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2.probes import SIGN_OF_ZERO, TABLE, Probe, probes, text
+from tf1to2.probes import SIGN_OF_ZERO, TABLE, Probe, format, probes
 
 LOG = "## tf.log\nold: tf.log(x)\nnew: tf.math.log(x)\n"
 
@@ -15,7 +15,7 @@ def read(content):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "math.txt")
         path.write_text(content, "utf-8")
-        return text.read(path)
+        return format.read(path)
 
 
 class ReadTest(unittest.TestCase):
@@ -97,7 +97,7 @@ class ReadTest(unittest.TestCase):
         ]
     )
     def test_refused(self, _, content, message):
-        with self.assertRaises(text.Malformed) as raised:
+        with self.assertRaises(format.Malformed) as raised:
             read(content)
         self.assertTrue(str(raised.exception).startswith("math.txt:" + message))
 
@@ -105,5 +105,5 @@ class ReadTest(unittest.TestCase):
         files = sorted(TABLE.iterdir())
         self.assertEqual([path.name for path in files if path.suffix != ".txt"], [])
         self.assertEqual(
-            [row for path in files for row in text.read(path)], [*probes()]
+            [row for path in files for row in format.read(path)], [*probes()]
         )

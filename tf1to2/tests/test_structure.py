@@ -16,7 +16,7 @@ import parity_tests
 from parity_tests.exceptions import BOUNDS, REASONS, TABLE, read
 from tf1to2.pages import docstrings, topics
 from tf1to2.parity.cases import RUNGS, Raises
-from tf1to2.scan.settings import tomllib
+from tf1to2.scan.configuration import tomllib
 from upkeep import docs
 
 ROOT = pathlib.Path(__file__).parents[2]

@@ -1,9 +1,9 @@
 """From the mentions of a file to its uses of TensorFlow."""
 
 from tf1to2.source.names import methods, records, scopes
+from tf1to2.source.names.hints import Words
 from tf1to2.source.names.syntax import Source
 from tf1to2.source.names.walk import DIMENSION, Walk
-from tf1to2.source.names.words import Words
 
 
 def read(source, is_local=frozenset().__contains__):

@@ -53,7 +53,7 @@ SETTINGS = {
     "project": "TensorFlow 1 → 2",
     "html_title": "TensorFlow 1 → 2, side by side",
     "version": __version__,
-    "extensions": ["myst_parser", "sphinx_copybutton", "tf1to2.view.website.pairs"],
+    "extensions": ["myst_parser", "sphinx_copybutton", "tf1to2.view.website.extension"],
     "html_theme": "furo",
     "html_theme_options": {"light_css_variables": LIGHT, "dark_css_variables": DARK},
     "templates_path": ["_templates"],

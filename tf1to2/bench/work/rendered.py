@@ -3,7 +3,7 @@
 import math
 import statistics
 
-from tf1to2.bench.work import sides
+from tf1to2.bench.work import runs
 
 # Both sides begin and end with NumPy, as `sess.run` with a feed_dict did.
 FROM_NUMPY = (
@@ -77,8 +77,8 @@ def tables(report):
 def _side(report):
     """What the ratios are to: 1.15.5 where it was timed."""
     forms = report["work"][0]["forms"]
-    there = any(form.startswith(sides.GENUINE) for form in forms)
-    return sides.GENUINE if there else sides.TODAY
+    there = any(form.startswith(runs.GENUINE) for form in forms)
+    return runs.GENUINE if there else runs.TODAY
 
 
 def _rows(report):
@@ -89,7 +89,7 @@ def _mean(ratios):
     return math.exp(statistics.fmean(map(math.log, ratios)))
 
 
-def summary(report, batches=sides.BATCHES):
+def summary(report, batches=runs.BATCHES):
     """{(kind, form): (geometric mean, of CPU, share that is slower, of how many)}."""
     found, side = {}, _side(report)
     for form in (*FROM_NUMPY, *AT_HAND):
@@ -143,7 +143,7 @@ def on_both(report, other, names):
 
 def today(report):
     """How `compat.v1` compares with 1.15.5: {form: geometric mean}."""
-    names = {b: (f"{sides.TODAY}, {b}", f"{sides.GENUINE}, {b}") for b in BASES}
+    names = {b: (f"{runs.TODAY}, {b}", f"{runs.GENUINE}, {b}") for b in BASES}
     return {
         b: _mean(
             row["forms"][now]["seconds"] / row["forms"][then]["seconds"]
@@ -151,7 +151,7 @@ def today(report):
             if now in row["forms"] and then in row["forms"]
         )
         for b, (now, then) in names.items()
-        if _side(report) == sides.GENUINE
+        if _side(report) == runs.GENUINE
     }
 
 
@@ -160,7 +160,7 @@ def told(report):
     if not report.get("work"):
         return []
     return [
-        f"today's `compat.v1`, `{form}`: {mean:.2f} of {sides.GENUINE}"
+        f"today's `compat.v1`, `{form}`: {mean:.2f} of {runs.GENUINE}"
         for form, mean in today(report).items()
     ]
 
@@ -187,7 +187,7 @@ def _of_base(report, title, of):
     for row in _rows(report):
         then = row["forms"].get(f"{side}, {of}")
         if then:
-            now = row["forms"].get(f"{sides.TODAY}, {of}")
+            now = row["forms"].get(f"{runs.TODAY}, {of}")
             cells = [_ratio(row, form, side) for form in BASES[of]]
             rows.append([row["program"], str(row["batch"]), _micro(then), _micro(now)])
             rows[-1] += cells
@@ -222,7 +222,7 @@ def _grown(report):
             cells = [_ratio(row, form, side) for form in forms]
             rows.append([row["program"], f"{argument} {value}", _micro(then), *cells])
     head = ["program", "", f"{side}, µs", *forms]
-    return f"Work that grows: batches of {sides.GROWN_BATCH}", head, rows
+    return f"Work that grows: batches of {runs.GROWN_BATCH}", head, rows
 
 
 def _compiled(report):
@@ -258,7 +258,11 @@ def _started(report):
             cells = f"{found['first']:.2f}", f"{found['peak MB']:.0f}"
             rows.append([row["program"], form, *cells])
     head = ["program", "form", "first step, s", "peak MB"]
-    return f"Start: batches of {sides.GROWN_BATCH}, each in its own process", head, rows
+    return (
+        f"Start: batches of {runs.GROWN_BATCH}, each in its own process",
+        head,
+        rows,
+    )
 
 
 def _ratio(row, form, side):
