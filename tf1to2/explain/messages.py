@@ -155,15 +155,19 @@ def advice(text):
         said = [TYPE.sub("", line), *re.split(r"[;:?] ", line)]
         said = [m for m in said if len(m) >= ENOUGH and m not in SYSTEM]
         found = [m for m in said if m in wording]
-        for part in (wording, wording.partition(". ")[0]):
-            part = part.removesuffix(".")
-            # Not of a longer name: tensorflow.contrib.slim has an answer of its own.
-            if re.search(errors_page.pattern(part) + r"(?!\.\w)", line):
-                found.append(part)
+        found += [part for part, known in _parts(wording) if known.search(line)]
         return max((len(re.findall(r"\w", one)) for one in found), default=0)
 
     # What is said of any name is for those of which nothing else is.
     return _told(text, letters, general=bool(_missing(text)) and not names(text))
+
+
+@functools.cache
+def _parts(wording):
+    """[(text, its pattern)] of a wording, and of its first sentence."""
+    parts = (part.removesuffix(".") for part in (wording, wording.partition(". ")[0]))
+    # Not of a longer name: tensorflow.contrib.slim has an answer of its own.
+    return [(p, re.compile(errors_page.pattern(p) + r"(?!\.\w)")) for p in parts]
 
 
 def bare(text):
