@@ -1,4 +1,4 @@
-"""Draws the pictures of the guide: `make upkeep`, or `python -m upkeep.pictures`.
+"""Draws the pictures of README and the guide.
 
 Each function computes what it shows with the pages, and returns a figure. The files are
 guide/pictures/NAME.svg, where NAME is that of the function. README's picture is a pair

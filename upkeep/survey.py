@@ -1,11 +1,11 @@
-"""`make upkeep`: the facts about every public name of TensorFlow 1.15.5, then and now.
+"""The facts about every public name of TensorFlow 1.15.5, then and now.
 
 python -m upkeep.survey            makes names.tsv, members.tsv, privates.tsv anew
 python -m upkeep.survey --check    compares with them, writes nothing
 
 The genuine 1.15.5 is walked under Python 3.7, today's TensorFlow twice, with Keras 3
-and with tf_keras, each in a process of its own (see walk.py). All columns are theirs:
-what needs judgement is in verdicts.tsv.
+and with tf_keras, each in a process of its own (see api_walk.py). All columns are
+theirs: what needs judgement is in verdicts.tsv.
 
 names.tsv: symbol; kind; object, the first of several names of one thing; signature;
 what is there today: "same" (the object of compat.v1), "differs" (another object of that
@@ -89,7 +89,7 @@ def main(argv=None):
 
 
 def walk(python):
-    """(1.15.5, today with Keras 3, today with tf_keras), as walk.py tells them."""
+    """(1.15.5, today with Keras 3, today with tf_keras), as api_walk.py tells them."""
     root = pathlib.Path(__file__).parents[1]
     environment = genuine_environment(PYTHONPATH=str(root))
     with tempfile.TemporaryDirectory() as folder:

@@ -4,7 +4,7 @@ documents.py   files and notebooks as they lie there, edited and kept otherwise
 edits.py       byte ranges of a source, replaced
 sites.py       the node of the tree that a finding stands on
 arguments.py   the arguments of a call, under other names and in other places
-names.py       new names, keywords and places, by names.tsv
+renames.py     new names, keywords and places, by names.tsv
 templates.py   calls that become another call
 absl.py        flags, logging and app.run
 flags.py       which files may take their flags from absl

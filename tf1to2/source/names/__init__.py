@@ -2,7 +2,7 @@
 
 records.py  what is told of a file
 reader.py   what one file says: `read`
-words.py    where it pays to look
+hints.py    where it pays to look
 walk.py     what every scope binds, and which names it mentions
 scopes.py   from a mention to the import behind it
 methods.py  methods of objects: by the class that made them, or unmistakable
