@@ -160,6 +160,7 @@ def _with_keras(change):
     return [name for name in change.topics if topics.topics()[name].keras]
 
 
+LOGGED = re.compile(r"[IWEF]\d{4} |WARNING: All log messages before absl")
 QUICK = "not slow and not browser and not distributed and not install and not tables"
 NAMES = r"upkeep/(survey|api_walk)\.py|tf1to2/catalog/(facts|names|members|privates)"
 ASKED = r"tf1to2/parity/(__init__|formulas|races|ranks|stand_ins|structure|v1|widening)"
@@ -301,13 +302,25 @@ def _done(name, names, check, number, total):
     job, begun = JOBS[name], time.monotonic()
     told = f" of {', '.join(names)}" if 0 < len(names) <= 8 else ""
     print(f"[{number}/{total}] {name}{told}: {job.says}", flush=True)
-    statuses = [
-        subprocess.run([sys.executable, "-m", *command], cwd=ROOT).returncode
-        for command in job.commands(names, check)
-    ]
+    statuses = [_status(command) for command in job.commands(names, check)]
     seconds = time.monotonic() - begun
     print(f"[{number}/{total}] {name}: {seconds:.0f} s", flush=True)
     return not any(statuses)
+
+
+def _status(command):
+    """Runs a module; its exit status. What TensorFlow logs is not shown."""
+    with subprocess.Popen(
+        [sys.executable, "-m", *command],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+    ) as process:
+        for line in process.stderr:
+            if not LOGGED.match(line):
+                sys.stderr.write(line)
+    return process.returncode
 
 
 if __name__ == "__main__":
