@@ -18,6 +18,7 @@ FOLDERS = [
     path.name
     for path in ROOT.iterdir()
     if path.is_dir() and (path.name == ".ci" or path.name.isidentifier())
+    if path.name not in ("build", "dist", "site")  # made, and perhaps long ago
 ]
 PATH = re.compile(r"(?<![\w./~-])(\.?[A-Za-z]\w*(?:/[\w.*-]+)+/?)")
 SUFFIXES = "py", "tsv", "md", "cfg", "toml", "txt", "json", "npz"
