@@ -1,7 +1,7 @@
 """The plugin of pytest: for files with a `Pair`, and idle for all others.
 
 It puts the settings in force before any file of the folder imports TensorFlow, shows
-failures without the frames of this package, and records: `pytest --tf1to2-record`.
+failures without the frames of the engine, and records: `pytest --tf1to2-record`.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-HERE = str(pathlib.Path(__file__).parent)
+ENGINE = str(pathlib.Path(__file__).parents[1] / "parity")
 PAIR = re.compile(rb"tf1to2\.parity\b.*\bPair\b", re.S)
 
 
@@ -78,7 +78,7 @@ def _shown(excinfo):
     """A difference as its message; an error in a page with the frames of the page."""
 
     def theirs(excinfo):
-        ours = [str(entry.path).startswith(HERE) for entry in excinfo.traceback]
+        ours = [str(entry.path).startswith(ENGINE) for entry in excinfo.traceback]
         return excinfo.traceback[len(ours) - ours[::-1].index(True) :]
 
     if excinfo.errisinstance(AssertionError) or not theirs(excinfo):
