@@ -135,12 +135,18 @@ def imported(path):
     return {modules()[name] for name in names & modules().keys()}
 
 
+def difference(base):
+    """(the commit, paths of the files that differ from it); raises as `git`."""
+    base = landed() if base == "landed" else base
+    commit = git("rev-parse", "--verify", base + "^{commit}").strip()
+    return commit, changed(commit)
+
+
 def touched(base):
     """(topics, parts, topics to ask live) that differ from a commit; all if unknown."""
     try:
-        base = landed() if base == "landed" else base
-        paths = changed(git("rev-parse", "--verify", base + "^{commit}").strip())
-        found = topics(base, paths)
+        commit, paths = difference(base)
+        found = topics(commit, paths)
     except (OSError, subprocess.CalledProcessError) as error:
         why = getattr(error, "stderr", "").strip() or error
         print(f"the base {base!r} is unknown, all is touched: {why}", file=sys.stderr)

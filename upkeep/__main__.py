@@ -34,11 +34,13 @@ class Change:
     Attributes:
         paths: of the files that differ, from the root of the repository.
         topics: those whose pages, proofs or recordings do something else.
+        parts: those that CI tests for it, see `.ci/changed.py`.
         asked: those of which 1.15.5 is asked whether their recordings hold.
     """
 
     paths: frozenset
     topics: tuple
+    parts: tuple
     asked: tuple
 
     def has(self, pattern):
@@ -49,24 +51,22 @@ class Change:
 def since(base):
     """The `Change` since a commit, as `.ci/changed.py` finds it; None is everything."""
     changed = _changed()
+    _, parts, asked = changed.touched(base)
     try:
-        base = changed.landed() if base == "landed" else base
-        paths = changed.changed(changed.git("rev-parse", base + "^{commit}").strip())
-    except (OSError, subprocess.CalledProcessError) as error:
-        why = getattr(error, "stderr", "").strip() or error
-        print(f"the base {base!r} is unknown, all is touched: {why}", file=sys.stderr)
+        commit, paths = changed.difference(base)
+    except (OSError, subprocess.CalledProcessError):  # `touched` has said why
         return None
-    code = {path for path in paths if _does_something_else(path, base)}
+    code = {path for path in paths if _does_something_else(path, commit)}
     own = (t for t in changed.stems() if code & changed.files(t, code))
-    return Change(frozenset(paths), tuple(own), tuple(changed.touched(base)[2]))
+    return Change(frozenset(paths), tuple(own), tuple(parts), tuple(asked))
 
 
-def _does_something_else(path, base):
+def _does_something_else(path, commit):
     """Whether a file that differs is more than commented or laid out in another way."""
     if not path.endswith(".py") or not (ROOT / path).exists():
         return True
     try:
-        old = _changed().git("show", f"{base}:{path}")
+        old = _changed().git("show", f"{commit}:{path}")
     except subprocess.CalledProcessError:  # it is new
         return True
     return source_hash(old.encode()) != code_hash(ROOT / path)
@@ -149,11 +149,19 @@ def _touches(pattern):
     return lambda change: change.has(pattern)
 
 
+def _has(part):
+    return lambda change: part in change.parts
+
+
 def _false_friends(change):
     """The topics whose false friends may have other numbers; whether all may."""
     if change.has(r"tf1to2/(parity|pages)/"):
         return True
     return list(change.topics) or bool(change.paths)
+
+
+def _of_keras(change):
+    return [name for name in change.topics if name.startswith("keras_")]
 
 
 def _with_keras(change):
@@ -162,14 +170,14 @@ def _with_keras(change):
 
 LOGGED = re.compile(r"[IWEF]\d{4} |WARNING: All log messages before absl")
 QUICK = "not slow and not browser and not distributed and not install and not tables"
-NAMES = r"upkeep/(survey|api_walk)\.py|tf1to2/catalog/(facts|names|members|privates)"
-ASKED = r"tf1to2/parity/(__init__|formulas|races|ranks|stand_ins|structure|v1|widening)"
 JOBS = {
     "names": Job(
         "the names that 1.15.5 has, and what is left of them (Python 3.7)",
         _module("survey"),
-        _touches(NAMES),
-        _touches(NAMES),
+        _touches(
+            r"upkeep/(survey|api_walk)|tf1to2/catalog/(facts|names|members|privates)"
+        ),
+        _has("names"),
     ),
     "switches": Job(
         "what each enable_… and disable_… changes (Python 3.7)",
@@ -187,13 +195,13 @@ JOBS = {
         "what 1.15.5's kernels answer, and which have other bits (Python 3.7)",
         _kernels,
         _touches("upkeep/kernels/"),
-        _touches(f"upkeep/kernels/|{ASKED}"),
+        _has("probes"),
     ),
     "probes": Job(
         "what 1.15.5 answers to the old calls of the probes (Python 3.7)",
         lambda names, check: [["upkeep.probes", "--check" if check else "--record"]],
         _touches("(upkeep|tf1to2)/probes/"),
-        _touches(f"(upkeep|tf1to2)/probes/|{ASKED}"),
+        _has("probes"),
     ),
     "float32": Job(
         "float32.tsv: what differs from 1.15.5 in float32, by kernel",
@@ -208,7 +216,8 @@ JOBS = {
     "keras_today": Job(
         "keras_today.tsv: what Keras 2 and 3 do with the old lines (tf_keras)",
         _module("keras_today", takes_topics=True),
-        lambda change: [t for t in change.topics if t.startswith("keras")],
+        _of_keras,
+        _of_keras,
     ),
     "timings": Job(
         "slow.tsv: which tests take long, and are left to make test-slow",

@@ -27,8 +27,9 @@ from unittest import mock
 
 import numpy as np
 
-from tf1to2.common import output
+from tf1to2.common import output, tsv
 from tf1to2.common.errors import CommandError
+from tf1to2.common.words import counted
 from tf1to2.parity import settings
 
 TABLE = pathlib.Path(__file__).with_suffix(".tsv")
@@ -453,9 +454,7 @@ def _apart(left, right):
 
 def rows():
     """[{column: text}] of the table as it is."""
-    with TABLE.open(encoding="utf-8", newline="") as lines:
-        lines = (line for line in lines if not line.startswith("#"))
-        return list(csv.DictReader(lines, delimiter="\t"))
+    return tsv.rows(TABLE)
 
 
 def text(rows):
@@ -635,7 +634,7 @@ def _what(found):
 
 def _where(found):
     """Which pairs a group has, or how many."""
-    cases = f"{len(found)} case" + "s" * (len(found) > 1)
+    cases = counted(len(found), "case")
     pairs = list(dict.fromkeys(row["pair"] for row, _ in found))
     topics = {_topic(row) for row, _ in found}
     if len(topics) > 1:

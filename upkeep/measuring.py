@@ -20,14 +20,14 @@ from tf1to2.common.errors import CommandError
 from tf1to2.parity import float32, providers, settings
 from tf1to2.parity.cases import Raises
 from tf1to2.parity.distance import LAST_BITS, magnitude
+from tf1to2.prove.options import add_proofs
 from upkeep.kernels import changed
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("table", choices=["float32", "distances"])
-    parser.add_argument("provider", help="a module, or the path of a file")
-    parser.add_argument("names", nargs="*", help="of proofs; all, unless named")
+    add_proofs(parser)
     parser.add_argument(
         "--where", default="", help='rows for some releases: "tensorflow<2.17"'
     )

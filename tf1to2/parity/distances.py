@@ -59,7 +59,6 @@ class Table(float32.Table):
     )
     fields = ("pair", "case", "leaf", "ulps", "relative", "where", "noise")
     slack = 4
-    made_by = "make upkeep"
 
     @staticmethod
     def here():

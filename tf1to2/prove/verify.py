@@ -7,19 +7,10 @@ import platform
 from tf1to2.common import output
 from tf1to2.common.errors import needs
 from tf1to2.common.tables import table
-from tf1to2.pages import topics
+from tf1to2.pages import proven, topics
 
 FLOAT32 = "1.15.5 float32"
-WAYS = {
-    "float32": FLOAT32,
-    "graph": "compat.v1",
-    "eager": "eager",
-    "function": "tf.function",
-    "dynamic": "unknown shapes",
-    "xla": "XLA",
-    "generated": "any size",
-    "keras": "Keras",
-}
+WAYS = {"float32": FLOAT32, **proven.WAYS, "keras": "Keras"}
 
 
 def add_arguments(parser):

@@ -13,9 +13,9 @@ from upkeep import __main__ as upkeep
 from upkeep.__main__ import JOBS, Change
 
 
-def needed(*paths, topics=(), asked=(), stale=(), check=False):
+def needed(*paths, topics=(), parts=(), asked=(), stale=(), check=False):
     """{job: topics, [] for all} of what a change needs."""
-    change = Change(frozenset(paths), tuple(topics), tuple(asked))
+    change = Change(frozenset(paths), tuple(topics), tuple(parts), tuple(asked))
     known = {
         name: types.SimpleNamespace(keras=name == "rnn", is_stale=name in stale)
         for name in ("rnn", "keras_layers")
@@ -62,6 +62,11 @@ class NeededTest(unittest.TestCase):
         paths = ["parity_tests/golden/rnn.npz"]
         found = needed(*paths, topics=["rnn"], asked=["rnn"], check=True)
         self.assertEqual(found, {"recordings": ["rnn"], "docs": []})
+
+    def test_what_ci_asks_again_is_compared(self):
+        found = needed("tf1to2/parity/v1.py", parts=["probes", "tools"], check=True)
+        self.assertEqual(found, {"kernels": [], "probes": [], "docs": []})
+        self.assertEqual(set(needed(parts=["names"], check=True)), {"names"})
 
     def test_an_engine_has_all_false_friends_asked(self):
         found = needed("tf1to2/parity/compare.py", topics=["rnn"])
