@@ -22,7 +22,8 @@ PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraint
 # finds none, the selection is wrong. No topic is called "failed", so its tests fail.
 CHANGED = $(BIN)/python .ci/changed.py $(SINCE)
 TOPICS = $(sort $(patsubst %,% broadcasting,$(shell $(CHANGED) || echo failed)))
-PROOFS = $(if $(SINCE),$(TOPICS:%=parity_tests/test_%.py),parity_tests)
+HAZARDS = $(if $(TOPICS),parity_tests/hazards)
+PROOFS = $(if $(SINCE),$(TOPICS:%=parity_tests/test_%.py) $(HAZARDS),parity_tests)
 TOOLS = $(if $(SINCE),$(filter tools,$(shell $(CHANGED) --parts)),tools)
 
 .DEFAULT_GOAL := help

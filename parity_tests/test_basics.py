@@ -323,6 +323,9 @@ class Logged(v3.Losses):
     def on_train_batch_begin(self, batch, logs=None):
         pass
 
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(logs["loss"])
+
 
 NAIVE = [
     Naive(

@@ -176,15 +176,46 @@ class ContribLearnTest(unittest.TestCase):
         check()
 
 
+def trained_on_tpu(data, steps, tpu_name=None, per_loop=100):
+    """(what `train_on_tpu` returns, its kernel in each replica), by two replicas."""
+    made, make = [], v2.Line
+
+    def kept(kernel):
+        made.append(make(kernel))
+        return made[0]
+
+    with (
+        mock.patch.object(v2, "tpu_strategy", lambda _: parallel.mirrored()),
+        mock.patch.object(v2, "Line", kept),
+        mock.patch.object(v2, "ITERATIONS_PER_LOOP", per_loop),
+    ):
+        answer = v2.train_on_tpu(*data, steps, 16, tpu_name)
+    kernels = getattr(made[0].kernel, "values", [made[0].kernel])
+    return answer, [kernel.numpy() for kernel in kernels]
+
+
 class StrategyTest(unittest.TestCase):
     def test_two_replicas_take_the_steps_of_one(self):
         data = [array.astype("d") for array in DATA]
-        one = v2.train_on_tpu(*data, 20, 16)
-        with mock.patch.object(v2, "tpu_strategy", lambda _: parallel.mirrored()):
-            two = v2.train_on_tpu(*data, 20, 16, "a TPU's name")
+        one, (kernel,) = trained_on_tpu(data, 20)
+        two, (first, second) = trained_on_tpu(data, 20, "a TPU's name")
+        np.testing.assert_array_equal(first, second)
+        self.assertTrue((first != data[2]).all())
+        np.testing.assert_array_equal(first.astype("f"), kernel.astype("f"))
+        self.assertEqual(one["evaluated"].keys(), two["evaluated"].keys())
+        for name, value in one["evaluated"].items():
+            self.assertEqual(np.float32(value), np.float32(two["evaluated"][name]))
         np.testing.assert_array_equal(
             *(answer["predictions"].astype("f") for answer in (one, two))
         )
+
+    @parameterized.expand([("one replica", None), ("two replicas", "a TPU's name")])
+    def test_how_many_steps_are_in_a_call_changes_nothing(self, _, name):
+        whole, kernels = trained_on_tpu(DATA, 5, name)
+        parts, others = trained_on_tpu(DATA, 5, name, per_loop=2)
+        np.testing.assert_array_equal(kernels, others)
+        self.assertEqual(whole["evaluated"], parts["evaluated"])
+        self.assertEqual(whole["evaluated"]["global_step"], 5)
 
     def test_a_nan_of_one_replica_ends_the_training(self):
         rows = ROWS.copy()

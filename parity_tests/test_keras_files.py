@@ -522,6 +522,20 @@ class DistancesTest(unittest.TestCase):
         expected = model.predict(X["cudnn"][:, :3], verbose=0)
         self.assertLess(np.abs(outputs - expected).max(), 1e-6)
 
+    @parameterized.expand([("deeper", 5, 3), ("square", 3, 3), ("wider", 2, 4)])
+    def test_the_weights_of_an_lstm_come_back_from_cudnn(self, _, depth, units):
+        kernel, recurrent_kernel = drawn(depth, 4 * units), drawn(units, 4 * units)
+        bias = drawn(8 * units)
+        # --- as CuDNN has them: flat arrays, each gate's kernel transposed
+        gates = [gate.T.ravel() for gate in np.split(kernel, 4, axis=1)]
+        gates = [gate.reshape(depth, units) for gate in gates]
+        recurrent = [gate.T for gate in np.split(recurrent_kernel, 4, axis=1)]
+        # --- and back
+        found = v2.cudnn_lstm_to_keras(np.hstack(gates), np.hstack(recurrent), bias)
+        both = bias[: 4 * units] + bias[4 * units :]
+        for one, other in zip(found, [kernel, recurrent_kernel, both], strict=True):
+            np.testing.assert_array_equal(one, other, strict=True)
+
     @parameterized.expand(
         [("shape", np.zeros([2], "f"), ValueError), ("name", None, KeyError)]
     )

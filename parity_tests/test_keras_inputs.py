@@ -92,7 +92,7 @@ def windowed(change):
 
 
 class DrawsInItems(v2.Mixed):
-    def on_epoch_begin(self):
+    def draw(self):
         pass
 
     def __getitem__(self, i):
@@ -367,6 +367,7 @@ class DistancesTest(unittest.TestCase):
         for _ in range(2):
             batches.on_epoch_begin()
             found.append(list(batches.order))
+            batches.on_epoch_end()
         self.assertEqual(found, [[2, 0, 1, 4, 3], [3, 2, 1, 4, 0]])
 
 

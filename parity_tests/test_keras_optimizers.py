@@ -578,7 +578,40 @@ class DistancesTest(unittest.TestCase):
         v2.fit_whole(model, DATA, 2)
         np.testing.assert_array_equal(model.get_weights()[0], START[0])
         again = type(made).from_config(made.get_config())
-        self.assertEqual(again.limits, (0.0, 1.0))
+        self.assertEqual(again.limits, (0.0, 1.0, None))
+
+    @parameterized.expand([("clipnorm",), ("clipvalue",), ("global_clipnorm",)])
+    def test_a_limit_of_accumulated_gradients_is_refused(self, limit):
+        for kind in (v2.Nadam, v2.ROWS_SUMMED["Adam"]):
+            with self.assertRaisesRegex(ValueError, "and not their mean"):
+                kind(gradient_accumulation_steps=2, **{limit: 0.5})
+
+    def test_accumulated_gradients_are_one_step_of_nadam(self):
+        found = []
+        for steps in (None, 2):
+            made = v2.Nadam(0.5, gradient_accumulation_steps=steps)
+            weight = keras.Variable(np.ones(2, "f"))
+            made.build([weight])
+            for _ in range(3 * (steps or 1)):
+                made.apply([tf.constant([1.0, -2.0])], [weight])
+            found.append((weight.numpy(), made.product.numpy()))
+        for once, accumulated in zip(*found, strict=True):
+            np.testing.assert_array_equal(accumulated, once)
+
+    def test_slots_of_weights_of_one_name_are_not_mixed_up(self):
+        weights = [keras.Variable(np.ones(2, "f"), name="w") for _ in range(2)]
+        made = v2.RMSprop(0.5, centered=True, gradient_accumulation_steps=2)
+        made.build(weights)
+        slots = [*made.squares, *made.means]
+        self.assertEqual(len({id(slot) for slot in slots}), 4)
+        names = [slot.name for slot in slots]
+        self.assertEqual(names, ["w_velocity"] * 2 + ["w_average_gradient"] * 2)
+
+    def test_classes_of_summed_rows_have_names_of_their_own(self):
+        names = {name: kind.__name__ for name, kind in v2.ROWS_SUMMED.items()}
+        own = {"Adagrad", "RMSprop", "Nadam"}
+        expected = {n: n if n in own else f"{n}RowsSummed" for n in v2.OPTIMIZERS}
+        self.assertEqual(names, expected)
 
     def test_an_optimizer_that_there_is_not(self):
         with self.assertRaisesRegex(ValueError, "no optimizer 'Adams': one of SGD"):

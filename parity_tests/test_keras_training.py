@@ -173,15 +173,8 @@ def by_the_running_mean(data, start, epochs, batch_size):
 
 
 class ShufflesAtTheEnd(v2.Batches):
-    def __init__(self, *args):
-        super().__init__(*args)
-        self.on_epoch_end()
-
-    def on_epoch_begin(self):
-        pass
-
     def on_epoch_end(self):
-        v2.Batches.on_epoch_begin(self)
+        self.shuffle()
 
 
 def by_its_val_loss(data, start, validation, epochs, batch_size, seed):

@@ -481,6 +481,35 @@ class LeastSquaresTest(unittest.TestCase):
         exact = v2.least_squares(x.astype("f8"), y)
         self.assertLess(np.abs(exact - 1).max(), slow)
 
+    @parameterized.expand(
+        [
+            ("in a product", [[2, 1], [1, 2], [0, 1]], [[3e38], [3e38], [1]]),
+            ("in an answer", [[1e-15, 0], [0, 1], [0, 0]], [[1e30], [1], [1]]),
+            ("of a wide matrix", [[1, 0, 0], [0, 1e-15, 0]], [[1], [1e30]]),
+        ]
+    )
+    def test_what_overflows_is_no_error(self, _, x, y):
+        x, y = np.float32([x, x]), np.float32([y, np.ones_like(y)])
+        with tf.Graph().as_default(), tf.compat.v1.Session() as sess:
+            expected = sess.run(v1.least_squares(tf.constant(x), tf.constant(y)))
+        self.assertFalse(np.isfinite(expected[0]).all())
+        self.assertTrue(np.isfinite(expected[1]).all())
+        x, y = tf.constant(x), tf.constant(y)
+        for call in (v2.least_squares, tf.function(v2.least_squares)):
+            np.testing.assert_array_equal(call(x, y), expected)
+
+    @parameterized.expand(
+        [("wide", [[1, 1, 1], [1, 1, 1]]), ("tall", [[1, 1], [1, 1], [1, 1]])]
+    )
+    def test_a_matrix_without_full_rank_is_an_error(self, _, x):
+        x = tf.constant([x], tf.float32)
+        y = tf.ones([1, x.shape[1], 1])
+        failed = "Cholesky decomposition was not successful"
+        for call in (v2.least_squares, tf.function(v2.least_squares)):
+            with self.assertRaisesRegex(tf.errors.InvalidArgumentError, failed):
+                call(x, y)
+        np.testing.assert_array_less(np.abs(v2.least_squares(x, y, 1.0)), 1)
+
 
 class GaussianProcessTest(unittest.TestCase):
     def test_its_loss_is_a_normal_density(self):

@@ -609,6 +609,30 @@ class DeterminismTest(unittest.TestCase):
         self.assertIn("as one thread True", answer)
         self.assertIn("cannot be called when determinism is enabled", answer)
 
+    def test_train_seeded_repeats_its_bits_and_sets_no_threads_nor_determinism(self):
+        answer = self.answer(
+            """
+            import numpy as np
+            from v2_eager import mixed_precision
+
+            random = np.random.RandomState(0)
+            arrays = [random.normal(size=s).astype("f") for s in ([64, 5], [64, 2])]
+            kernel = random.normal(size=[5, 2]).astype("f")
+            before = tf.config.threading.get_intra_op_parallelism_threads()
+            runs = mixed_precision.train_seeded(*arrays, kernel, 7, 2, 16, 0.125, 2)
+            after = tf.config.threading.get_intra_op_parallelism_threads()
+            print("threads as before", before == after)
+            one, other = [np.append(run["losses"], run["kernel"]) for run in runs]
+            print("same bits", (one == other).all())
+            tf.random.set_seed(None)
+            print("no seed needed", tf.random.normal([1]).shape)
+            """,
+            TF_NUM_INTRAOP_THREADS="2",
+        )
+        self.assertIn("threads as before True", answer)
+        self.assertIn("same bits True", answer)
+        self.assertIn("no seed needed (1,)", answer)
+
     def test_the_variable_of_the_environment_asks_for_seeds_too(self):
         answer = self.answer("tf.random.normal([1])", TF_DETERMINISTIC_OPS="1")
         self.assertIn("RuntimeError: Random ops require a seed to be set", answer)

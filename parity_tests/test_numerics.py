@@ -1,3 +1,4 @@
+import functools
 import importlib
 import inspect
 import pathlib
@@ -144,22 +145,24 @@ class RatesTest(unittest.TestCase):
 
 
 class StrategyTest(unittest.TestCase):
-    """Every replica moves its own copy, once."""
+    """Every replica moves its own copy, once, by the sum of all gradients."""
 
     def setUp(self):
         self.strategy = tf.distribute.MirroredStrategy(
             ["CPU:0", "CPU:1"], tf.distribute.ReductionToOneDevice()
         )
 
-    def moved(self, optimizer, variable, run=lambda step: step()):
-        rows = tf.IndexedSlices(tf.constant([[3.0, 4]] * 3), [1, 0, 1], [2, 2])
+    def moved(self, optimizer, variable, run=lambda step: step(), times=1):
+        dense = times * tf.constant([[1.0, 2], [3, 4]])
+        rows, ids = tf.constant([[3.0, 4]] * 3 * times), [1, 0, 1] * times
+        rows = tf.IndexedSlices(rows, ids, [2, 2])
 
         def apply(gradient):
             optimizer.apply_gradients([(gradient, variable)])
 
         @tf.function
         def step():
-            run(lambda: apply(tf.constant([[1.0, 2], [3, 4]])))
+            run(lambda: apply(dense))
             run(lambda: apply(rows))
 
         for _ in range(2):
@@ -174,7 +177,7 @@ class StrategyTest(unittest.TestCase):
         more = {"momentum": 0.5} if name == "Momentum" else {}
         optimizers_ = [getattr(optimizers, name)(0.5, **more) for _ in range(2)]
         start = tf.constant([[1.0, 2], [3, 4]])
-        (alone,) = self.moved(optimizers_[0], tf.Variable(start))
+        (alone,) = self.moved(optimizers_[0], tf.Variable(start), times=2)
         with self.strategy.scope():
             variable = tf.Variable(start)
             optimizers_[1].create_slots([variable])
@@ -554,15 +557,18 @@ class UnbuiltTest(unittest.TestCase):
 
 
 class PhaseTest(unittest.TestCase):
-    """`is_training`, once a placeholder, is a Python bool: a tensor is refused."""
-
-    WHOLE = "is a tensor: pass a Python bool, each value has its own trace$"
+    """`is_training`, once a placeholder: a Python bool, or a bool tensor."""
 
     @parameterized.expand(
         [
             ("BatchNorm", lambda: batch_norms.BatchNorm(fused=False), "training"),
             ("BatchNorm fused", batch_norms.BatchNorm, "training"),
             ("ContribBatchNorm", batch_norms.ContribBatchNorm, "is_training"),
+            (
+                "debiased",
+                lambda: batch_norms.ContribBatchNorm(zero_debias_moving_mean=True),
+                "is_training",
+            ),
             (
                 "a layer around one",
                 lambda: layers.Conv2D(
@@ -572,15 +578,36 @@ class PhaseTest(unittest.TestCase):
             ),
         ]
     )
-    def test_a_tensor_is_refused_eagerly_and_in_a_function(self, _, make, name):
-        layer, x = make(), tf.ones([2, 3, 3, 4])
-        for phase in (tf.constant(True), tf.Variable(False), tf.constant(1)):
-            with self.assertRaisesRegex(TypeError, f"^{name} {self.WHOLE}"):
-                layer(x, **{name: phase})
-        for autograph in (True, False):
-            call = tf.function(lambda p: layer(x, **{name: p}), autograph=autograph)
-            with self.assertRaisesRegex(TypeError, f"(?m){name} {self.WHOLE}"):
-                call(tf.constant(True))
+    def test_a_tensor_computes_what_a_bool_does(self, _, make, name):
+        x = tf.constant(np.random.RandomState(5).normal(size=[2, 3, 3, 4]), "float32")
+        plain = functools.partial(tf.function, autograph=False)
+        plans = {
+            "by bools": (bool, lambda call: call),
+            "eager": (tf.constant, lambda call: call),
+            "an integer": (int, lambda call: lambda phase: call(tf.constant(phase))),
+            "a function": (tf.constant, tf.function),
+            "no AutoGraph": (tf.constant, plain),
+        }
+        found = {}
+        for plan, (kind, wrap) in plans.items():
+            layer = make()
+            layer(x, **{name: False})  # makes the variables
+
+            def step(phase, layer=layer):
+                with tf.GradientTape() as tape:
+                    tape.watch(x)
+                    y = layer(x, **{name: phase})
+                return y, *tape.gradient(y, [x, *layer.trainable_variables], y)
+
+            call = wrap(step)
+            results = [call(kind(phase)) for phase in (True, False, True)]
+            values = [*tf.nest.flatten(results), *layer.variables]
+            found[plan] = [value.numpy() for value in values]
+            if plan in ("a function", "no AutoGraph"):
+                self.assertEqual(call.experimental_get_tracing_count(), 1)
+        for plan, values in found.items():
+            for one, other in zip(values, found["by bools"], strict=True):
+                np.testing.assert_array_equal(one, other, plan, strict=True)
 
     def test_each_bool_has_its_own_trace(self):
         norm = batch_norms.ContribBatchNorm(decay=0.5, fused=False)
@@ -592,8 +619,8 @@ class PhaseTest(unittest.TestCase):
         self.assertEqual(f"{call(x, False)[1, 0]:.4f}", "1.9990")
         np.testing.assert_array_equal(norm.moving_mean, mean)
         self.assertEqual(call.experimental_get_tracing_count(), 2)
-        with self.assertRaisesRegex(TypeError, "is_training is a tensor"):
-            call(x, np.bool_(True))  # which a function takes as a tensor
+        call(x, np.bool_(True))  # which a function takes as a tensor: a third trace
+        self.assertEqual(call.experimental_get_tracing_count(), 3)
 
     @parameterized.expand(
         [

@@ -499,6 +499,14 @@ class KerasTest(unittest.TestCase):
             with self.assertRaisesRegex(tf.errors.InvalidArgumentError, "Expected"):
                 reader(X_TENSOR, LENGTHS[:1])
 
+    @parameterized.expand(
+        ["make_basic_lstm", "make_gru", "make_static_rnn", "make_bidirectional"]
+    )
+    def test_a_column_of_lengths_is_refused(self, name):
+        x, column = X_TENSOR[:, :1], np.ones([len(X), 1], "int32")
+        with self.assertRaisesRegex(ValueError, "must be a vector"):
+            getattr(v3, name)(UNITS)(x, column)
+
     def test_one_state_is_not_taken_for_all(self):
         row, reader = np.ones([1, UNITS], "f"), v3.make_basic_lstm(UNITS)
         reader(X_TENSOR)

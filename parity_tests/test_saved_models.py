@@ -567,6 +567,27 @@ class OnwardTest(FolderTest):
         for name, value in answer["variables"].items():
             same(wanted["outputs/variables/" + name], value)
 
+    def test_an_embedding_and_a_global_step_are_fine_tuned_as_on_the_left(self):
+        ids, targets = np.int32([[2, 0], [2, 1]]), np.float32([[1, 2], [3, 4]])
+        with legacy(), v1.tf.Session() as sess:
+            words = v1.tf.placeholder(v1.tf.int32, [None, 2], name="x")
+            table = v1.tf.get_variable("table", initializer=np.eye(4, 2, dtype="f"))
+            v1.tf.train.create_global_step()
+            vectors = v1.tf.nn.embedding_lookup(table, words)
+            outputs = v1.tf.reduce_sum(vectors, axis=1, name="output")
+            sess.run(v1.tf.global_variables_initializer())
+            v1.tf.saved_model.simple_save(
+                sess, self.path("model"), {"x": words}, {"y": outputs}
+            )
+        files = v2.pack(self.path("model"))
+        with legacy():
+            expected = v1.fine_tune(files, ids, targets, 2)["variables"]
+        found = v2.fine_tune(files, ids, targets, 2)["variables"]
+        same(expected, found)
+        self.assertEqual(found["global_step"], 0)
+        moved = (found["table"] != np.eye(4, 2)).any(axis=1).tolist()
+        self.assertEqual(moved, [True, True, True, False])
+
     def test_the_values_are_a_checkpoint_under_the_old_names(self):
         v2.unpack(MODEL, self.folder)
         reader = tf.train.load_checkpoint(self.path("variables/variables"))
@@ -761,6 +782,20 @@ class LoadedTest(FolderTest):
             meta = v1.tf.saved_model.loader.load(sess, ["serve"], self.folder)
             self.assertEqual(meta.signature_def["predict"].method_name, "")
             self.assertIn("predict", meta.signature_def)
+
+
+class MessageTest(unittest.TestCase):
+    def test_each_message_is_the_class_that_tensorflow_has(self):
+        for wanted in (
+            graph_pb2.GraphDef,
+            meta_graph_pb2.MetaGraphDef,
+            saved_model_pb2.SavedModel,
+        ):
+            self.assertIs(v2.message_class(wanted.__name__), wanted)
+
+    def test_a_message_that_is_none(self):
+        with self.assertRaisesRegex(KeyError, "tensorflow.GraphDefs"):
+            v2.message_class("GraphDefs")
 
 
 class SavedTest(FolderTest):

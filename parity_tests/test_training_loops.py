@@ -44,8 +44,8 @@ def resume_weights_alone(batches, start, stops):
                 step_counter=step,
                 checkpoint_interval=2,
             )
-            fit = trainer.fit(batches, last_step, manager)
-            losses.append([loss for _, loss, _ in fit])
+            with trainer.fit(batches, last_step, manager) as steps:
+                losses.append([loss for _, loss, _ in steps])
             saved.append(v2.saved_steps(directory))
         variables = {v.name[:-2]: v.numpy() for v in trainer.variables}
     return {"losses": losses, "saved": saved, "variables": variables}
@@ -191,6 +191,9 @@ class Logged(v3.Losses):
     def on_train_batch_begin(self, batch, logs=None):
         pass
 
+    def on_train_batch_end(self, batch, logs=None):
+        self.losses.append(logs["loss"])
+
 
 NAIVE = [
     Naive(
@@ -213,7 +216,8 @@ class TrainingLoopsTest(unittest.TestCase):
 
 def fit(trainer, directory, last_step, save_every=2):
     manager = trainer.manager(directory, save_every)
-    return [loss for _, loss, _ in trainer.fit(BATCHES, last_step, manager)]
+    with trainer.fit(BATCHES, last_step, manager) as steps:
+        return [loss for _, loss, _ in steps]
 
 
 def checkpoint(directory, name):
@@ -260,11 +264,13 @@ class NumbersTest(unittest.TestCase):
         trainer = v2.Trainer(START)
         with tempfile.TemporaryDirectory() as path:
             manager = trainer.manager(path, save_every=4)
-            for step, _, _ in trainer.fit(BATCHES, 8, manager):
-                self.assertEqual(trainer.global_step.numpy(), step + 1)
-                if step == 1:
-                    break
+            with trainer.fit(BATCHES, 8, manager) as steps:
+                for step, _, _ in steps:
+                    self.assertEqual(trainer.global_step.numpy(), step + 1)
+                    if step == 1:
+                        break
             self.assertEqual(trainer.global_step.numpy(), 2)
+            self.assertEqual(v2.saved_steps(path), [0, 2])
 
     def test_all_steps_are_one_trace(self):
         trainer = v2.Trainer(START)
@@ -369,7 +375,8 @@ class NanTest(unittest.TestCase):
             manager = trainer.manager(path, save_every=1)
             # Between two saves, too: the step with the NaN is the last.
             with self.assertRaisesRegex(FloatingPointError, "step 2"):
-                list(trainer.fit(self.DATA, 6, manager))
+                with trainer.fit(self.DATA, 6, manager) as steps:
+                    list(steps)
             self.assertEqual(v2.saved_steps(path), [0, 1, 2])
             self.assertEqual(trainer.global_step.numpy(), 3)
             self.assertTrue(np.isnan(trainer.weights[0]).all())

@@ -4,7 +4,8 @@ A test is slow when it took longer than `LIMIT` where its file was measured, by 
 (`python -m upkeep timings --topics rnn`) or with all. Each pair keeps the case that
 took least, and its Keras page another, so that `make test` asks all. Generated and
 unknown sizes, float16, and float32 by its rows are always slow. What reads the sources
-or this table alone never is: it refuses what an editor has just written.
+or this table alone never is: it refuses what an editor has just written. The table of
+hazards marks its own slow tests.
 """
 
 import collections
@@ -16,6 +17,7 @@ from parameterized import parameterized
 TABLE = pathlib.Path(__file__).with_name("slow.tsv")
 LIMIT = 0.07
 SOURCES = "test_structure.py", "test_timings.py"
+HAZARDS = "hazards/"
 HEADER = f"# Seconds of the tests of more than {LIMIT}: `python -m upkeep timings`.\n"
 
 
@@ -24,10 +26,13 @@ def key(nodeid):
 
     >>> key("parity_tests/test_rnn.py::RNNTest::test_parity_012_make_lstm_wide_eager")
     'test_rnn.py::test_parity_make_lstm_wide_eager'
+    >>> key("parity_tests/hazards/test_layers.py::LayersTest::test_saved_0")
+    'hazards/test_layers.py::test_saved'
     """
     path, _, name = nodeid.partition("::")
     function = re.sub(r"^(test_[a-z_]+?)_\d+(?=_|$)", r"\1", name.rpartition("::")[2])
-    return f"{path.rpartition('/')[2]}::{function}"
+    folder = HAZARDS if f"/{HAZARDS}" in path else ""
+    return f"{folder}{path.rpartition('/')[2]}::{function}"
 
 
 def slow():
@@ -45,7 +50,7 @@ def is_slow(name, rows):
     """Whether `make test` leaves out the test with this key; `rows` are `slow()`."""
     if name.endswith(("_generated", "_dynamic", "_float32")) or "float16" in name:
         return True
-    if name.startswith(SOURCES):
+    if name.startswith((*SOURCES, HAZARDS)):
         return False
     if name.startswith("test_numerics.py") and name.endswith("_graph"):
         return True  # left pages of the topics that import the library are asked
@@ -73,7 +78,9 @@ class Stopwatch:
         self.seconds = collections.Counter()
 
     def pytest_runtest_logreport(self, report):
-        self.seconds[key(report.nodeid)] += report.duration
+        name = key(report.nodeid)
+        if not name.startswith(HAZARDS):
+            self.seconds[name] += report.duration
 
     def pytest_sessionfinish(self):
         left = dict(self.seconds)

@@ -168,7 +168,7 @@ def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
 def make_attention_reader(
     units, attention_size=None, output_attention=True, name="reader"
 ):
-    """Makes a GRU that looks at a memory after each step, and is told what it saw.
+    """Makes a GRU that attends to a memory after each step, and reads what it saw.
 
     Args:
         units: size of the GRU's state, and of the keys.

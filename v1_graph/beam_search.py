@@ -39,7 +39,7 @@ def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
     """Follows the beams from their ends to their beginnings.
 
     Args:
-        step_ids: [time, batch, beams] int32 tensor, what was said.
+        step_ids: [time, batch, beams] int32 tensor, the ids of each step.
         parent_ids: [time, batch, beams] int32 tensor: of which beam it is the next.
         max_sequence_lengths: [batch] int32 tensor.
         end_token: the id that ends a sequence.
@@ -65,11 +65,11 @@ def make_beam_search(
     length_penalty_weight=0.0,
     name="model",
 ):
-    """Makes a decoder that keeps the likeliest sequences, and a GRU.
+    """Makes a GRU decoder with beam search: it keeps the most probable sequences.
 
     Args:
         units: size of the GRU's state, and of the embedding.
-        classes: number of the classes that it tells apart.
+        classes: number of the logits, which is the vocabulary size.
         beam_width: how many sequences it keeps.
         start, end: the class that is read first, and the one that ends a sequence.
         longest: the largest number of steps.

@@ -252,7 +252,7 @@ def make_nas(units, projection=None, bias=False, name="reader"):
 
 
 def make_ugrnn(units, forget_bias=1.0, activation="tanh", name="reader"):
-    """Makes a network with one gate: to integrate, or to compute anew.
+    """Makes a network with one gate: to keep the state, or to renew it.
 
     Args:
         units: size of the state.

@@ -21,7 +21,7 @@ __all__ = [
 
 
 def double_leaves(structure):
-    """Flattens a nested structure, packs it anew, doubles its leaves.
+    """Flattens a nested structure, packs it again, doubles its leaves.
 
     Args:
         structure: nested lists, tuples and dicts of arrays, numbers, text or None.
@@ -152,7 +152,7 @@ def until_end(sess, dataset):
 
 
 def shuffle_epochs(count, buffer_size, epochs, seed):
-    """Shuffles numbers anew in each epoch, whatever the order is.
+    """Shuffles numbers again in each epoch, whatever the order is.
 
     Args:
         count: how many numbers there are.

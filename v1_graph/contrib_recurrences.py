@@ -58,7 +58,7 @@ def make_conv_lstm(channels, kernel, sizes, use_bias=True, name="reader"):
 
 
 def predict_frames(films, start, steps, rate=0.01):
-    """Trains two layers of maps to tell the next frame, and goes on by itself.
+    """Trains two layers of maps to predict the next frame, then frames of its own.
 
     Args:
         films: [n, time, height, width, 1] float array.

@@ -106,7 +106,7 @@ def make_embedding_reader(units, classes, size, name="reader"):
 
     Args:
         units: size of the state.
-        classes: how many words there are.
+        classes: vocabulary size.
         size: of the vectors.
         name: scope of `rnn/embedding_wrapper/embedding` and `…/gru_cell/…`.
 
@@ -252,7 +252,7 @@ def run_cudnn_gru(x, weights):
 
 
 def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
-    """Trains LSTMs to tell the next word, piece by piece, and keeps their state.
+    """Trains LSTMs to predict the next word, piece by piece, and keeps their state.
 
     Args:
         words: [batch, time] int array, time one more than a multiple of the pieces.

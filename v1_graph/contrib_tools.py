@@ -24,7 +24,7 @@ __all__ = [
 
 
 def run_tests(x, expected):
-    """Runs a test class both in a graph and eagerly, and tells what came of it.
+    """Runs a test class both in a graph and eagerly, and returns the results.
 
     Args:
         x: float array to square.

@@ -254,7 +254,7 @@ def run_all(build, batches):
 
 
 def stream(batches):
-    """Streams the metrics of contrib about answers that are yes or no.
+    """Streams the metrics of contrib for binary classification.
 
     Args:
         batches: list of (labels, scores, weights), float32 arrays of [n]: 0 or 1, from

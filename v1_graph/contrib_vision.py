@@ -19,7 +19,7 @@ __all__ = [
 
 
 def make_keypoints(temperature=None, name="net"):
-    """Makes a layer that tells where each channel is strong: a spatial softmax.
+    """Makes a spatial softmax: the expected row and column of each channel.
 
     Args:
         temperature: what the channels are divided by, at first; None for 1.

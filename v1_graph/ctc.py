@@ -60,7 +60,7 @@ def ctc_loss_with_options(
     ctc_merge_repeated=True,
     ignore_longer_outputs_than_inputs=False,
 ):
-    """As `ctc_loss`, with what else could be said.
+    """As `ctc_loss`, with its other options.
 
     Args:
         labels, logits, lengths: as of `ctc_loss`.
@@ -86,7 +86,7 @@ def ctc_loss_with_options(
 
 
 def greedy_decode(logits, lengths, merge_repeated=True):
-    """Takes the likeliest class of every step, without blanks.
+    """Takes the most probable class of every step, without blanks.
 
     Args:
         logits: [time, batch, classes] float tensor; the last class is the blank.
@@ -102,13 +102,13 @@ def greedy_decode(logits, lengths, merge_repeated=True):
 
 
 def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
-    """Takes the likeliest labels, summed over their alignments, by a beam search.
+    """Takes the most probable labels, over all alignments, by a beam search.
 
     Args:
         logits: [time, batch, classes] float tensor; the last class is the blank.
         lengths: [batch] int32 tensor.
         beam_width: how many beginnings are kept.
-        merge_repeated: whether repeated labels of the answer are one, too: "hello" is
+        merge_repeated: whether repeated labels of the result are one, too: "hello" is
             "helo" then.
 
     Returns:
@@ -139,14 +139,14 @@ def keras_cost(labels, probabilities, lengths, label_lengths):
 
 
 def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=1):
-    """`K.ctc_decode`: the labels that a softmax tells, by one path or a beam search.
+    """`K.ctc_decode`: the labels of a softmax, greedily or by a beam search.
 
     Args:
         probabilities: [batch, time, classes] float tensor; the last class is the blank.
         lengths: [batch] tensor of any dtype.
-        greedy: whether to take the likeliest class of every step.
+        greedy: whether to take the most probable class of every step.
         beam_width: how many beginnings are kept otherwise.
-        top_paths: how many answers there are then.
+        top_paths: number of label sequences to return then.
 
     Returns:
         (list of [batch, longest] int64 tensors, -1 past the end; [batch, top_paths]

@@ -24,7 +24,7 @@ __all__ = [
 
 
 def configure(processors, threads=None, gpus="0"):
-    """Divides the processor, bounds threads, lets GPUs grow; tells what there is.
+    """Divides the processor, bounds threads, lets GPUs grow; lists the devices.
 
     Args:
         processors: how many devices the processor becomes.

@@ -107,7 +107,7 @@ def detached_gradients(x, y):
 
 
 def gradients_or_none(x, other, unconnected="none"):
-    """Differentiates x² with respect to itself and to a stranger of any dtype.
+    """Differentiates x² by x and by an unconnected tensor of any dtype.
 
     Args:
         x: tensor; the square of integers has no gradient.

@@ -255,13 +255,13 @@ def unpack(files, folder):
 
 
 def save_whole(data, start, kind, before, after, files=False):
-    """Saves a whole model while it is trained, loads it and goes on.
+    """Saves a whole model during training, loads it, and continues training.
 
     Args:
         data: (x, y), float32 array [n, features] and labels [n].
         start: list of the initial weights.
         kind: the network: "dense", "nested", "recurrent", "images" or "own".
-        before, after: how many steps are taken before it is saved, and after.
+        before, after: number of steps before it is saved, and after it is loaded.
         files: whether to return what was written, too: the model, and its
             configuration alone.
 
@@ -322,7 +322,7 @@ def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False)
 
 
 def export(data, start, steps, by_export=False, files=False):
-    """Saves a dense network as a SavedModel, and asks it.
+    """Saves a dense network as a SavedModel, loads it, and predicts.
 
     Args:
         data, start, steps: as for `save_weights`.
@@ -331,7 +331,7 @@ def export(data, start, steps, by_export=False, files=False):
         files: whether to return what was written, too.
 
     Returns:
-        The predictions of what was loaded, [n, 3]; and the `files` if asked for.
+        [n, 3] predictions of the loaded SavedModel; and the `files` if asked for.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- save
@@ -356,7 +356,7 @@ def load_whole(files, x):
 
     Args:
         files: {path: bytes as a uint8 array}, of which "model.h5" is read.
-        x: what to predict from.
+        x: float32 array, the inputs to predict from.
 
     Returns:
         (list of the weights, [n, 3] predictions, number of parameters).
@@ -372,11 +372,11 @@ def load_whole(files, x):
 
 
 def resume(files, data, steps):
-    """Loads a whole model and trains on: loss, rate and Adam's state are in the file.
+    """Loads a whole model with loss, rate and Adam's state, and continues training.
 
     Args:
         files, data: as for `load_whole` and `save_whole`.
-        steps: how many to take.
+        steps: number of steps to take.
 
     Returns:
         ([steps] float32 array of the losses, list of the weights, the step count).
@@ -389,7 +389,7 @@ def resume(files, data, steps):
 
 
 def load_custom(files, data, steps):
-    """Loads a model with a layer, a function and a loss of one's own, and trains on.
+    """Loads a model with a custom layer, function and loss, and continues training.
 
     Args:
         files, data, steps: as for `resume`.
@@ -405,7 +405,7 @@ def load_custom(files, data, steps):
 
 
 def from_json(files, weights, x):
-    """Makes a model of its JSON configuration, and gives it weights.
+    """Makes a model from its JSON configuration, and sets its weights.
 
     Args:
         files: as for `load_whole`; "model.json" is read.
@@ -444,11 +444,11 @@ def load_weights(files, kind, x):
 
 
 def load_by_name(files, start, x):
-    """Loads the layers whose names are in the file, for a task with other classes.
+    """Loads weights into the layers whose names are in the file.
 
     Args:
         files: as for `load_weights`.
-        start: list of the weights before.
+        start: list of the initial weights, for a last layer of 2 classes, not 3.
         x: as for `load_whole`.
 
     Returns:
@@ -514,7 +514,7 @@ def load_cudnn_gru(weights, x):
 
 
 def load_checkpoint(files, kind, start, data, steps):
-    """Loads weights in TensorFlow's format, with Adam's state, and trains on.
+    """Loads a checkpoint of `save_weights` with Adam's state, and continues training.
 
     Args:
         files: as for `load_whole`; "weights.index" and its data are read.
@@ -533,14 +533,14 @@ def load_checkpoint(files, kind, start, data, steps):
 
 
 def freeze(start, kind, x):
-    """Writes a model whose variables have become constants, reads it, and asks it.
+    """Freezes a model's variables to constants, writes its graph, and predicts by it.
 
     Args:
         start, kind: as for `save_weights`.
-        x: what to predict from.
+        x: float32 array, the inputs to predict from.
 
     Returns:
-        ([n, 3] predictions of what was read, how many of its nodes are variables).
+        ([n, 3] predictions of the graph that was read, number of its variable nodes).
     """
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         K.set_learning_phase(0)
@@ -578,7 +578,7 @@ def serve(files, x):
 
 
 def fine_tune(files, data, steps):
-    """Loads a SavedModel of Keras and trains on.
+    """Loads a SavedModel of Keras, and continues training.
 
     Args:
         files: as for `serve`.
@@ -609,14 +609,14 @@ def load_exported(files, x):
 
 
 def look(files):
-    """Reads what an `.h5` file says of its model, without making it.
+    """Reads an `.h5` file's version, layers, loss and rate, without making the model.
 
     Args:
         files: as for `load_whole`.
 
     Returns:
         dict: `version` of Keras, `layers` as {name: {weight: shape}}, and the `loss`
-        and `rate` it was trained with.
+        and learning `rate` of its training.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(unpack(files, folder), "model.h5")

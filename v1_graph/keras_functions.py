@@ -74,16 +74,16 @@ def one_layer(kernel):
 
 
 def layer_outputs(x, start, phase):
-    """What each layer of a model answers, in training or not.
+    """Computes the output of each layer of a model, in training or in inference.
 
     Args:
         x: [n, features] float array.
-        start: [kernel, bias, gamma, beta, mean, variance, kernel, bias], of a layer, of
-            a batch norm and of a last layer.
-        phase: 1 as in training, 0 as not.
+        start: [kernel, bias, gamma, beta, mean, variance, kernel, bias], float arrays
+            of a dense layer, of its batch norm and of a last dense layer.
+        phase: 1 for training, 0 for inference.
 
     Returns:
-        (list of the outputs of the layers, list of the weights after that).
+        (list of the layers' outputs, [n, units] each; list of the weights afterwards).
     """
     with tf.Graph().as_default():
         model = network(start)
@@ -93,14 +93,14 @@ def layer_outputs(x, start, phase):
 
 
 def monte_carlo(x, start, rate, seed, passes):
-    """Predicts with dropout, again and again: the mean and how uncertain it is.
+    """Predicts with dropout many times: the mean and the deviation of the predictions.
 
     Args:
         x: [n, features] float array.
         start: [kernel, bias] of a layer and of a last one.
         rate: the share of the hidden units that is dropped.
-        seed: of the dropout; that of the graph is 7.
-        passes: how often to predict.
+        seed: int, the seed of the dropout; the graph's seed is 7.
+        passes: number of predictions.
 
     Returns:
         ([n, classes] means, [n, classes] standard deviations).
@@ -121,11 +121,11 @@ def monte_carlo(x, start, rate, seed, passes):
 
 
 def running_mean(batches, momentum):
-    """Centres batches by a running mean, which each of them moves.
+    """Subtracts a running mean from batches, and updates it by each of them.
 
     Args:
         batches: list of [n, features] float arrays.
-        momentum: share of the old mean that stays.
+        momentum: share of the old mean that an update keeps.
 
     Returns:
         (list of the batches, each less the mean before it; [mean, how many batches]).
@@ -147,7 +147,7 @@ def running_mean(batches, momentum):
 
 
 def saliency(images, start):
-    """How much each pixel counts for the class that is found.
+    """Computes the gradient of the predicted class by the pixels: a saliency map.
 
     Args:
         images: [n, height, width, channels] float array.
@@ -173,14 +173,14 @@ def _guided_relu(op, dy):
 
 
 def guided_saliency(images, start, label):
-    """The gradient of a class for the pixels, of which only positive parts go back.
+    """Computes the gradient of a class by the pixels: guided backpropagation.
 
     Args:
         images, start: as for `saliency`.
-        label: the class.
+        label: int, the class.
 
     Returns:
-        Array like `images`.
+        Array like `images`; every ReLU passes positive gradients only.
     """
     graph = tf.Graph()
     with graph.as_default(), graph.gradient_override_map({"Relu": "KerasGuidedRelu"}):
@@ -190,7 +190,7 @@ def guided_saliency(images, start, label):
 
 
 def grad_cam(image, start, label):
-    """Where in an image the last convolution sees a class.
+    """Weighs the maps of the last convolution by a class's gradient: Grad-CAM.
 
     Args:
         image: [height, width, channels] float array.
@@ -198,7 +198,7 @@ def grad_cam(image, start, label):
         label: the class.
 
     Returns:
-        [height, width] float array, at most 1; NaN if nothing speaks for the class.
+        [height, width] float array, at most 1; NaN if no value is positive.
     """
     with tf.Graph().as_default():
         # --- build
@@ -217,15 +217,15 @@ def grad_cam(image, start, label):
 
 
 def deep_dream(image, start, shares, rate, steps, limit=None):
-    """Changes an image until layers answer more to it, by gradient ascent.
+    """Changes an image by gradient ascent on the layers' outputs: DeepDream.
 
     Args:
         image: [1, height, width, channels] float array.
         start: as for `saliency`.
         shares: {name of a layer: its share of the loss}.
-        rate: of the ascent, whose gradients have a mean size of one.
-        steps: how many there are at most.
-        limit: a loss that is more ends the ascent, or None.
+        rate: step size; a gradient is divided by the mean of its magnitudes first.
+        steps: number of steps at most.
+        limit: a loss above it ends the ascent; None for all steps.
 
     Returns:
         (the image, list of the losses).
@@ -254,12 +254,13 @@ def deep_dream(image, start, shares, rate, steps, limit=None):
 
 
 def loss_gradients(data, start, penalty):
-    """The gradients of a compiled loss for the weights that are trained.
+    """Computes the gradients of a compiled loss by the trainable weights.
 
     Args:
         data: (x, y), float array [n, features] and int array [n] of classes.
         start: as for `layer_outputs`.
-        penalty: of the squares of the first kernel.
+        penalty: number, what the sum of the squares of the first kernel is multiplied
+            by.
 
     Returns:
         List of arrays like the trainable weights.
@@ -276,7 +277,7 @@ def loss_gradients(data, start, penalty):
 
 
 def average_weights(x, snapshots):
-    """Predicts by the mean of several sets of weights.
+    """Predicts with the mean of several sets of weights.
 
     Args:
         x: [n, features] float array.
@@ -301,16 +302,16 @@ def average_weights(x, snapshots):
 
 
 def reset_weights(data, kernel, epochs, rate):
-    """Trains a layer, puts its weights back where they began, and trains again.
+    """Trains a layer, resets its weights to the initial ones, and trains again.
 
     Args:
         data: (x, y), float arrays [n, features] and [n, units].
         kernel: [features, units] float array to begin with; the bias begins at zero.
-        epochs: how many there are, each of one step.
-        rate: of gradient descent with momentum.
+        epochs: number of epochs, each of one step on all rows.
+        rate: learning rate of gradient descent with momentum.
 
     Returns:
-        [2, epochs] losses: what the optimizer keeps is not put back.
+        [2, epochs] losses. The optimizer's slots are not reset.
     """
     with tf.Graph().as_default():
         # --- build
@@ -329,14 +330,14 @@ def reset_weights(data, kernel, epochs, rate):
 
 
 def run_in_session(x, start):
-    """Runs a model in a session: its own output, and what it makes of a tensor.
+    """Runs a model in a session: its own output, and its output for another tensor.
 
     Args:
         x: [n, features] float array.
         start: as for `layer_outputs`.
 
     Returns:
-        [n, classes] arrays of `x`, of `x` / 2, and the mean of both.
+        Three [n, classes] arrays: for `x`, for `x` / 2, and the mean of both.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -355,10 +356,10 @@ def train_in_session(data, start, penalty, rate, batch_size, updates=True):
 
     Args:
         data, start, penalty: as for `loss_gradients`.
-        rate: of gradient descent.
+        rate: learning rate of gradient descent.
         batch_size: rows of a batch.
-        updates: whether the moving averages move; False for a program that ran the
-            step and forgot `model.updates`.
+        updates: whether the moving averages are updated; False for a program that ran
+            the step without `model.updates`.
 
     Returns:
         (list of the losses, list of the weights).
@@ -389,9 +390,10 @@ def train_closure(data, start, scale, rate, steps):
     Args:
         data: (x, y), float arrays [n, features] and [n, units].
         start: [kernel, bias] of the layer behind.
-        scale: [features] array, what the inputs are multiplied by at first.
-        rate: of gradient descent.
-        steps: how many of them, of all rows.
+        scale: [features] array, the initial value of the variable that multiplies the
+            inputs.
+        rate: learning rate of gradient descent.
+        steps: number of steps, each on all rows.
 
     Returns:
         (list of the losses before each step, [scale, kernel, bias]).
@@ -424,7 +426,7 @@ def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
         start: as for `layer_outputs`.
         epochs: how often to go through the rows.
         batch_size: rows of a batch.
-        rate: of gradient descent.
+        rate: learning rate of gradient descent.
 
     Returns:
         ([epochs] losses, list of the weights).
@@ -446,10 +448,10 @@ def fit_autoencoder(data, start, epochs, batch_size, rate=0.25):
     """Fits a variational autoencoder, whose penalty depends on its inputs.
 
     Args:
-        data: (x, noise), float arrays [n, features] and [n, units]; what is drawn is an
-            input, so that it is known.
-        start: [kernel, bias] of the mean, of the log of the variance, and of what
-            decodes, in a list.
+        data: (x, noise), float arrays [n, features] and [n, units]. The noise is an
+            input, so that both sides have the same.
+        start: list of six arrays: kernel and bias of the mean, of the log of the
+            variance, both [features, units], and of the decoder, [units, features].
         epochs, batch_size, rate: as for `loss_of_inputs`.
 
     Returns:
@@ -478,7 +480,8 @@ def fit_its_output(data, start, epochs, batch_size, rate=0.25):
     Args:
         data: (x, labels, lengths, label lengths), float array [n, time, features] and
             int arrays [n, labels], [n, 1] and [n, 1].
-        start: [kernel, bias] of the layer that reads; its last class is the blank.
+        start: [kernel, bias] of a dense layer with softmax; the last class is the
+            blank.
         epochs, batch_size, rate: as for `loss_of_inputs`.
 
     Returns:
@@ -564,11 +567,11 @@ def serve(requests, start, threads):
 
 
 def fit_in_phase(data, start, phase, epochs, batch_size):
-    """Fits and predicts in one phase, which was set before the model was made.
+    """Fits and predicts in a learning phase that was set before the model was made.
 
     Args:
         data, start: as for `loss_gradients`.
-        phase: 1 as in training, 0 as not, whatever the model does.
+        phase: 1 for training, 0 for inference, in `fit` and in `predict`.
         epochs: how often to go through the rows.
         batch_size: rows of a batch.
 
@@ -586,14 +589,14 @@ def fit_in_phase(data, start, phase, epochs, batch_size):
 
 
 def name_layers(sizes, clear):
-    """Names that layers get by themselves, in models of one process.
+    """Lists the default names of layers, in several models of one process.
 
     Args:
         sizes: list of lists of units, a list for each model.
         clear: whether to clear the session before each model.
 
     Returns:
-        List of lists of names, of the layers of each model.
+        List of lists of names, one list for each model.
     """
 
     def build():
@@ -612,14 +615,14 @@ def name_layers(sizes, clear):
 
 
 def cut(x, sizes):
-    """Cuts features apart inside of a model, and joins them in the other order.
+    """Splits features inside a model, and concatenates them in the reverse order.
 
     Args:
         x: [batch, features] float array.
         sizes: how many features each piece has.
 
     Returns:
-        list of arrays: the pieces, all of them joined, and every second feature.
+        List of arrays: the pieces, their concatenation, and every second feature.
     """
     with tf.Graph().as_default(), tf.Session():
         inputs = layers.Input(x.shape[1:])
@@ -631,13 +634,13 @@ def cut(x, sizes):
 
 
 def replace_head(data, start, head, rate):
-    """Cuts the last layer of a model off, trains another in its place.
+    """Replaces the last layer of a model, and trains the new one alone.
 
     Args:
         data: (x [n, features], y [n, outputs]) float32 arrays.
         start: [kernel, bias] of a first layer, then of the last one.
         head: [kernel, bias] of the new last layer.
-        rate: of gradient descent.
+        rate: learning rate of gradient descent.
 
     Returns:
         (float32 loss before a step that trains the new layer alone, list of all
@@ -670,8 +673,8 @@ def look_inside(pair, start, name):
         name: of the layer, "edges" or "shapes".
 
     Returns:
-        List of what the layer answers to the first and to the second of the pair, and
-        of the difference of the outputs.
+        List of three arrays: the layer's output for the first and for the second of the
+        pair, and the difference of the model's outputs.
     """
     with tf.Graph().as_default():
         # --- build

@@ -47,15 +47,15 @@ def batched(data, batch_size):
 
 
 def fit_validated(data, start, validation, epochs, batch_size, steps, validation_steps):
-    """Fits a dataset so many steps an epoch, and validates by another one.
+    """Fits a dataset with a number of steps per epoch, and validates by another.
 
     Args:
         data, validation: (x [n, features] float32, y [n] int32 classes) arrays.
         start: [kernel, bias] of a layer and of a last one.
-        epochs: how many times `steps` to take.
+        epochs: number of epochs, of `steps` steps each.
         batch_size: rows of a batch; the last one of the rows may have fewer.
-        steps: of an epoch; the next epoch goes on where it ended.
-        validation_steps: of a validation, which begins with the first row.
+        steps: steps per epoch; the next epoch continues with the next rows.
+        validation_steps: batches per validation, which begins with the first row.
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights). A loss is
@@ -77,7 +77,7 @@ def fit_validated(data, start, validation, epochs, batch_size, steps, validation
 
 
 def fit_tensors(data, start, epochs, batch_size, steps):
-    """Fits the tensors of an iterator, whose next rows each step takes.
+    """Fits the tensors of an iterator: each step takes the next rows.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
@@ -97,7 +97,7 @@ def fit_tensors(data, start, epochs, batch_size, steps):
 
 
 def fit_bound(data, start, epochs, batch_size, steps):
-    """Fits a model that is built on the tensors of an iterator, and predicts by it.
+    """Fits a model that is built on the tensors of an iterator, and predicts.
 
     Args:
         data, start, epochs, batch_size, steps: as for `fit_tensors`.
@@ -126,9 +126,9 @@ def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size
         series: [n, features] float32 array.
         targets: [n, units] float32 array, one for each row of the series.
         start: [kernel, bias] of a layer and of a last one; a window is flattened.
-        length: rows that a window spans.
-        rate: every which row of these it has.
-        stride: rows from one window to the next.
+        length: number of rows that a window spans.
+        rate: a window has every `rate`-th of these rows.
+        stride: number of rows from one window to the next.
         epochs: how often to go through the windows.
         batch_size: windows of a batch; the last one may have fewer.
 
@@ -136,7 +136,8 @@ def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size
         ([epochs] float32 losses, list of the weights).
 
     Raises:
-        ValueError: the series has no row after `length` ones.
+        ValueError: the series has no row after `length` ones, or another length than
+            `targets`.
     """
     with tf.Graph().as_default():
         # --- windows
@@ -176,13 +177,13 @@ class Mixed(tf.keras.utils.Sequence):
 
 
 def fit_mixed(data, start, alpha, seed, epochs, batch_size):
-    """Fits rows that are mixed in pairs, as are their labels: mixup.
+    """Fits convex combinations of pairs of rows and of their labels: mixup.
 
     Args:
         data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
         start, epochs: as for `fit_validated`.
-        alpha: of the beta distribution that a batch's share is drawn from.
-        seed: of the shares and of the pairs.
+        alpha: both parameters of the beta distribution of a batch's mixing share.
+        seed: int, of NumPy's generator of shares and pairs.
         batch_size: rows of a batch; the last one may have fewer.
 
     Returns:
@@ -217,7 +218,7 @@ class Batches(tf.keras.utils.Sequence):
 
 
 def fit_reordered(data, start, epochs, batch_size, seed):
-    """Fits batches that stay as they are, in an order that `fit` shuffles by a seed.
+    """Fits fixed batches in an order that is shuffled by a seed.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
@@ -243,16 +244,16 @@ def fit_reordered(data, start, epochs, batch_size, seed):
 
 
 def fit_adversarial(data, start, epsilon, share, epochs, batch_size):
-    """Fits rows and what each becomes by a step towards a larger loss: FGSM.
+    """Fits rows and their adversarial examples by the fast gradient sign method.
 
     Args:
         data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
         start, epochs, batch_size: as for `fit_mixed`.
-        epsilon: the length of the step, in each feature.
-        share: of the loss of the rows as they are.
+        epsilon: size of the step in each feature.
+        share: weight of the loss of the clean rows; the other weight is 1 - `share`.
 
     Returns:
-        ([steps, 2] float32 losses of the rows and of what became of them, list of the
+        ([steps, 2] float32 losses of clean rows and of adversarial ones, list of the
         weights).
     """
     with tf.Graph().as_default():
@@ -306,14 +307,14 @@ class Refined(layers.Layer):
 
 
 def fit_refined(data, start, tolerance, limit, epochs, batch_size):
-    """Fits a layer that refines its output until it stands still, by `while_loop`.
+    """Fits a layer that iterates to a fixed point by `while_loop`.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
         start: [kernel [features, hidden], recurrent kernel [hidden, hidden], kernel
             [hidden, units], bias [units]].
-        tolerance: by how much a unit of a batch may still move at the end.
-        limit: steps to take at most.
+        tolerance: the loop ends if no unit of the batch moves by more than this.
+        limit: number of iterations at most.
         epochs, batch_size: as for `fit_mixed`.
 
     Returns:
@@ -332,7 +333,7 @@ def fit_refined(data, start, tolerance, limit, epochs, batch_size):
 
 
 def fit_limited(data, start, limit, axis, epochs, batch_size):
-    """Fits a convolution whose kernel may not be longer than a limit: MaxNorm.
+    """Fits a convolution whose kernel's norm is limited: MaxNorm.
 
     Args:
         data: (x [n, height, width, channels], y [n, units]) float32 arrays.

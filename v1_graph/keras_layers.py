@@ -145,12 +145,12 @@ def make_tagger(words, tags, units, length, name="tagger"):
 
 
 def read_in_pieces(pieces, weights, reset=()):
-    """Reads long sequences piece by piece with an LSTM that remembers its state.
+    """Reads long sequences piece by piece with a stateful LSTM.
 
     Args:
         pieces: list of [batch, steps, features] float arrays.
         weights: [kernel, recurrent kernel, bias] of the LSTM.
-        reset: numbers of the pieces before which it forgets.
+        reset: indices of the pieces before which the states are set to zero.
 
     Returns:
         List of the last outputs, [batch, units] each.
@@ -172,7 +172,7 @@ def read_in_pieces(pieces, weights, reset=()):
 
 
 def translate(source, target, encoder, decoder):
-    """Reads a sequence, and has another begin with the state that is left.
+    """Encodes a sequence, and decodes another from the encoder's final state.
 
     Args:
         source: [batch, steps, features] float array.
@@ -206,7 +206,7 @@ def list_weights(kind, features, units):
         kind: "Dense", "LSTM", "GRU", "Bidirectional", "BatchNormalization",
             "SeparableConv1D" or "PReLU".
         features: size of the last dimension of the input, which has three.
-        units: size of the layer; of the last dimension alone where it has none.
+        units: size of the layer; not used by layers that have none.
 
     Returns:
         (list of names, list of shapes, number of parameters).
@@ -230,14 +230,14 @@ def list_weights(kind, features, units):
 
 
 def normalize(x, weights, trainable=True, training=None, phase=0):
-    """Normalizes a batch, as a layer that may be frozen and is told to train or not.
+    """Normalizes a batch by a layer that may be frozen, in training or in inference.
 
     Args:
         x: [batch, …, features] float array.
         weights: [gamma, beta, moving mean, moving variance], each [features].
         trainable: False freezes the layer.
-        training: True or False as the call says it; None leaves it to the phase.
-        phase: 1 as `fit` runs a model, 0 as `predict` does.
+        training: argument of the call: True, False, or None for the learning phase.
+        phase: the learning phase: 1 in `fit`, 0 in `predict`.
 
     Returns:
         (output, moving mean, moving variance).
@@ -256,7 +256,7 @@ def normalize(x, weights, trainable=True, training=None, phase=0):
 
 
 def activate(x, kind):
-    """Applies an activation that is called otherwise today, or is another function.
+    """Applies an activation whose name or function differs in Keras 3.
 
     Args:
         x: float tensor of any shape.
@@ -343,7 +343,7 @@ def penalty(w, kind):
 
 
 def compare_twins(a, b, kernel, bias):
-    """Compares pairs by the distance of what one shared layer makes of them.
+    """Computes the distance of pairs in the outputs of one shared layer.
 
     Args:
         a: [batch, features] float array.
@@ -403,7 +403,7 @@ class Center(layers.Layer):
 
 
 def center(batches, momentum=0.9, rate=0.1):
-    """Centers batches by a layer of one's own, with a weight, a loss and an update.
+    """Centers batches by a custom layer with a weight, a loss and an update.
 
     Args:
         batches: list of [batch, features] float arrays.
@@ -457,7 +457,7 @@ class Attention(layers.Layer):
 
 
 def attend(encoded, decoded, weights):
-    """Lets each step of a decoder look at an encoder's steps: additive attention.
+    """Attends from each step of a decoder to an encoder's steps: additive attention.
 
     Args:
         encoded: [batch, steps, features] float array.
@@ -499,7 +499,7 @@ class Residual(layers.Layer):
 
 
 def make_residual(units, name="residual"):
-    """Makes a layer of one's own around two layers, which its `build` makes.
+    """Makes a custom layer around two layers, which its `build` makes.
 
     Args:
         units: size of the inner layer.
@@ -524,7 +524,7 @@ class Likeness(layers.Layer):
 
 
 def compare_padded(a, b, vectors):
-    """Compares padded sentences by a layer that gets two inputs and two masks.
+    """Compares padded sentences by a layer with two inputs and two masks.
 
     Args:
         a: [batch, length] int32 array, words; 0 is padding.
@@ -590,7 +590,7 @@ class Conditioned(layers.Layer):
 
 
 def read_with_constants(x, context, weights):
-    """Reads sequences by a cell of one's own, which gets one context at each step.
+    """Reads sequences by a custom cell, which gets one context at each step.
 
     Args:
         x: [batch, steps, features] float array.
@@ -618,7 +618,7 @@ def route(inputs, kernel, routings=3):
     Args:
         inputs: [batch, inputs, features] float tensor, capsules.
         kernel: [outputs, inputs, size, features] float tensor.
-        routings: how often they look whether they agree.
+        routings: number of iterations of the routing, 1 or more.
 
     Returns:
         [batch, outputs, size] float tensor, each capsule shorter than 1.
@@ -643,7 +643,7 @@ def squash(x):
 
 
 def initial_scale(name, shape, seed=7):
-    """Tells how far an initializer draws by default.
+    """Measures the spread of an initializer's draws with its default arguments.
 
     Args:
         name: of a class in `tf.keras.initializers`.
@@ -680,7 +680,7 @@ class Clustering(layers.Layer):
 
 
 def make_clusters(count, alpha=1.0, name="clustering"):
-    """Makes a layer of one's own that tells how near rows are to centers it learns.
+    """Makes a custom layer that assigns rows to trained centers by their distance.
 
     Args:
         count: how many centers.
@@ -695,15 +695,15 @@ def make_clusters(count, alpha=1.0, name="clustering"):
 
 
 def attend_by_layers(query, value, kept):
-    """Attends by the layers of Keras: by products, and by sums.
+    """Attends by Keras' layers: `Attention` (products), `AdditiveAttention` (sums).
 
     Args:
         query: [batch, steps, features] float tensor.
-        value: [batch, steps of it, features] tensor of its dtype.
-        kept: [batch, steps of it] bool tensor; what is False is padding.
+        value: [batch, other steps, features] tensor of the dtype of `query`.
+        kept: [batch, other steps] bool tensor, False where there is padding.
 
     Returns:
-        dict from names to [batch, steps, features] tensors.
+        {"products", "sums"}: [batch, steps, features] tensors.
     """
     mask = [None, kept]
     return {
@@ -719,7 +719,7 @@ def read_in_other_batches(data, weights, pieces, rate):
         data: list of ([batch, steps, features], [batch, units]) float32 arrays.
         weights: [kernel, recurrent kernel, bias] of the LSTM.
         pieces: list of [1, steps, features] float32 arrays, one after another.
-        rate: of gradient descent.
+        rate: learning rate of gradient descent.
 
     Returns:
         (float32 losses of the batches, list of [1, units] outputs for the pieces).

@@ -55,7 +55,7 @@ def squared_error(y_true, y_pred):
 
 
 def weigh_steps(data, start, weights, epochs, batch_size):
-    """Weighs each sequence, by a loss that has a number for each of its steps.
+    """Weighs sequences in a loss that has a value for each of their steps.
 
     Args:
         data: (x [n, steps, features], y [n, steps, units]) float32 arrays.
@@ -85,13 +85,13 @@ def focal(gamma, alpha):
 
 
 def fit_focal(data, start, gamma, alpha, epochs, batch_size):
-    """Fits by the focal loss, which counts less what is known already.
+    """Fits by the focal loss, which gives less weight to easy examples.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays; y is 0 or 1.
         start: [kernel, bias] of a layer and of a last one.
-        gamma: the power of what is missing.
-        alpha: the share of the ones.
+        gamma: the exponent of 1 - p, p being the probability of the true label.
+        alpha: the weight of positive labels; negative ones have 1 - `alpha`.
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
@@ -118,7 +118,8 @@ def fit_dice(data, start, smooth, epochs, batch_size):
 
     Args:
         data, start, epochs, batch_size: as for `fit_focal`.
-        smooth: what both sums get, so that empty masks count as found.
+        smooth: number, added to numerator and denominator, so that two empty masks have
+            a loss of 0.
 
     Returns:
         ([epochs] float32 losses, list of the weights of the model).
@@ -155,13 +156,13 @@ class SampledSoftmax(layers.Layer):
 
 
 def fit_sampled(pairs, start, negatives, seed, epochs, batch_size):
-    """Fits embeddings of words by their neighbours, against some classes drawn.
+    """Fits word embeddings by their neighbours with sampled softmax.
 
     Args:
         pairs: two [n, 1] int32 arrays, words and their neighbours.
         start: [table [words, units], kernel [words, units], bias [words]].
-        negatives: how many classes to draw for a batch.
-        seed: of what is drawn.
+        negatives: number of classes that are drawn for a batch.
+        seed: int, the seed of these draws.
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
@@ -232,7 +233,7 @@ class MacroF1(tf.keras.metrics.Metric):
 
 
 def count_classes(data, start, batch_size):
-    """Evaluates a metric of one's own, which counts in a matrix.
+    """Evaluates a custom metric with a confusion matrix as its state.
 
     Args:
         data, start, batch_size: as for `mean_iou`.
@@ -263,13 +264,13 @@ class Scores(tf.keras.callbacks.Callback):
 
 
 def score_epochs(data, start, validation, epochs, batch_size, patience):
-    """Scores a validation as a whole after each epoch, and stops by the score.
+    """Computes F1 of all validation rows after each epoch, and stops early by it.
 
     Args:
         data, validation: (x [n, features], y [n, 1]) float32 arrays; y is 0 or 1.
         start: [kernel, bias] of a layer and of a last one, of one unit.
         epochs, batch_size: as for `weigh_steps`.
-        patience: how many epochs without a better score to go on.
+        patience: number of epochs without a better score after which it stops.
 
     Returns:
         {"loss", "val_f1": [epochs taken] float32 array} of the history.
@@ -306,7 +307,7 @@ def fit_by_costs(data, start, costs, epochs, batch_size):
     Args:
         data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
         start: [kernel, bias] of a layer and of a last one.
-        costs: [classes, classes] float32 array, of a row's class for a column's.
+        costs: [classes, classes] float32 array: [true class, predicted class].
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
@@ -405,15 +406,15 @@ def squared_and_weighed(packed, y_pred):
 
 
 def weigh_rows(data, weights, start, epochs, batch_size, packed=False):
-    """Fits by a loss of one's own, each row by its weight.
+    """Fits by a custom loss with a weight for each row.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
         weights: [n] float32 array.
         start: [kernel, bias] of a layer and of a last one.
         epochs, batch_size: as for `weigh_steps`.
-        packed: whether the weights are a column of the targets, which the loss takes
-            apart; otherwise they are `sample_weight`, which it never sees.
+        packed: whether the weights are the last column of the targets, which the loss
+            splits off; otherwise they are `sample_weight`.
 
     Returns:
         ([epochs] float32 losses, list of the weights of the model).
@@ -428,12 +429,12 @@ def weigh_rows(data, weights, start, epochs, batch_size, packed=False):
 
 
 def compare_triplets(triplets, start, margin, epochs, batch_size):
-    """Trains one net for three inputs, so that likes are closer than others.
+    """Trains one net on triplets, so that positives are closer than negatives.
 
     Args:
-        triplets: (anchors, likes, others), [n, features] float32 arrays.
+        triplets: (anchors, positives, negatives), [n, features] float32 arrays.
         start: [kernel, bias] of a layer and of a last one, of the net.
-        margin: how much farther the others should be, in squared distance.
+        margin: by how much a negative's squared distance should exceed a positive's.
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
@@ -460,7 +461,7 @@ def compare_triplets(triplets, start, margin, epochs, batch_size):
 
 
 def score_labels(data, start, batch_size):
-    """Evaluates the accuracy of a model that gives a row several labels, or none.
+    """Evaluates the accuracy of a multi-label model.
 
     Args:
         data: (x [n, features], y [n, labels]) float32 arrays; y is 0 or 1.
@@ -468,7 +469,7 @@ def score_labels(data, start, batch_size):
         batch_size: rows of a batch; the last one may have fewer.
 
     Returns:
-        The share of the labels that are right, float32.
+        The share of labels that are predicted right at a threshold of 1/2, float32.
     """
     with tf.Graph().as_default():
         model = network(start, "sigmoid")
@@ -527,7 +528,7 @@ class Balance(layers.Layer):
 
 
 def balance_tasks(data, start, epochs, batch_size):
-    """Fits two tasks at once, whose weights in the loss are learned, too.
+    """Fits two tasks with trainable weights in the loss.
 
     Args:
         data: (x [n, features], y [n, units], z [n, others]) float32 arrays.
@@ -571,8 +572,9 @@ def distill(data, teacher, start, temperature, share, epochs, batch_size):
         data: (x [n, features], y [n, classes]) float32 arrays, y one-hot.
         teacher: [kernel, bias] of a layer and of a last one, of the large model.
         start: the same of the small one.
-        temperature: what logits are divided by, where both models are compared.
-        share: the weight of the labels; that of the teacher is what is left of 1.
+        temperature: number, what the logits of both models are divided by.
+        share: the weight of the labels; the loss of the teacher's probabilities has the
+            weight (1 - `share`) * `temperature` ** 2.
         epochs, batch_size: as for `weigh_steps`.
 
     Returns:
@@ -596,7 +598,7 @@ def tilted(quantile):
 
 
 def fit_quantiles(data, start, quantiles, epochs, batch_size):
-    """Fits an output for each of several quantiles, by a loss of its own.
+    """Fits an output for each of several quantiles by the pinball loss.
 
     Args:
         data: (x [n, features], y [n, 1]) float32 arrays.
@@ -626,7 +628,7 @@ def uncertain(y_true, y_pred):
 
 
 def fit_variance(data, start, epochs, batch_size):
-    """Fits a mean and how uncertain it is, which are two columns of one output.
+    """Fits a mean and a log variance, which are two columns of one output.
 
     Args:
         data: (x [n, features], y [n, 1]) float32 arrays.

@@ -82,7 +82,7 @@ def mirrored():
 
 
 def fit_on_towers(data, start, epochs, batch_size):
-    """Fits a model of which each device has its part of a batch.
+    """Fits a model on two devices, each with its part of a batch.
 
     Args:
         data: (x, y), float32 [n, features] and int32 [n] classes.
@@ -125,7 +125,7 @@ def predict_on_towers(x, start, batch_size):
 
 
 def save_the_template(data, start, epochs, batch_size):
-    """Fits on two devices, saves the weights, and loads them into a model of one.
+    """Fits on two devices, saves the weights, and loads them on one device.
 
     Args:
         data, start, epochs, batch_size: as for `fit_on_towers`.
@@ -153,12 +153,13 @@ def save_the_template(data, start, epochs, batch_size):
 
 
 def normalize_on_towers(data, weights, steps):
-    """Trains a model with batch normalization, whose statistics each device has.
+    """Trains with batch normalization by the statistics of each device's part.
 
     Args:
-        data: (x, y), float32 [n, features] and [n, 1], n even, all of it one batch.
+        data: (x, y), float32 [n, features] and [n, 1] arrays; n is even, and all rows
+            are one batch.
         weights: [gamma, beta, mean, variance, kernel, bias], float32 arrays.
-        steps: how many to take.
+        steps: number of steps to take.
 
     Returns:
         ([steps] float32 losses, list of the weights but for the mean and the variance).
@@ -178,12 +179,12 @@ def normalize_on_towers(data, weights, steps):
 
 
 def fit_mirrored(data, start, epochs, batch_size):
-    """Fits a model that each device has a copy of.
+    """Fits a model by `MirroredStrategy`, with a copy on each device.
 
     Args:
         data, start, epochs: as for `fit_on_towers`.
-        batch_size: rows of a batch of both devices. Where they do not divide, a batch
-            goes on with the first rows, until the rows of all epochs are used.
+        batch_size: rows of a batch of both devices. If it does not divide n, a batch
+            continues with the first rows, until the rows of all epochs are used.
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights). A loss is
@@ -201,7 +202,7 @@ def fit_mirrored(data, start, epochs, batch_size):
 
 
 def evaluate_mirrored(data, start, batch_size):
-    """Tests a model on two devices, and predicts.
+    """Evaluates a model on two devices, and predicts.
 
     Args:
         data, start: as for `fit_mirrored`.
@@ -224,7 +225,7 @@ def evaluate_mirrored(data, start, batch_size):
 
 
 def own_loop(data, start, batch_size, reduction="sum"):
-    """Trains in a loop of its own, the loss divided by the batch of both devices.
+    """Trains in a custom loop, with the loss divided by the batch of both devices.
 
     Args:
         data, start: as for `fit_on_towers`; n is a multiple of `batch_size`.
@@ -235,7 +236,7 @@ def own_loop(data, start, batch_size, reduction="sum"):
         ([n / batch_size] float32 losses, list of the weights).
 
     Raises:
-        ValueError: another reduction, which would divide by the part of a device.
+        ValueError: another reduction, which would divide by the rows of a device.
     """
     # --- build
     with tf.Graph().as_default():

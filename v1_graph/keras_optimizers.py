@@ -85,7 +85,7 @@ def fit(data, start, optimizer, hyper, stops):
         start: [kernel, bias], float32 arrays [features, units] and [units].
         optimizer: its name, such as "Adam".
         hyper: dict of its arguments, such as {"lr": 0.5, "clipnorm": 1.0}.
-        stops: list of the steps, rising, at which to look.
+        stops: increasing list of the steps after which values are read.
 
     Returns:
         {stop: {name: value}} of the weights, their slots and the step.
@@ -100,12 +100,12 @@ def fit(data, start, optimizer, hyper, stops):
 
 
 def fit_with_decay(data, start, optimizer, rate, decay, stops):
-    """Fits a line at a rate that falls with every step.
+    """Fits a line with a learning rate that decays with every step.
 
     Args:
         data, start, optimizer, stops: as for `fit`.
-        rate: the rate of the first step.
-        decay: what the rate is divided by is 1 + decay * step.
+        rate: learning rate of the first step.
+        decay: number; the rate of a step is `rate` / (1 + `decay` * step).
 
     Returns:
         {stop: {name: value}}, as `fit`.
@@ -116,7 +116,7 @@ def fit_with_decay(data, start, optimizer, rate, decay, stops):
 
 
 def fit_by_schedule(data, start, schedule, arguments, stops):
-    """Fits a line by gradient descent whose rate is a schedule.
+    """Fits a line by gradient descent with a learning rate schedule.
 
     Args:
         data, start, stops: as for `fit`.
@@ -133,7 +133,7 @@ def fit_by_schedule(data, start, schedule, arguments, stops):
 
 
 def fit_at_rates(data, start, rates, momentum=0.0):
-    """Fits a line at a rate that is set anew before every step.
+    """Fits a line with a learning rate that is set before every step.
 
     Args:
         data, start: as for `fit`.
@@ -155,7 +155,7 @@ def fit_at_rates(data, start, rates, momentum=0.0):
 
 
 def rate_by_epoch(data, start, halve_every, epochs):
-    """Halves the rate every few epochs, by a callback.
+    """Halves the learning rate every few epochs, by a callback.
 
     Args:
         data, start: as for `fit`.
@@ -178,13 +178,13 @@ def rate_by_epoch(data, start, halve_every, epochs):
 
 
 def reduce_on_plateau(data, start, rate, epochs, **plateau):
-    """Reduces the rate when the loss falls no more, by a callback.
+    """Reduces the learning rate if the loss stops falling, by a callback.
 
     Args:
         data, start: as for `fit`.
         rate: the rate to begin with.
         epochs: how many there are, of a step each.
-        **plateau: of `ReduceLROnPlateau`.
+        **plateau: arguments of `ReduceLROnPlateau`, such as `factor` and `patience`.
 
     Returns:
         ({name: value} in the end, [epochs] float32 array of the rates that the history
@@ -201,7 +201,7 @@ def reduce_on_plateau(data, start, rate, epochs, **plateau):
 
 
 def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
-    """Halves a rate that falls with every step, by a callback.
+    """Halves, by a callback, a learning rate that also decays with every step.
 
     Args:
         data, start: as for `fit`.
@@ -227,11 +227,11 @@ def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
 
 
 def fit_from_step(data, start, step, rate, decay, stops):
-    """Fits a line by Adam, whose step does not begin at zero.
+    """Fits a line by Adam from a step count other than 0.
 
     Args:
         data, start, stops: as for `fit`.
-        step: the number of steps that were taken before.
+        step: int, the optimizer's step count at the start; its slots are zeros.
         rate, decay: as for `fit_with_decay`.
 
     Returns:
@@ -244,11 +244,11 @@ def fit_from_step(data, start, step, rate, decay, stops):
 
 
 def rebuild(data, start, optimizer, config, stops):
-    """Fits a line by an optimizer that is made of a configuration.
+    """Fits a line by an optimizer that is made from its configuration.
 
     Args:
         data, start, optimizer, stops: as for `fit`.
-        config: dict, what `get_config` gave, also one of Keras 2.2 with "lr".
+        config: dict that `get_config` returned, also one of Keras 2.2 with "lr".
 
     Returns:
         {stop: {name: value}}, as `fit`.
@@ -262,7 +262,7 @@ def rebuild(data, start, optimizer, config, stops):
 
 
 def resume(data, start, saved, stops):
-    """Goes on with Adam's state, which `optimizer.get_weights()` gave.
+    """Continues training with Adam's state from `optimizer.get_weights()`.
 
     Args:
         data, start, stops: as for `fit`.
@@ -285,7 +285,7 @@ def resume(data, start, saved, stops):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up: the gradient is sparse.
+    """Fits an embedding table, whose gradient is sparse.
 
     Args:
         table: [rows, n] float32 array, the initial table.
@@ -308,13 +308,14 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def apply_gradients(data, start, rate, clipnorm, steps):
-    """Takes the gradients itself and hands them to the optimizer: none is clipped.
+    """Computes gradients itself and applies them, without the optimizer's clipping.
 
     Args:
         data, start: as for `fit`.
-        rate: of gradient descent.
-        clipnorm: its limit, of which `apply_gradients` of TensorFlow 1 knows nothing.
-        steps: how many to take.
+        rate: learning rate of gradient descent.
+        clipnorm: the optimizer's argument, which TensorFlow 1's `apply_gradients`
+            ignores.
+        steps: number of steps to take.
 
     Returns:
         {name: value} in the end.
@@ -337,11 +338,11 @@ def apply_gradients(data, start, rate, clipnorm, steps):
 
 
 def train_by_function(data, start, optimizer, hyper, steps):
-    """Trains by a function of its own, whose loss no `compile` knows.
+    """Trains by a custom training function, without `compile`.
 
     Args:
         data, start, optimizer, hyper: as for `fit`.
-        steps: how many to take.
+        steps: number of steps to take.
 
     Returns:
         ([steps] float32 array of the losses, {name: value} in the end).
@@ -390,11 +391,12 @@ class DecayedMomentum(tf.keras.optimizers.Optimizer):
 
 
 def own_optimizer(data, start, rate, momentum, shrink, stops):
-    """Fits a line by an optimizer of one's own, momentum with decayed weights.
+    """Fits a line by a custom optimizer: momentum with weight decay.
 
     Args:
         data, start, stops: as for `fit`.
-        rate, momentum, shrink: its numbers.
+        rate, momentum: learning rate and momentum of the optimizer.
+        shrink: number, its weight decay.
 
     Returns:
         {stop: {name: value}}, as `fit`.
@@ -409,8 +411,8 @@ def fit_by_tf_train(data, start, rate, steps):
 
     Args:
         data, start: as for `fit`.
-        rate: of Adam.
-        steps: how many to take.
+        rate: learning rate of Adam.
+        steps: number of steps to take.
 
     Returns:
         [kernel, bias] in the end.

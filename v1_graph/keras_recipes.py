@@ -52,16 +52,17 @@ def wasserstein(y_true, y_pred):
 
 
 def clip_critic(batches, start, rate, limit):
-    """Trains the critic of a Wasserstein GAN, whose weights are clipped after a step.
+    """Trains the critic of a Wasserstein GAN, and clips its weights after each step.
 
     Args:
-        batches: list of pairs of [n, features] float32 arrays: real rows, made ones.
+        batches: list of pairs of [n, features] float32 arrays: real rows, generated
+            rows.
         start: [kernel, bias] of a layer and of a last one, of one unit.
-        rate: of RMSprop.
-        limit: how far a weight may be from zero.
+        rate: learning rate of RMSprop.
+        limit: number; weights are clipped to [-`limit`, `limit`].
 
     Returns:
-        ([steps, 2] float32 losses of real and of made rows, list of the weights).
+        ([steps, 2] float32 losses of real and of generated rows, list of the weights).
     """
     with tf.Graph().as_default():
         # --- build
@@ -95,14 +96,14 @@ class Between(tf.keras.constraints.Constraint):
 
 
 def fit_constrained(data, start, low, high, epochs, rate=0.25):
-    """Fits kernels that a constraint of one's own keeps between two numbers.
+    """Fits kernels that a custom constraint keeps between two numbers.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays, all of them a batch.
         start: [kernel, bias] of a layer and of a last one.
         low, high: the numbers.
-        epochs: how many.
-        rate: of gradient descent.
+        epochs: number of epochs, each of one step.
+        rate: learning rate of gradient descent.
 
     Returns:
         ([epochs] float32 losses, list of the weights).
@@ -132,13 +133,13 @@ class SpectralDense(layers.Dense):
 
 
 def normalize_spectrally(data, start, epochs, rate=0.25):
-    """Fits layers that are normalized by their largest singular values.
+    """Fits layers whose kernels are divided by their largest singular value.
 
     Args:
         data: as for `fit_constrained`.
         start: list of [kernel, bias, u], one for each of two layers; u is [1, units].
-        epochs: how many.
-        rate: of gradient descent.
+        epochs: number of epochs, each of one step.
+        rate: learning rate of gradient descent.
 
     Returns:
         ([epochs] float32 losses, list of the weights of each layer, predictions).
@@ -186,14 +187,14 @@ class Reversal(layers.Layer):
 
 
 def adapt(data, start, strength, epochs, batch_size, rate=0.25):
-    """Fits classes by features that do not tell the domain: a gradient is reversed.
+    """Fits domain-adversarial features by gradient reversal.
 
     Args:
         data: (x [n, features] float32, classes [n] int32, domains [n] int32) arrays.
         start: [kernel, bias] of the features, of the classes and of the domains.
         strength: what the reversed gradient is multiplied by.
         epochs, batch_size: how many epochs, and rows in a batch.
-        rate: of gradient descent.
+        rate: learning rate of gradient descent.
 
     Returns:
         ([epochs] float32 losses, list of the weights).
@@ -234,14 +235,14 @@ class Scaled(layers.Layer):
 
 
 def fit_scales(data, start, scale, epochs, rate=0.25):
-    """Fits a layer of one's own whose weight was a variable: L2 normalization of SSD.
+    """Fits a custom layer whose weight was a variable: L2 normalization of SSD.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays, all of them a batch.
         start: [kernel, bias] of the layer in front.
-        scale: what the weight begins at.
-        epochs: how many.
-        rate: of gradient descent.
+        scale: number, the initial value of the weight.
+        epochs: number of epochs, each of one step.
+        rate: learning rate of gradient descent.
 
     Returns:
         ([epochs] float32 losses, list of the weights).
@@ -258,19 +259,19 @@ def fit_scales(data, start, scale, epochs, rate=0.25):
 
 
 def renormalize(batches, x, weights, clipping, momentum):
-    """Normalizes batches towards those before them: `renorm=True` of batch norm.
+    """Normalizes batches by batch renormalization: `renorm=True`.
 
     Args:
         batches: list of [n, features] float arrays, to train on.
         x: [n, features] float array, to normalize in the end.
         weights: [gamma, beta], each [features].
         clipping: dict of "rmin", "rmax" and "dmax".
-        momentum: of all that moves.
+        momentum: of all moving statistics.
 
     Returns:
-        (list of the normalized batches, x as normalized in the end, list of the
-        weights: gamma, beta, moving mean, variance and deviation, then mean and
-        deviation that batches are led to).
+        (list of the normalized batches, `x` as normalized at the end, list of the
+        weights: gamma, beta, moving mean, variance and deviation, then `renorm_mean`
+        and `renorm_stddev`).
     """
     with tf.Graph().as_default():
         inputs = layers.Input(x.shape[1:])
@@ -302,13 +303,13 @@ class WarmUp(tf.keras.callbacks.Callback):
 
 
 def warm_up(data, start, rate, rising, epochs, batch_size):
-    """Fits at a rate that rises with every batch: a callback counts an epoch's batches.
+    """Fits with a learning rate that a callback raises with every batch: warm-up.
 
     Args:
         data: (x [n, features], y [n, units]) float32 arrays.
         start: [kernel, bias] of a layer and of a last one.
-        rate: of gradient descent, in the end.
-        rising: epochs until then.
+        rate: learning rate of gradient descent after the warm-up.
+        rising: number of epochs of the warm-up.
         epochs, batch_size: how many epochs, and rows in a batch.
 
     Returns:
@@ -324,13 +325,13 @@ def warm_up(data, start, rate, rising, epochs, batch_size):
 
 
 def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
-    """Fits a model whose kernels are penalized after it was made.
+    """Fits a model whose kernels get a penalty after it was built.
 
     Args:
         data, start: as for `fit_constrained`.
         penalty: weight of the sum of the kernels' squares.
-        epochs: how many.
-        rate: of gradient descent.
+        epochs: number of epochs, each of one step.
+        rate: learning rate of gradient descent.
 
     Returns:
         ([epochs] float32 losses, list of the weights).
@@ -351,13 +352,13 @@ def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
 
 
 def fit_by_layers(data, start, rates, momentum, steps):
-    """Fits layers at rates of their own: one learns more slowly than the other.
+    """Fits layers at different learning rates.
 
     Args:
         data, start: as for `fit_constrained`.
         rates: of the first and of the last layer.
         momentum: of both.
-        steps: how many.
+        steps: number of steps, each on all rows.
 
     Returns:
         ([steps] float32 losses, list of the weights).
@@ -379,13 +380,13 @@ def fit_by_layers(data, start, rates, momentum, steps):
 
 
 def train_actor(states, actor, critic, rate):
-    """Moves an actor to actions that its critic likes better: a DDPG agent's step.
+    """Trains an actor by the gradient of its critic: a step of DDPG.
 
     Args:
         states: list of [n, features] float32 arrays, one for each step.
         actor: [kernel, bias] of a layer and of the actions, of `tanh`.
         critic: [kernel, bias] of a layer on states and actions, and of the value.
-        rate: of Adam.
+        rate: learning rate of Adam.
 
     Returns:
         (list of the [n, actions] actions before each step, list of the weights).
@@ -415,14 +416,14 @@ def train_actor(states, actor, critic, rate):
 
 
 def reinforce(episodes, start, rate, discount):
-    """Trains a policy by what its actions brought: the REINFORCE agent.
+    """Trains a policy by the discounted returns of its actions: REINFORCE.
 
     Args:
         episodes: list of (states [n, features] float32, actions [n] int32, rewards [n]
             float32) arrays.
         start: [kernel, bias] of a layer and of the actions, of `softmax`.
-        rate: of Adam.
-        discount: what a reward is worth a step before.
+        rate: learning rate of Adam.
+        discount: number, the discount factor of the returns.
 
     Returns:
         ([episodes] float32 losses, list of the weights).
@@ -455,15 +456,15 @@ def discounted(rewards, discount):
 
 
 def learn_by_target(memory, start, rate, discount, every):
-    """Trains a network of values by a copy of it, which is renewed now and then: DQN.
+    """Trains a Q-network by a target network, which is copied now and then: DQN.
 
     Args:
         memory: list of (states [n, features] float32, actions [n] int32, rewards [n]
             float32, next states [n, features] float32, whether it ended [n] bool).
         start: [kernel, bias] of a layer and of the values of the actions.
-        rate: of Adam.
-        discount: what a value is worth a step before.
-        every: steps after which the copy is renewed.
+        rate: learning rate of Adam.
+        discount: number, the discount factor of the next state's value.
+        every: number of steps between two copies.
 
     Returns:
         ([steps] float32 losses, list of the weights).
@@ -486,12 +487,12 @@ def learn_by_target(memory, start, rate, discount, every):
 
 
 def decode(sources, first, length, start):
-    """Translates word by word with a trained encoder and decoder, taken out of it.
+    """Translates by greedy decoding with the encoder and decoder of a trained model.
 
     Args:
         sources: [n, steps, words] float32 array, one-hot.
-        first: number of the word that begins a translation.
-        length: how many words to say.
+        first: int, the start word.
+        length: number of words to decode.
         start: [kernel, recurrent kernel, bias] of the encoder and of the decoder, then
             [kernel, bias] of the words.
 
@@ -533,7 +534,7 @@ def decode(sources, first, length, start):
 
 
 def begin_at_states(pieces, weights, states):
-    """Reads piece by piece with an LSTM that begins at given states, not at zeros.
+    """Reads piece by piece with a stateful LSTM from given initial states.
 
     Args:
         pieces: list of [batch, steps, features] float arrays.
@@ -558,7 +559,7 @@ def begin_at_states(pieces, weights, states):
 
 
 def read_both_ways(pieces, weights):
-    """Reads piece by piece, forwards and backwards, with an LSTM that is stateful.
+    """Reads piece by piece with a stateful bidirectional LSTM.
 
     Args:
         pieces: list of [batch, steps, features] float arrays.
@@ -595,7 +596,7 @@ class Summing(layers.Layer):
 
 
 def read_padded(x, weights):
-    """Reads padded sequences by a cell of one's own, whose output is not its state.
+    """Reads padded sequences by a custom cell whose output is not its state.
 
     Args:
         x: [batch, steps, features] float array; a step of zeros is padding.
@@ -615,16 +616,16 @@ def read_padded(x, weights):
 
 
 def number_words(texts, most, unknown, length):
-    """Numbers the words of texts, the most frequent first, and pads in front.
+    """Maps words of texts to ids, the most frequent first, and pads in front.
 
     Args:
         texts: list of texts.
-        most: the numbers are below it.
-        unknown: the word that stands for all others; its number is 1.
-        length: of a row.
+        most: int; ids are less than it.
+        unknown: str, the out-of-vocabulary word; its id is 1.
+        length: number of words in a row.
 
     Returns:
-        ([n, length] int32 array; list of the words that have numbers, in their order).
+        ([n, length] int32 array; list of the words that have ids, in their order).
     """
     tokenizer = tf.keras.preprocessing.text.Tokenizer(most, oov_token=unknown)
     tokenizer.fit_on_texts(texts)
@@ -648,14 +649,14 @@ class Confusion(tf.keras.callbacks.Callback):
 
 
 def confuse(data, held_out, start, epochs, rate=0.25):
-    """Fits classes, and counts after each epoch which was taken for which.
+    """Fits classes, and computes a confusion matrix after each epoch.
 
     Args:
         data: (x [n, features] float32, labels [n] int32) arrays.
-        held_out: arrays of the same kind, which are counted.
+        held_out: arrays of the same kind, for the confusion matrix.
         start: [kernel, bias] of a layer and of a last one.
-        epochs: how many.
-        rate: of gradient descent.
+        epochs: number of epochs, each of one step.
+        rate: learning rate of gradient descent.
 
     Returns:
         List of [classes, classes] int32 arrays, a row for each true class.
@@ -671,11 +672,12 @@ def confuse(data, held_out, start, epochs, rate=0.25):
 
 
 def standardize(images, others):
-    """Scales images by the mean and the deviation that each channel has in some.
+    """Standardizes images by the channels' mean and deviation in other images.
 
     Args:
-        images: [n, height, width, channels] float32 array, of which they are taken.
-        others: array of the same kind, which is scaled.
+        images: [n, height, width, channels] float32 array, from which mean and
+            deviation are computed.
+        others: array of the same kind, which is standardized.
 
     Returns:
         Array like `others`.
@@ -688,7 +690,7 @@ def standardize(images, others):
 
 
 def preprocess(images):
-    """Scales images as the pretrained networks want them, in the three ways there are.
+    """Preprocesses images for the pretrained networks, in all three modes.
 
     Args:
         images: [n, height, width, 3] float32 array in [0, 255], red first.
@@ -724,7 +726,7 @@ class Tied(layers.Layer):
 
 
 def tie_weights(rows, start, epochs, batch_size, rate=0.25):
-    """Fits an autoencoder whose decoder has the kernel of its encoder.
+    """Fits an autoencoder whose decoder uses the encoder's kernel, transposed.
 
     Args:
         rows: [n, features] float32 array.

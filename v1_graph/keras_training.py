@@ -50,14 +50,14 @@ def told(history):
 
 
 def fit_arrays(data, start, epochs, batch_size, share=0.25):
-    """Fits arrays, the last part of which validates.
+    """Fits arrays, and validates on their last rows.
 
     Args:
         data: (x, y), float32 [n, features] and int32 [n] classes.
         start: [kernel, bias, kernel, bias], float32 arrays.
         epochs: how often to go through the rows.
         batch_size: rows of a batch; the last one of an epoch may have fewer.
-        share: of the rows, from the end, that validate.
+        share: share of the rows, from the end, for validation.
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights).
@@ -76,7 +76,7 @@ def fit_arrays(data, start, epochs, batch_size, share=0.25):
 
 
 def fit_generator(data, start, epochs, batch_size):
-    """Fits what a generator yields, and validates by another.
+    """Fits the batches of a generator, and validates on those of another.
 
     Args:
         data, start, epochs: as for `fit_arrays`.
@@ -131,7 +131,7 @@ class Batches(tf.keras.utils.Sequence):
 
 
 def fit_sequence(data, start, validation, epochs, batch_size, seed):
-    """Fits a Sequence that shuffles its rows, and validates by another one.
+    """Fits a Sequence that shuffles its rows, and validates on another one.
 
     Args:
         data, start, epochs: as for `fit_arrays`.
@@ -159,7 +159,7 @@ def fit_sequence(data, start, validation, epochs, batch_size, seed):
 
 
 def fit_frozen(data, start, epochs, batch_size, weight=0.01):
-    """Fits the last layer alone; the first one has a penalty, and is frozen.
+    """Fits the last layer alone: the first one is frozen, and has a penalty.
 
     Args:
         data, start, epochs, batch_size: as for `fit_arrays`.
@@ -191,12 +191,12 @@ def fit_frozen(data, start, epochs, batch_size, weight=0.01):
 
 
 def fit_dataset(data, start, epochs, batch_size, steps):
-    """Fits a dataset that repeats, so many steps an epoch.
+    """Fits a dataset that repeats, with a number of steps per epoch.
 
     Args:
         data, start, epochs: as for `fit_arrays`.
         batch_size: rows of a batch; the last one of the rows may have fewer.
-        steps: of an epoch.
+        steps: steps per epoch.
 
     Returns:
         ({key: [epochs] float32 array} of the history, list of the weights). The loss of
@@ -210,7 +210,7 @@ def fit_dataset(data, start, epochs, batch_size, steps):
 
 
 def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
-    """Fits rows of which some count more.
+    """Fits rows with sample weights and class weights.
 
     Args:
         data, start, epochs, batch_size: as for `fit_arrays`.
@@ -298,7 +298,7 @@ def fit_named(data, start, validation, epochs, batch_size, share=0.25):
 
 
 def fit_padded(data, start, epochs, batch_size):
-    """Fits a class for each step of sequences whose padding is masked.
+    """Fits a class for each step of masked, padded sequences.
 
     Args:
         data: (x, y), float32 [n, steps, features], 0 where there is padding, and int32
@@ -330,7 +330,7 @@ def fit_padded(data, start, epochs, batch_size):
 
 
 def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
-    """Fits rows in the order that NumPy's seed gives.
+    """Fits rows in the order that NumPy's seeded generator gives.
 
     Args:
         data, start, epochs, batch_size, share: as for `fit_arrays`.
@@ -348,7 +348,7 @@ def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
 
 
 def plain_loop(data, start, epochs, batch_size):
-    """What `fit` does, step by step: the losses of an epoch and the weights.
+    """Trains as `fit` does, step by step: losses and accuracies of the epochs.
 
     Args:
         data, start, epochs, batch_size: as for `fit_arrays`.
@@ -364,11 +364,11 @@ def plain_loop(data, start, epochs, batch_size):
 
 
 def train_on_batches(data, start, batch_size, steps):
-    """Trains batch by batch, in a loop of its own, and tests every second one.
+    """Trains by `train_on_batch`, and tests every second batch by `test_on_batch`.
 
     Args:
         data, start, batch_size: as for `fit_arrays`.
-        steps: how many to take.
+        steps: number of steps to take.
 
     Returns:
         ([steps, 2] losses and accuracies of the batches, those of the tests, list of
@@ -386,18 +386,18 @@ def train_on_batches(data, start, batch_size, steps):
 
 
 def train_gan(data, noise, starts, rate=0.25):
-    """Trains a generator against a discriminator, which is frozen in a model of both.
+    """Trains a GAN whose discriminator is frozen in the model of both parts.
 
     Args:
         data: [steps, n, features] float32 array, the real rows of each step.
-        noise: [steps, n, size] float32 array, what the generator begins with.
+        noise: [steps, n, size] float32 array, the generator's inputs.
         starts: the generator's [kernel, bias], and the discriminator's weights as
             `start` of `fit_arrays`, of one unit.
-        rate: of gradient descent.
+        rate: learning rate of gradient descent.
 
     Returns:
-        ([steps, 3] float32 losses of the discriminator for real and for made rows, and
-        of the generator; list of the generator's weights; the discriminator's).
+        ([steps, 3] float32 losses of the discriminator for real and for generated rows,
+        and of the generator; list of the generator's weights; the discriminator's).
     """
     (size, features), ones = starts[0][0].shape, np.ones([data.shape[1], 1], "f")
     with tf.Graph().as_default():
@@ -425,7 +425,7 @@ def train_gan(data, noise, starts, rate=0.25):
 
 
 def evaluate(data, start, batch_size, metrics):
-    """Tests a model: its loss and metrics, with their names.
+    """Evaluates a model: its loss and metrics, with their names.
 
     Args:
         data, start, batch_size: as for `fit_arrays`; y may be [n, 1].
@@ -443,7 +443,7 @@ def evaluate(data, start, batch_size, metrics):
 
 
 def predict_classes(x, start, batch_size):
-    """The classes that a Sequential model predicts, and their probabilities.
+    """Predicts classes and their probabilities by a Sequential model.
 
     Args:
         x: float32 [n, features].
@@ -461,13 +461,13 @@ def predict_classes(x, start, batch_size):
 
 
 def binary_loss(targets, outputs, from_logits=False, label_smoothing=0, sigmoid=False):
-    """The binary cross-entropy of probabilities or logits, a number per row.
+    """Computes the binary cross-entropy of probabilities or logits for each row.
 
     Args:
         targets, outputs: [n, units] tensors of one float dtype.
         from_logits: whether `outputs` are logits.
-        label_smoothing: how far the targets are moved towards a half.
-        sigmoid: whether a sigmoid makes probabilities of `outputs` first.
+        label_smoothing: share by which targets are moved towards 1/2, from 0 to 1.
+        sigmoid: whether `outputs` are passed through a sigmoid first.
 
     Returns:
         [n] tensor.
@@ -480,14 +480,14 @@ def binary_loss(targets, outputs, from_logits=False, label_smoothing=0, sigmoid=
 
 
 def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
-    """Stops when the validation loss falls no more, and goes back to the best weights.
+    """Stops early by the validation loss, and restores the best weights.
 
     Args:
         data, start: as for `fit_arrays`.
         validation: (x, y), like `data`.
-        epochs: how many there are at most, of a step each.
-        rate: of gradient descent.
-        **stopping: of `EarlyStopping`.
+        epochs: number of epochs at most, each of one step.
+        rate: learning rate of gradient descent.
+        **stopping: arguments of `EarlyStopping`, such as `patience` and `min_delta`.
 
     Returns:
         ({key: float32 array} of the history, list of the weights).
@@ -513,13 +513,14 @@ def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
 
 
 def keep_the_best(data, start, validation, epochs, rate=0.25):
-    """Saves the weights whenever the validation accuracy is better than ever.
+    """Saves the weights after each epoch with a new best validation accuracy.
 
     Args:
         data, start, validation, epochs, rate: as for `stop_early`.
 
     Returns:
-        (the epochs whose weights were saved, the last of them, read again).
+        (list of the epochs whose weights were saved, list of the weights of the last
+        of them, loaded from its file).
     """
     with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
         model = network(start, metrics=["accuracy"], rate=rate)
@@ -591,7 +592,7 @@ def f1(y_true, y_pred):
 
 
 def own_metric(data, start, batch_size):
-    """A metric that is a function: its mean over batches, whatever their sizes.
+    """Evaluates a metric that is a function: its mean over batches of any size.
 
     Args:
         data, start, batch_size: as for `fit_arrays`; y is float32 [n, 1].

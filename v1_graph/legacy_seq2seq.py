@@ -51,13 +51,13 @@ def states_of(array):
 
 
 def make_char_rnn(units, classes, feed_previous=False, name="model"):
-    """Makes char-rnn: LSTMs that tell the next character, or write on by themselves.
+    """Makes char-rnn: LSTMs that predict the next character, or decode greedily.
 
     Args:
         units: size of both parts of each state, and of the vectors.
-        classes: how many characters there are.
-        feed_previous: whether it reads the likeliest of what it said last, and of what
-            is given the first alone.
+        classes: number of characters.
+        feed_previous: whether to decode greedily: each input after the first is the
+            argmax of the previous logits.
         name: scope of `embedding`, `rnnlm/softmax_w`, `rnnlm/softmax_b` and
             `rnnlm/multi_rnn_cell/cell_0/basic_lstm_cell/…`, and so on.
 
@@ -107,11 +107,10 @@ def make_embedding_seq2seq(
 
     Args:
         units: size of both parts of the state of an LSTM.
-        sources: how many words are read.
-        classes: how many words are said.
+        sources: source vocabulary size.
+        classes: target vocabulary size.
         size: of the vectors of both.
-        feed: whether it reads the likeliest of what it said last, if the call says
-            nothing of that.
+        feed: whether to decode greedily, if the call does not pass `feed_previous`.
         projected: whether it gives outputs, [batch, units], whose logits are made by
             `proj_w` and `proj_b`; else the cell makes them.
         name: scope of `embedding_rnn_seq2seq/rnn/embedding_wrapper/embedding`,
@@ -273,14 +272,14 @@ def train_with_buckets(sources, said, buckets, turns, start, rate=0.5, samples=3
 
     Args:
         sources: [n, time] int array, the time of the last bucket.
-        said: [n, other time + 1] int array: 1, what to say, and 0 past its end.
-        buckets: list of (time of the sources, of what is said), from small to large.
+        said: [n, other time + 1] int array, the targets: GO (1), the words, PAD (0).
+        buckets: list of (time of the sources, of the targets), from small to large.
         turns: list of the buckets' numbers, one for each step, of the first words.
         start: {name: array} of all variables: `proj_w`, [units, classes], `proj_b`, and
             `embedding_attention_seq2seq/…`, as of `make_attention_seq2seq`, without the
             output projection.
         rate: learning rate; gradients are clipped to a norm of 5.
-        samples: how many words are drawn besides the true ones, by a seed.
+        samples: number of words that the sampled softmax draws, by a seed.
 
     Returns:
         dict with the `losses` of the steps, the `norms` of their gradients, and the

@@ -121,7 +121,7 @@ def norm(x, kind):
 
 
 def solve(a, b, how):
-    """Solves linear equations: a times the answer is b.
+    """Solves the linear equations a x = b.
 
     Args:
         a: [..., n, n] float tensor.
@@ -148,12 +148,12 @@ def solve(a, b, how):
 
 
 def least_squares(x, y, l2=0.0, fast=True):
-    """Fits y by x times an answer: the least sum of squares.
+    """Fits y by x w, with the least sum of squared errors.
 
     Args:
         x: [..., rows, n] float tensor.
         y: [..., rows, k] float tensor.
-        l2: weight of the answer's own squares, not below 0; ignored unless `fast`.
+        l2: weight of the squares of w, not below 0; ignored unless `fast`.
         fast: by the normal equations and Cholesky; else by an orthogonal decomposition,
             which has no gradient and needs no rank.
 

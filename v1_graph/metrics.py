@@ -102,12 +102,12 @@ def regression(batches, threshold=0.5):
 
 
 def decisions(batches):
-    """Streams what counts of right and wrong decisions tell.
+    """Streams accuracy, precision, recall, F1 and the counts of a confusion matrix.
 
     Args:
         batches: list of (labels, predictions) or (labels, predictions, weights), [n] or
-            [n, 1] arrays; n may vary. Whatever is not 0 is a yes, so round
-            probabilities before; accuracy asks for equality in the dtype of `labels`.
+            [n, 1] arrays; n may vary. Every number but 0 is positive, so round
+            probabilities before; accuracy compares in the dtype of `labels`.
 
     Returns:
         List of {name: float32 scalar}, at first and after each batch.
@@ -148,10 +148,10 @@ def curves(
 
     Args:
         batches: list of (labels, scores) or (labels, scores, weights), [n] or [n, 1]
-            arrays; n may vary. A score greater than a threshold, in float32, is a yes.
-        thresholds: at which to tell precision, recall and false positives.
+            arrays; n may vary. A score above a threshold, in float32, is positive.
+        thresholds: of precision, recall and false positives.
         num_thresholds: how many approximate a curve, ends included.
-        target: the specificity, then sensitivity, at which to tell the other one.
+        target: the specificity, then the sensitivity, at which the other one is taken.
         method: how to sum up an area: "trapezoidal", "minoring", "majoring", or
             "careful_interpolation", of which ROC knows no other than trapezoids.
 
@@ -228,7 +228,7 @@ def top_k(batches, k, class_id=None):
         batches: list of (labels, scores) or (labels, scores, weights): int64 [n] or
             [n, labels], float [n, classes] and float [n] arrays; n may vary.
         k: how many scores count; of equal ones, those of the lower class.
-        class_id: of which class to tell precision and recall, or None for all.
+        class_id: the class of precision and recall, or None for all.
 
     Returns:
         List of {name: float64 scalar}, at first and after each batch; NaN for nothing
@@ -253,7 +253,7 @@ def top_k(batches, k, class_id=None):
 
 
 def mean_f1(batches, num_classes):
-    """Streams a metric of one's own: the mean of all classes' F1.
+    """Streams a custom metric: the mean of all classes' F1.
 
     Args:
         batches: list of (labels, predictions), [n] arrays of class numbers; n may vary.

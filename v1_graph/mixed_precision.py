@@ -241,7 +241,7 @@ def recompute_batch_norm(batches, kernel, decay, told):
         batches: [steps, n, features] float array.
         kernel: [features, units] array of the same dtype.
         decay: share of the moving statistics that an update keeps.
-        told: whether the layer is told that it is computed again, and updates nothing.
+        told: whether the layer learns that it is recomputed, and updates nothing then.
 
     Returns:
         dict with the `gradients` by the kernel of the sum of squares, one for each
@@ -273,7 +273,7 @@ def recompute_batch_norm(batches, kernel, decay, told):
 
 
 def train_seeded(x, y, kernel, seed, epochs, batch_size, rate, runs):
-    """Trains several times from one seed, by one thread: each run has the same bits.
+    """Trains several times from one seed: each run has the same bits.
 
     Args:
         x: [n, features] float array.

@@ -1,7 +1,4 @@
-"""Optimizers, cells, losses, … as TensorFlow 1 computed them: to import, or take.
-
-What the functions take, and what they return, the right page says.
-"""
+"""Optimizers, cells, losses, … as TensorFlow 1 computed them: to import, or take."""
 
 import functools
 import os
@@ -45,7 +42,28 @@ CONTRIB = {
 
 
 def optimize(optimizer, hyper, start, gradients, options=()):
-    """Applies gradients, step by step, by an optimizer of any name."""
+    """Applies gradients, step by step, by an optimizer of any name.
+
+    Args:
+        optimizer: such as "Adam", or "AdamW" of contrib.
+        hyper: dict of its arguments.
+        start: {name: array}, the variables.
+        gradients: {name: [steps, ...] array, (indices [steps, k], values [steps, k,
+            ...]) of a sparse gradient, or None}.
+        options: dict with, of these: `rates`, [steps] learning rates, which are in a
+            variable, or, with `called`, returned by a function; `decay`, (steps,
+            factor) of a schedule; `limits`, (lowest, highest) of a constraint; `dtype`,
+            if not that of `start`; `decayed`, names of the variables whose weights
+            decay; `average`, the decay of averages that are swapped for the variables;
+            `minimized`, if a loss with these gradients is to be minimized.
+
+    Returns:
+        {name: value} of all variables in the end, halves as float32.
+
+    Raises:
+        ValueError: no gradients, an argument that the optimizer refuses.
+        RuntimeError: a constraint and a sparse gradient.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         hyper, options, more = dict(hyper), dict(options), {}
@@ -122,12 +140,30 @@ def optimize(optimizer, hyper, start, gradients, options=()):
 
 
 def decayed(step, schedule, options):
-    """The learning rate at a step, by a schedule of any name."""
+    """The learning rate at a step, by a schedule of any name.
+
+    Args:
+        step: int tensor of any shape.
+        schedule: name of a schedule, such as "exponential_decay".
+        options: dict of its other arguments.
+
+    Returns:
+        float32 tensor of the shape of `step`.
+    """
     return getattr(tf.train, schedule)(global_step=step, **options)
 
 
 def noisy_rates(steps, place, options):
-    """The rates of `noisy_linear_cosine_decay`, whose op is seeded by its place."""
+    """The rates of `noisy_linear_cosine_decay`, whose op is seeded by its place.
+
+    Args:
+        steps: [n] int array, of the steps to look at, one after the other.
+        place: number of the nodes before the op, which is its seed.
+        options: dict of the arguments of the schedule.
+
+    Returns:
+        {"place": as it is, "rates": list of n float32}.
+    """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- build
         tf.set_random_seed(7)
@@ -140,7 +176,23 @@ def noisy_rates(steps, place, options):
 
 
 def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
-    """Draws the initial value of a variable, by an initializer of any name."""
+    """Draws the initial value of a variable, by an initializer of any name.
+
+    Args:
+        initializer: name, such as "glorot_uniform".
+        options: dict of its arguments, without the seed.
+        shape: list of ints.
+        graph_seed: seed of the graph, or None.
+        op_seed: seed of the op, or None.
+        dtype: name of the dtype.
+
+    Returns:
+        Array of this shape and dtype.
+
+    Raises:
+        ValueError: an argument that the initializer refuses.
+        TypeError: an argument that the initializer refuses.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(graph_seed)
@@ -156,7 +208,17 @@ def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
 
 
 def numbers(kind, graph_seed, op_seed, sizes):
-    """Draws again and again from one op."""
+    """Draws again and again from one op.
+
+    Args:
+        kind: name of the op, such as "random_uniform" or "truncated_normal".
+        graph_seed: seed of the graph, or None.
+        op_seed: seed of the op, or None.
+        sizes: list of ints, how many numbers each run draws.
+
+    Returns:
+        List of [size] float32 arrays.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(graph_seed)
@@ -167,7 +229,18 @@ def numbers(kind, graph_seed, op_seed, sizes):
 
 
 def make_reader(cell, loop="unroll", name="reader"):
-    """Makes a recurrent network of cells of any name."""
+    """Makes a recurrent network of cells of any name.
+
+    Args:
+        cell: (name, dict of its arguments), such as ("GRUCell", {"num_units": 4});
+            `cell` and `cells` among the arguments are likewise.
+        loop: "unroll", "unroll_in_python", or "unroll_both_ways".
+        name: scope of the variables.
+
+    Returns:
+        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
+        to the outputs and the last state.
+    """
 
     def make(cell):
         kind, options = cell
@@ -205,7 +278,16 @@ def make_reader(cell, loop="unroll", name="reader"):
 
 
 def dropped(x, cell, runs):
-    """Runs a network of cells that drop, again and again."""
+    """Runs a network of cells that drop, again and again.
+
+    Args:
+        x: [batch, time, depth] float array.
+        cell: see `make_reader`.
+        runs: number of runs, each of which draws new masks.
+
+    Returns:
+        List of (outputs, state), arrays.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(7)
@@ -216,7 +298,16 @@ def dropped(x, cell, runs):
 
 
 def dropped_by(x, cell, shares):
-    """Runs a network that keeps the share it is fed: of inputs, outputs, states."""
+    """Runs a network that keeps the share it is fed: of inputs, outputs, states.
+
+    Args:
+        x: [batch, time, depth] float array.
+        cell: see `make_reader`.
+        shares: float array, the share that each run keeps.
+
+    Returns:
+        List of (outputs, state), arrays, one for each share.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(7)
@@ -232,7 +323,18 @@ def dropped_by(x, cell, shares):
 
 
 def make_batch_norm(options, update=True, dtype=None, name="normalized"):
-    """Makes a batch normalization."""
+    """Makes a batch normalization.
+
+    Args:
+        options: dict of its arguments, such as {"momentum": 0.9}.
+        update: whether training updates the moving statistics.
+        dtype: name of the dtype to compute in, if not that of the input.
+        name: scope of the variables `batch_normalization/gamma`, and so on.
+
+    Returns:
+        Callable from a [..., channels] float tensor and `training`, a bool, to a tensor
+        of the same shape and dtype.
+    """
 
     def normalize(x, training):
         inputs = tf.cast(x, dtype or x.dtype)
@@ -245,7 +347,16 @@ def make_batch_norm(options, update=True, dtype=None, name="normalized"):
 
 
 def contrib_normalized(batches, options):
-    """Trains a batch normalization of contrib, batch by batch, and looks at it then."""
+    """Trains a batch normalization of contrib, batch by batch, and looks at it then.
+
+    Args:
+        batches: list of [n, ..., channels] float arrays; n may vary.
+        options: dict of its arguments, such as {"decay": 0.9}.
+
+    Returns:
+        {"outputs": list of the normalized batches, "gradients": list of gradients by
+        the batches, "inferred": the last one by the moving statistics, "variables"}.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         x = tf.placeholder(batches[0].dtype, (None,) + batches[0].shape[1:])
@@ -268,12 +379,33 @@ def contrib_normalized(batches, options):
 
 
 def loss(labels, predictions, weights, kind, options):
-    """A loss of any name."""
+    """A loss of any name.
+
+    Args:
+        labels: tensor, of the shape and dtype that the loss takes.
+        predictions: tensor, probabilities or logits as the loss takes them.
+        weights: number, or tensor of the rank of the losses.
+        kind: name of a loss, such as "huber_loss".
+        options: dict of its other arguments.
+
+    Returns:
+        Scalar; for the reduction "none" the losses.
+    """
     return getattr(tf.losses, kind)(labels, predictions, weights=weights, **options)
 
 
 def streamed(metric, options, batches, more=()):
-    """Streams batches through a metric of any name."""
+    """Streams batches through a metric of any name.
+
+    Args:
+        metric: such as "auc", or "recall_at_thresholds".
+        options: dict of its arguments, but for tensors.
+        batches: list of tuples of arrays, the tensors of a batch; n may vary.
+        more: names of the tensors after the second.
+
+    Returns:
+        List of the values, at first and after each batch.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- metrics
         tensors = [tf.placeholder(a.dtype, (None,) + a.shape[1:]) for a in batches[0]]
@@ -294,7 +426,18 @@ def streamed(metric, options, batches, more=()):
 
 
 def averaged(start, values, decay, counts=None):
-    """Averages variables, which are assigned values in turn."""
+    """Averages variables, which are assigned values in turn.
+
+    Args:
+        start: {name: array}, the variables.
+        values: {name: [n, ...] array}, their values, of some of them.
+        decay: share of the old average that an update keeps, at most.
+        counts: [n] ints, the numbers of updates, or None.
+
+    Returns:
+        ({name in the checkpoint: the value that an evaluation loads} in the end,
+        {name of the variable: name of its average}).
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         variables = {
@@ -319,7 +462,16 @@ def averaged(start, values, decay, counts=None):
 
 
 def averaged_tensor(values, decay, zero_debias=False):
-    """Averages a tensor, such as a loss."""
+    """Averages a tensor, such as a loss.
+
+    Args:
+        values: [n, ...] float array, the values in turn.
+        decay: share of the old average that an update keeps.
+        zero_debias: whether the average is divided by 1 - decay ** updates.
+
+    Returns:
+        List of the n averages, one after each update.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         value = tf.placeholder(values.dtype, values.shape[1:])
@@ -333,7 +485,16 @@ def averaged_tensor(values, decay, zero_debias=False):
 
 
 def restored(saved, start, assignment=None):
-    """Writes a checkpoint, and restores variables from it by name."""
+    """Writes a checkpoint, and restores variables from it by name.
+
+    Args:
+        saved: {name: array}, what is written.
+        start: {name: array}, the variables to restore.
+        assignment: of `init_from_checkpoint`, or None, for all by their names.
+
+    Returns:
+        ({name: value} of the variables, {suffix: bytes of the file as a uint8 array}).
+    """
     with tempfile.TemporaryDirectory() as folder:
         # --- save
         with tf.Graph().as_default(), tf.Session() as sess:

@@ -146,7 +146,7 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
 
 
 def fit_at_rates(data, start, rates):
-    """Fits a line by Adam, at a learning rate given anew for every step.
+    """Fits a line by Adam, at a learning rate that is given for every step.
 
     Args:
         data, start: as for `fit`.
@@ -206,7 +206,7 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
     """Trains two linear networks against each other, each by an Adam of its own.
 
     Args:
-        real: [n, features] float array, to be told from what the generator makes.
+        real: [n, features] float array, the real examples of the discriminator.
         noise: [n, m] array of the same dtype, as the others.
         generator: [m, features] array.
         critic: [features, 1] array.

@@ -66,7 +66,7 @@ def run_and_locate(sess, fetches, feed, tensors):
 
 
 def add(a, b, index):
-    """Adds two arrays on a device, and tells where the sum was made.
+    """Adds two arrays on a device, and returns the device of the sum.
 
     Args:
         a: array.

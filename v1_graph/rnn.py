@@ -414,7 +414,7 @@ def dropout(x, units, keep, seed, variational=False, draws=2):
 
 
 def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
-    """Trains an LSTM to tell sequences apart, its gradients clipped.
+    """Trains an LSTM to classify sequences, its gradients clipped.
 
     Args:
         x: [n, time, depth] float array.

@@ -27,11 +27,11 @@ def draw_weights():
 
 
 def make_training_decoder(units, classes, impute_finished=False, name="model"):
-    """Makes a decoder that reads what it should have said: teacher forcing.
+    """Makes a decoder that reads the targets: teacher forcing.
 
     Args:
         units: size of the GRU's state.
-        classes: number of the classes that it tells apart.
+        classes: number of the logits, which is the vocabulary size.
         impute_finished: whether past the end of a sequence there are zeros, and its
             state is that of the end.
         name: scope of the variables `decoder/gru_cell/…`, `decoder/dense/kernel` and
@@ -78,13 +78,13 @@ def decode_by_gru(helper, state, units, classes, **options):
 
 
 def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
-    """Makes a decoder that reads what it said last, until it says that it ends.
+    """Makes a greedy decoder: each input is the argmax of the previous logits.
 
     Args:
         units: size of the GRU's state, and of the embedding.
-        classes: number of the classes that it tells apart.
-        start: the class that it reads first.
-        end: the class that ends a sequence.
+        classes: number of the logits, which is the vocabulary size.
+        start: the id that is read first.
+        end: the id that ends a sequence.
         longest: the largest number of steps, or None, for as many as it takes.
         name: scope of the variables `embedding`, `decoder/gru_cell/…`,
             `decoder/dense/kernel` and `decoder/dense/bias`.
@@ -203,14 +203,14 @@ def sample(weights, state, start, end, longest, runs, temperature=None):
 
 
 def read_some_and_sample(weights, state, ids, lengths, share):
-    """Decodes, and reads at each step what it should have said, or samples that.
+    """Decodes by scheduled sampling: each step reads the target or a sample.
 
     Args:
         weights: as of `sample`.
         state: [n, units] array.
-        ids: [n, time] int array, what it should have said.
+        ids: [n, time] int array, the targets.
         lengths: [n] int array.
-        share: the probability that it samples.
+        share: the probability that a step reads a sample.
 
     Returns:
         {"ids": [n, longest] int32 array, -1 where it did not sample, "logits": [n,

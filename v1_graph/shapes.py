@@ -85,7 +85,7 @@ def check_shape(tensor, shape):
 
 
 def impose_shape(tensor, shape):
-    """Lays the elements out anew, row by row; only their number is checked.
+    """Reshapes row by row; only the number of elements is checked.
 
     Args:
         tensor: tensor of any dtype.

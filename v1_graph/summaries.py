@@ -318,7 +318,7 @@ def of_tensorboard(values, images, sounds, words, step=0):
 
 
 def graph_nodes(x, kernel, scope):
-    """Writes the graph of a model for TensorBoard, and tells the nodes of a scope.
+    """Writes the graph of a model for TensorBoard; returns the nodes of a scope.
 
     Args:
         x: [n, features] float array.
@@ -349,7 +349,7 @@ def graph_nodes(x, kernel, scope):
 
 
 def resume(runs):
-    """Writes a curve in several runs, each of which begins anew at some step.
+    """Writes a curve in several runs, each of which begins again at some step.
 
     Args:
         runs: list of (first step, [n] float array of the values from there on).

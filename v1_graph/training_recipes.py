@@ -73,6 +73,23 @@ class BertAdam(AdamWeightDecayOptimizer):
             self._zeros_slot(variable, "v", "adam_v")
 
 
+def layer_norm(x, weights, scope):
+    """Normalizes each row: the mean is subtracted, and the deviation divided by."""
+    centered = x - tf.reduce_mean(x, -1, keepdims=True)
+    variance = tf.reduce_mean(tf.square(centered), -1, keepdims=True)
+    normalized = centered * tf.rsqrt(variance + 1e-12)
+    return normalized * weights[scope + "/gamma"] + weights[scope + "/beta"]
+
+
+def normalized_error(weights, x, y):
+    """The mean squared error of a network that normalizes its inputs and its body."""
+    x = layer_norm(x, weights, "layer_norm")
+    hidden = tf.matmul(x, weights["body/kernel"]) + weights["body/bias"]
+    hidden = tf.nn.relu(layer_norm(hidden, weights, "LayerNorm"))
+    outputs = tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
+    return tf.reduce_mean(tf.square(outputs - y))
+
+
 def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
     """Trains as BERT was: warm-up, decay, a clip, and steps counted by hand.
 
@@ -80,7 +97,10 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
         x: [n, features] float array.
         y: [n, outputs] array of its dtype.
         start: {"body/kernel": [features, units] array, "body/bias": [units] array,
-            "head/kernel": [units, outputs] array, "head/bias": [outputs] array}.
+            "head/kernel": [units, outputs] array, "head/bias": [outputs] array}, and
+            of the norms of the inputs and of the body "layer_norm/gamma" and
+            "layer_norm/beta", [features] arrays, "LayerNorm/gamma" and
+            "LayerNorm/beta", [units] arrays: these and biases do not decay.
         steps: how many steps to take, at which the rate has fallen to zero.
         rate, warmup_steps: see `warmed_rate`.
         limit: the largest global norm of the gradients that is left as it is.
@@ -91,7 +111,8 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
-        loss = error(variables_of(start), tf.constant(x), tf.constant(y))
+        weights = variables_of(start)
+        loss = normalized_error(weights, tf.constant(x), tf.constant(y))
         variables = tf.trainable_variables()
         global_step = tf.train.get_or_create_global_step()
         rate = warmed_rate(global_step, x.dtype.type(rate), steps, warmup_steps)

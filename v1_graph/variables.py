@@ -21,7 +21,7 @@ __all__ = [
 
 
 def create(value, dtype=None, form="value"):
-    """Makes a variable, and tells what it holds.
+    """Makes a variable, and returns its value.
 
     Args:
         value: array, number, text, or lists and tuples of these.

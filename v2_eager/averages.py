@@ -11,7 +11,9 @@ def follow(start, values, decay, num_updates=None):
     """Assigns values to a variable, and lets its moving average follow."""
     # --- build
     variable = tf.Variable(start)
-    # Made before the first step: an average begins at the value that it finds.
+    # Made before the first step: an average begins at the value that it finds. The
+    # public tf.train.ExponentialMovingAverage has the same bits. It would make averages
+    # in its first `apply`, and no tf.train.Checkpoint saves it, as it is no tf.Module.
     ema = averages.ExponentialMovingAverage(decay).create([variable])
 
     @tf.function

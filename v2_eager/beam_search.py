@@ -80,7 +80,10 @@ def make_beam_search(
     length_penalty_weight=0.0,
     name="model",
 ):
-    """Makes a decoder that keeps the likeliest sequences, and a GRU."""
+    """Makes a GRU decoder with beam search: it keeps the most probable sequences.
+
+    Returns a `Search`; see the class.
+    """
     cell = rnn.GRUCell(units, initializer=DRAW, name=f"{name}/decoder/gru_cell")
     penalty = {"length_penalty_weight": length_penalty_weight}
     parts = Embedding(classes, units, name, DRAW), cell, output_layer(classes, name)
@@ -92,7 +95,24 @@ def output_layer(classes, name):
 
 
 class Search(tf.Module):
-    """What a beam search needs, and one function for all sizes."""
+    """A cell and what a beam search needs, run by one function for all sizes.
+
+    A call takes the first state of the cell, [batch, …] tensors, which are tiled to the
+    beams. It returns a dict of `ids`, `scores`, `log_probs`, `lengths` and `steps`; see
+    `make_beam_search`.
+
+    Args:
+        embedding: object whose `build(dtype)` gives a table or a function from ids to
+            vectors: an `Embedding` or `Letters`.
+        cell: a cell of `numerics.rnn`.
+        layer: layer from the cell's outputs to logits, or None.
+        beam_width: how many sequences each row keeps.
+        start: the id that is read first.
+        end: the id that ends a sequence.
+        longest: the largest number of steps.
+        penalty: dict of further arguments of `BeamSearchDecoder`, such as
+            `length_penalty_weight`.
+    """
 
     def __init__(
         self, embedding, cell, layer, beam_width, start, end, longest, penalty
@@ -133,7 +153,10 @@ class Search(tf.Module):
 
 
 def make_letter_search(units, classes, beam_width, start, end, longest, name="model"):
-    """Makes a search by a cell that reads one-hot letters and scores the next one."""
+    """Makes a search by a cell that reads one-hot letters and scores the next one.
+
+    Returns a `Search`; see the class.
+    """
     path = f"{name}/decoder/output_projection_wrapper"
     cell = rnn.GRUCell(units, initializer=DRAW, name=f"{path}/gru_cell")
     cell = rnn.OutputProjectionWrapper(cell, classes, name=path, initializer=DRAW)
@@ -141,7 +164,11 @@ def make_letter_search(units, classes, beam_width, start, end, longest, name="mo
 
 
 class Letters:
-    """What reads classes without an embedding."""
+    """Reads class ids as one-hot vectors, in place of an embedding.
+
+    Args:
+        classes: size of the vectors.
+    """
 
     def __init__(self, classes):
         self.classes = classes
@@ -160,7 +187,10 @@ def make_attentive_beam_search(
     coverage_penalty_weight=0.0,
     name="model",
 ):
-    """Makes a beam search by a GRU that looks at a memory."""
+    """Makes a beam search by a GRU that looks at a memory.
+
+    Returns an `AttentiveSearch`; see the class.
+    """
     # --- cell
     path = f"{name}/decoder/attention_wrapper"
     attention = AttentionWrapper(

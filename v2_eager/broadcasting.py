@@ -24,15 +24,33 @@ def add_broadcast(matrix, column):
 
 
 def make_dense_of_concatenation(units, name="tiled"):
-    """Makes a dense layer on two feature maps, the smaller tiled and concatenated."""
+    """Makes a dense layer on two feature maps, the smaller tiled and concatenated.
+
+    Returns a `DenseOfConcatenation`; see the class.
+    """
     return DenseOfConcatenation(units, name)
 
 
 class DenseOfConcatenation(tf.Module):
+    """A dense layer with ReLU on two feature maps, the smaller tiled and concatenated.
+
+    A call takes [batch, steps, features] and [batch, 1, context] floats and returns
+    [batch, steps, units]. The first call makes the variables.
+
+    Args:
+        units: size of the last output dimension.
+        name: scope of the variables `kernel`, [features + context, units], and `bias`.
+    """
+
     def __init__(self, units, name):
         super().__init__()  # whose name would have to be an identifier, without a "/"
         self.units, self.path = units, name
         self.kernel = None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.kernel is not None
 
     def __call__(self, features, context):
         tiled = tf.tile(context, [1, tf.shape(features)[1], 1])
@@ -48,15 +66,34 @@ class DenseOfConcatenation(tf.Module):
 
 
 def make_merge(units, name="merge"):
-    """Makes the same layer without the copy: two products, added by broadcasting."""
+    """Makes the same layer without the copy: two products, added by broadcasting.
+
+    Returns a `Merge`; see the class.
+    """
     return Merge(units, name)
 
 
 class Merge(tf.Module):
+    """The same layer as `DenseOfConcatenation`, as two products added by broadcasting.
+
+    A call takes [batch, steps, features] and [batch, 1, context] floats and returns
+    [batch, steps, units]. The first call makes the variables. No tiled copy is made.
+
+    Args:
+        units: size of the last output dimension.
+        name: scope of the variables `features`, [features, units], `context`, [context,
+            units], and `bias`.
+    """
+
     def __init__(self, units, name):
         super().__init__()
         self.units, self.path = units, name
         self.kernels = {}
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return bool(self.kernels)
 
     def build(self, sizes, dtype):
         draw = initializers.glorot_uniform(seed=1)

@@ -134,7 +134,17 @@ def dnn_regressor(features, labels, hidden_units, start, steps, batch_size, opti
 
 
 class Embedding(tf.Module):
-    """A table of vectors, of which a row has the mean of those of its words."""
+    """Looks up the words of a row and takes the mean of their vectors.
+
+    A call takes a dict of features, of which it reads "words", [n, most] strings, ""
+    being no word. It returns [n, size] float32, zeros for a row without words.
+
+    `keras.layers.Embedding` takes ids, not words, and combines no vectors.
+
+    Args:
+        vocabulary: a `Vocabulary`.
+        size: size of a vector.
+    """
 
     def __init__(self, vocabulary, size):
         super().__init__()

@@ -45,7 +45,12 @@ def train(x, y, weights, steps, files=None, rate=0.125):
 
 
 class Trainer(tf.Module):
-    """A linear regression with Adam, whose slots and powers it holds, too."""
+    """A linear regression with Adam, whose slots and powers it holds, too.
+
+    Args:
+        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
+        rate: learning rate.
+    """
 
     def __init__(self, weights, rate):
         super().__init__()

@@ -25,6 +25,8 @@ def make_lstm_block(
 ):
     """Makes an LSTM whose step is one op.
 
+    Returns a `Reader`; see the class.
+
     Returns:
         Callable from a [batch, time, depth] float tensor, and optionally the lengths,
         [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
@@ -36,6 +38,8 @@ def make_lstm_block(
 
 def make_lstm_fused(units, peephole=False, cell_clip=None, name="reader"):
     """Makes an LSTM whose whole run is one op: time comes first.
+
+    Returns a `Fused`; see the class.
 
     Returns:
         Callable from a [time, batch, depth] float tensor, and optionally the lengths,
@@ -52,7 +56,14 @@ def fused_lstm(units, path, end="", **options):
 
 
 class Fused(tf.Module):
-    """A fused cell, traced once for all sizes."""
+    """A fused cell, traced once for all sizes.
+
+    A call takes x, [time, batch, depth] floats, and optionally lengths, [batch] ints,
+    and a state. It returns the outputs, [time, batch, units], and the last state.
+
+    Args:
+        cell: such as an `rnn.LSTMBlockFusedCell`.
+    """
 
     def __init__(self, cell):
         super().__init__()
@@ -69,6 +80,8 @@ class Fused(tf.Module):
 def make_fused_both_ways(units, name="reader"):
     """Makes two fused LSTMs, one of which reads every sequence from its own end.
 
+    Returns a `FusedBothWays`; see the class.
+
     Returns:
         Callable from a [batch, time, depth] float tensor and the lengths, [batch]
         ints, to the outputs of both, [batch, time, 2 * units], and the pair of last
@@ -79,6 +92,15 @@ def make_fused_both_ways(units, name="reader"):
 
 
 class FusedBothWays(tf.Module):
+    """Runs two fused cells over the same sequences and concatenates their outputs.
+
+    A call takes [batch, time, depth] floats and the lengths, [batch] ints. It returns
+    the outputs, [batch, time, 2 * units], and the pair of last states.
+
+    Args:
+        cells: list of two, the second an `rnn.TimeReversedFusedRNN`.
+    """
+
     def __init__(self, cells):
         super().__init__()
         self.cells = cells
@@ -96,6 +118,8 @@ class FusedBothWays(tf.Module):
 def make_gru_block(units, named_as_gru=False, name="reader"):
     """Makes a GRU whose step is one op.
 
+    Returns a `Reader`; see the class.
+
     Returns:
         Callable from a [batch, time, depth] float tensor, and optionally the lengths,
         [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
@@ -106,7 +130,10 @@ def make_gru_block(units, named_as_gru=False, name="reader"):
 
 
 def make_layer_norm_lstm(units, layer_norm=True, gain=1.0, shift=0.0, name="reader"):
-    """Makes an LSTM that normalizes each gate over its units, and c, too."""
+    """Makes an LSTM that normalizes each gate over its units, and c, too.
+
+    Returns a `Reader`; see the class.
+    """
     options = {"layer_norm": layer_norm, "norm_gain": gain, "norm_shift": shift}
     return Reader(layer_norm_lstm(units, f"{name}/rnn", **options))
 
@@ -137,7 +164,10 @@ def drop_inside(x, units, keep, seed, draws=2):
 def make_coupled_lstm(
     units, peepholes=False, projection=None, layer_norm=False, name="reader"
 ):
-    """Makes an LSTM whose input gate is what its forget gate leaves."""
+    """Makes an LSTM whose input gate is what its forget gate leaves.
+
+    Returns a `Reader`; see the class.
+    """
     cell = rnn.CoupledInputForgetGateLSTMCell(
         units,
         peepholes,
@@ -150,18 +180,27 @@ def make_coupled_lstm(
 
 
 def make_nas(units, projection=None, bias=False, name="reader"):
-    """Makes a network of the cell that architecture search found."""
+    """Makes a network of the cell that architecture search found.
+
+    Returns a `Reader`; see the class.
+    """
     return Reader(rnn.NASCell(units, projection, bias, f"{name}/rnn/nas_cell", DRAW))
 
 
 def make_ugrnn(units, forget_bias=1.0, activation="tanh", name="reader"):
-    """Makes a network with one gate: to integrate, or to compute anew."""
+    """Makes a network with one gate: to keep the state, or to renew it.
+
+    Returns a `Reader`; see the class.
+    """
     options = forget_bias, getattr(tf.nn, activation), f"{name}/rnn/ugrnn_cell"
     return Reader(rnn.UGRNNCell(units, DRAW, *options))
 
 
 def make_intersection(units, layers, activation="relu", name="reader"):
-    """Makes a stack of cells with a gate in time and a gate in depth."""
+    """Makes a stack of cells with a gate in time and a gate in depth.
+
+    Returns a `Reader`; see the class.
+    """
     cells = [
         rnn.IntersectionRNNCell(
             units,
@@ -176,11 +215,30 @@ def make_intersection(units, layers, activation="relu", name="reader"):
 
 
 def make_minimal(units, name="reader"):
-    """Makes a cell of one's own: a gate that forgets, and counts what it has read."""
+    """Makes a cell of one's own: a gate that forgets, and counts what it has read.
+
+    Returns a `Reader`; see the class.
+    """
     return Reader(MinimalGatedCell(units, f"{name}/rnn/minimal_gated_cell", DRAW))
 
 
 class MinimalGatedCell(rnn.Cell):
+    """A minimal gated unit that outputs its state and its gate, and counts its steps.
+
+        gate = sigmoid(W [x, h] + b)
+        h = (1 - gate) h + gate tanh(V [x, gate h] + c)
+
+    The state is a pair: h, [batch, num_units], and the number of steps, [batch, 1],
+    both of the dtype of x. Outputs are [batch, 2 * num_units].
+
+    Args:
+        num_units: size of h and of the gate.
+        name: scope of `gate/kernel`, `gate/bias`, `candidate/kernel` and
+            `candidate/bias`.
+        initializer: of the kernels, a function of shape and dtype; None for
+            `glorot_uniform`.
+    """
+
     def __init__(self, num_units, name, initializer=None):
         super().__init__(num_units, name, initializer)
         self.output_size = 2 * num_units

@@ -66,11 +66,31 @@ def pairs(sparse):
 
 
 def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide"):
-    """Makes a sum of weights: of numbers, buckets, words, weighted ids and crosses."""
+    """Makes a sum of weights: of numbers, buckets, words, weighted ids and crosses.
+
+    Returns a `Wide`; see the class.
+    """
     return Wide(boundaries, size, buckets, fingerprints, units, name)
 
 
 class Wide(tf.Module):
+    """A linear model of numbers, buckets, words, weighted ids and crosses.
+
+    A call takes {"age": [n, 1], "scores": [n, 2], "words": [n, most], "ids": [n, most],
+    "weights": [n, most]} and returns float32 [n, units]. "" and -1 are no word and no
+    id. All weights are zeros at first.
+
+    Args:
+        boundaries: list of increasing numbers, of the ages.
+        size: number of ids; larger ones are taken modulo `size`.
+        buckets: number of hash buckets of words, and of their crosses with ages.
+        fingerprints: whether crosses are hashed by fingerprints, as `tf.feature_column`
+            does, and not by contrib's default hash.
+        units: number of outputs.
+        name: scope of the variables `linear/…/weights`, `linear/scores/weight` and
+            `linear/bias_weight`.
+    """
+
     def __init__(self, boundaries, size, buckets, fingerprints, units, name):
         super().__init__()  # whose name would have to be an identifier
         self.boundaries, self.size = boundaries, size
@@ -112,11 +132,27 @@ class Wide(tf.Module):
 
 
 def make_deep(boundaries, size, buckets, units, name="deep"):
-    """Makes the input of a network: numbers, buckets, id counts, vectors of words."""
+    """Makes the input of a network: numbers, buckets, id counts, vectors of words.
+
+    Returns a `Deep`; see the class.
+    """
     return Deep(boundaries, size, buckets, units, name)
 
 
 class Deep(tf.Module):
+    """The input layer of a network: buckets, vectors of words, id counts, scores.
+
+    A call takes a dict as `Wide` does and returns float32 [n, len(boundaries) + 1 +
+    units + size + 2].
+
+    Args:
+        boundaries: list of increasing numbers, of the ages.
+        size: number of ids; larger ones are taken modulo `size`.
+        buckets: number of hash buckets of words.
+        units: size of the vectors of words, which are combined by "sqrtn".
+        name: scope of the variable `input/words_embedding/weights`, [buckets, units].
+    """
+
     def __init__(self, boundaries, size, buckets, units, name):
         super().__init__()
         self.boundaries, self.size, self.buckets = boundaries, size, buckets
@@ -144,6 +180,8 @@ class Deep(tf.Module):
 def make_bag(rows, size, combiner="mean", default_id=None, name="bag"):
     """Makes a table of vectors, and combines those of the ids of an example.
 
+    Returns a `Bag`; see the class.
+
     Returns:
         Callable from [n, most] int64 tensor of ids, in which -1 is none, and their
         weights, [n, most] floats, to [n, size]. Weights of 0 or below are left
@@ -153,10 +191,28 @@ def make_bag(rows, size, combiner="mean", default_id=None, name="bag"):
 
 
 class Bag(tf.Module):
+    """Looks up the ids of a row and combines their vectors, weighted.
+
+    A call takes ids, [n, most] ints, -1 for none, and their weights, [n, most] floats.
+    It returns [n, size] of the dtype of the weights. The first call makes the table.
+
+    Args:
+        rows: number of ids.
+        size: size of a vector.
+        combiner: "mean", "sum" or "sqrtn".
+        default_id: the id whose vector a row without ids has; None for zeros.
+        name: scope of the variable `table`, [rows, size].
+    """
+
     def __init__(self, rows, size, combiner, default_id, name):
         super().__init__()
         self.shape, self.path, self.table = [rows, size], f"{name}/table", None
         self.options = {"combiner": combiner, "default_id": default_id}
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.table is not None
 
     def __call__(self, ids, weights):
         # --- table
@@ -215,7 +271,15 @@ def run_experiment(x, labels, steps):
 
 
 class LinearClassifier(tf.Module):
-    """A line through the numbers `x`, and a sigmoid."""
+    """Logistic regression on a column of numbers, `x`.
+
+    `logits` and `predict` take [n, features] float32; `predict` returns the
+    probabilities of both classes, [n, 2]. `serve` is the exported signature: it takes
+    [n] serialized examples and returns {"scores": [n, 2]}.
+
+    Args:
+        features: number of features.
+    """
 
     def __init__(self, features):
         super().__init__()
@@ -244,11 +308,31 @@ def example(row):
 
 
 def make_sequences(size, units, name="reader"):
-    """Makes the input of a recurrent network: an id's vector, and a number, a step."""
+    """Makes the input of a recurrent network: an id's vector, and a number, a step.
+
+    Returns a `Sequences`; see the class.
+    """
     return Sequences(size, units, name)
 
 
 class Sequences(tf.Module):
+    """The input of a recurrent network: the vector of an id and a number, per step.
+
+    A call takes {"ids": [n, time] int64, -1 past the end, "scores": [n, time] float32}.
+    It returns float32 [n, time, units + 1], zeros past the end, and the lengths, int64
+    [n].
+
+    Args:
+        size: number of ids.
+        units: size of their vectors.
+        name: scope of the variable
+            `sequence_input_layer/ids_embedding/embedding_weights`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: in a call: an id below -1 or, on a CPU, not
+            below `size`.
+    """
+
     def __init__(self, size, units, name):
         super().__init__()
         draw = initializers.truncated_normal(stddev=0.125, seed=1)

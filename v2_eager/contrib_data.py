@@ -19,7 +19,7 @@ __all__ = [
 
 
 def double_leaves(structure):
-    """Flattens a nested structure, packs it anew, doubles its leaves."""
+    """Flattens a nested structure, packs it again, doubles its leaves."""
     # --- nest
     leaves = tf.nest.flatten(structure)
     parts = structure.values() if isinstance(structure, dict) else structure
@@ -124,7 +124,7 @@ def write_files(files, directory):
 
 
 def shuffle_epochs(count, buffer_size, epochs, seed):
-    """Shuffles numbers anew in each epoch, whatever the order is."""
+    """Shuffles numbers again in each epoch, whatever the order is."""
     # --- dataset
     dataset = tf.data.Dataset.range(count).shuffle(buffer_size, seed).repeat(epochs)
     # --- run

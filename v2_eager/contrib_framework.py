@@ -106,14 +106,33 @@ def feed_by_specs(batches):
 
 
 def make_centered(decay=0.9, name="centered"):
-    """Makes a layer that subtracts the batch's mean, or once trained the moving one."""
+    """Makes a layer that subtracts the batch's mean, or once trained the moving one.
+
+    Returns a `Centered`; see the class.
+    """
     return Centered(decay, name)
 
 
 class Centered(tf.Module):
+    """Subtracts the mean of the batch in training, and the moving mean in inference.
+
+    A call takes x, [n, units] floats, and `is_training`, a bool or a bool tensor, and
+    returns a tensor of the same shape. In training it updates the moving mean. The
+    first call makes the variable.
+
+    Args:
+        decay: share of the moving mean that an update keeps.
+        name: scope of the variable `moving_mean`, [units].
+    """
+
     def __init__(self, decay, name):
         super().__init__()  # whose name would have to be an identifier
         self.decay, self.path, self.moving_mean = decay, f"{name}/moving_mean", None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.moving_mean is not None
 
     def __call__(self, x, is_training):
         if self.moving_mean is None:
@@ -188,7 +207,7 @@ def speech_features(samples, rate, window, stride, count=13):
         ValueError: samples without a second dimension; eagerly it is
             tf.errors.InvalidArgumentError.
     """
-    # By tf.signal the coefficients are others, but have gradients.
+    # By tf.signal the coefficients would be others, but have gradients.
     spectrogram = tf.raw_ops.AudioSpectrogram(
         input=samples, window_size=window, stride=stride, magnitude_squared=True
     )

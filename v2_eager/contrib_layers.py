@@ -50,6 +50,8 @@ def initial_kernels(shapes, seed):
 def make_fully_connected(units, scale=None, name="mlp"):
     """Makes dense layers: ReLU where no activation is given, None after the last.
 
+    Returns a `Perceptron`; see the class.
+
     Raises:
         ValueError: a scale below 0, or an integer; of the callable: no rank of 2 or
             more, or unknown features.
@@ -58,7 +60,21 @@ def make_fully_connected(units, scale=None, name="mlp"):
 
 
 class Perceptron(tf.Module):
-    """Dense layers, whose names TensorFlow 1 counted."""
+    """Dense layers, ReLU between them, under the names that TensorFlow 1 counted.
+
+    A call takes [..., features] floats. It returns [..., units[-1]], without an
+    activation after the last layer, and the penalty, a scalar.
+
+    Args:
+        units: list of the layers' sizes.
+        scale: weight of an l2 penalty on the weights, a float, or None.
+        name: scope of the variables `fully_connected/weights`, `…/biases`,
+            `fully_connected_1/weights`, …
+
+    Raises:
+        ValueError: a scale below 0, or an integer; in a call: no rank of 2 or more, or
+            unknown features.
+    """
 
     def __init__(self, units, scale, name):
         super().__init__()
@@ -94,6 +110,8 @@ def make_conv2d(
 ):
     """Makes two convolutions, each with ReLU.
 
+    Returns a `Chain`; see the class.
+
     Raises:
         ValueError: another padding; of the callable: not four dimensions, or unknown
             channels.
@@ -106,7 +124,11 @@ def make_conv2d(
 
 
 class Chain(tf.Module):
-    """Layers and functions, one after the other."""
+    """Layers and functions, applied one after the other.
+
+    Args:
+        *steps: callables from a tensor to a tensor.
+    """
 
     def __init__(self, *steps):
         super().__init__()
@@ -119,7 +141,10 @@ class Chain(tf.Module):
 
 
 def make_repeated(filters, units, name="net"):
-    """Makes layers by `repeat`, each the same, and by `stack`, each of another size."""
+    """Makes layers by `repeat`, each the same, and by `stack`, each of another size.
+
+    Returns a `Chain`; see the class.
+    """
     return Chain(
         *[Conv2D(f"{name}/conv/conv_{i}", filters, [3, 3]) for i in (1, 2)],
         lambda x: flatten(tf.nn.max_pool2d(x, [2, 2], 2, "VALID")),
@@ -158,16 +183,33 @@ def dropout(x, keep_prob, seed, is_training=True, noise_shape=None, draws=2):
 
 
 def make_embed_sequence(vocab_size, embed_dim, name="words"):
-    """Makes embeddings of sequences, which an encoder and a decoder may share."""
+    """Makes embeddings of sequences, which an encoder and a decoder may share.
+
+    Returns a `Sequences`; see the class.
+    """
     return Sequences(vocab_size, embed_dim, f"{name}/EmbedSequence")
 
 
 class Embeddings(tf.Module):
-    """A table of vectors, made by the first call."""
+    """A table of vectors, made by the first call of `build`.
+
+    Args:
+        vocab_size: number of rows.
+        embed_dim: size of a vector.
+        path: scope of the variable `embeddings`, float32 [vocab_size, embed_dim].
+
+    Raises:
+        ValueError: in `build`: `vocab_size` or `embed_dim` is 0 or None.
+    """
 
     def __init__(self, vocab_size, embed_dim, path):
         super().__init__()
         self.sizes, self.path, self.embeddings = [vocab_size, embed_dim], path, None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.embeddings is not None
 
     def build(self):
         if not all(self.sizes):
@@ -181,17 +223,33 @@ class Embeddings(tf.Module):
 
 
 class Sequences(Embeddings):
+    """Looks up ids, an int tensor of any shape, as float32 [..., embed_dim]."""
+
     def __call__(self, ids):
         self.build()
         return tf.nn.embedding_lookup(self.embeddings, ids)
 
 
 def make_bow_encoder(vocab_size, embed_dim, sparse_lookup=True, name="text"):
-    """Makes a bag of words: the mean of the embeddings of a document."""
+    """Makes a bag of words: the mean of the embeddings of a document.
+
+    Returns a `BagOfWords`; see the class.
+    """
     return BagOfWords(vocab_size, embed_dim, sparse_lookup, f"{name}/bow_encoder")
 
 
 class BagOfWords(Embeddings):
+    """The mean of the embeddings of a document's words.
+
+    A call takes ids, [batch, length] ints, and returns float32 [batch, embed_dim].
+
+    Args:
+        vocab_size: number of rows.
+        embed_dim: size of a vector.
+        sparse_lookup: whether 0 is padding; a document of nothing else has row 0.
+        path: scope of the variable `embeddings`.
+    """
+
     def __init__(self, vocab_size, embed_dim, sparse_lookup, path):
         super().__init__(vocab_size, embed_dim, path)
         self.sparse_lookup = sparse_lookup

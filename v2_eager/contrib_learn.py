@@ -63,6 +63,12 @@ def fit_and_predict(x, y, kernel, steps, options=()):
 
 
 class Line(tf.Module):
+    """A linear model without a bias: a call takes [n, features] and returns [n, units].
+
+    Args:
+        kernel: [features, units] float array.
+    """
+
     def __init__(self, kernel):
         super().__init__()
         self.kernel = tf.Variable(kernel, name="kernel")
@@ -71,42 +77,63 @@ class Line(tf.Module):
         return tf.matmul(x, self.kernel)
 
 
+ITERATIONS_PER_LOOP = 100
+"""Steps of one call of a `tf.function`: a call costs more than a step on a TPU."""
+
+
 def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
     """Trains by `TPUEstimator`, on a TPU or, without a name, on what there is."""
     # --- model
     strategy = tpu_strategy(tpu_name) if tpu_name else tf.distribute.get_strategy()
     with strategy.scope():
         model = Line(kernel)
+        global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+    optimizer = optimizers.GradientDescent(0.125)
 
     def replica(x, y):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(model(x) - y))
-        return loss, tape.gradient(loss, model.kernel)
+            share = loss / strategy.num_replicas_in_sync  # the optimizer sums
+        optimizer.apply_gradients([(tape.gradient(share, model.kernel), model.kernel)])
+        return loss
 
     @tf.function
-    def train_step(batch):
-        loss, gradient = (
-            strategy.reduce("MEAN", parts, axis=None)
-            for parts in strategy.run(replica, batch)
-        )
-        refuse_nan(loss)  # out here: a TPU compiles no assertion
-        model.kernel.assign_sub(0.125 * gradient)  # out here it reaches every replica
+    def train_steps(batches, count):
+        losses = tf.zeros([], model.kernel.dtype)
+        for _ in tf.range(count):
+            loss = strategy.run(replica, next(batches))
+            losses += strategy.reduce("MEAN", loss, axis=None)
+            global_step.assign_add(1)
+        return losses
+
+    def answers(x, y):
+        scores = model(x)
+        return tf.reduce_mean(tf.square(scores - y)), scores, y
+
+    loss, mae = metrics.Mean(), metrics.MeanAbsoluteError()
+
+    @tf.function
+    def evaluate_step(batch):
+        value, *parts = strategy.run(answers, batch)
+        scores, labels = (strategy.gather(part, axis=0) for part in parts)
+        loss.update_state(strategy.reduce("MEAN", value, axis=None))
+        mae.update_state(labels, scores)
 
     # --- run
     data = tf.data.Dataset.from_tensor_slices((x, y))
-    batches = data.repeat().batch(batch_size, drop_remainder=True).take(max_steps)
+    batches = data.repeat().batch(batch_size, drop_remainder=True)
+    batches = iter(strategy.experimental_distribute_dataset(batches))
+    while (left := max_steps - global_step) > 0:
+        losses = train_steps(batches, tf.minimum(left, ITERATIONS_PER_LOOP))
+        refuse_nan(losses)  # out here: a TPU compiles no assertion
+    batches = data.batch(batch_size, drop_remainder=True)
     for batch in strategy.experimental_distribute_dataset(batches):
-        train_step(batch)
-    loss, mae = metrics.Mean(), metrics.MeanAbsoluteError()
-    for inputs, labels in data.batch(batch_size, drop_remainder=True):
-        scores = model(inputs)
-        loss.update_state(tf.reduce_mean(tf.square(scores - labels)))
-        mae.update_state(labels, scores)
+        evaluate_step(batch)
     return {
         "evaluated": {
             "loss": loss.result().numpy(),
             "mae": mae.result().numpy(),
-            "global_step": np.int64(max_steps),
+            "global_step": global_step.numpy(),
         },
         "predictions": model(tf.constant(x)).numpy(),
     }

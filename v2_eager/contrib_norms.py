@@ -33,7 +33,10 @@ def make_batch_norm(
     zero_debias=False,
     name="net",
 ):
-    """Makes a batch normalization, whose updates are collected and run."""
+    """Makes a batch normalization, whose updates are collected and run.
+
+    Returns an `Activated`; see the class.
+    """
     norm = ContribBatchNorm(
         decay,
         center,
@@ -47,7 +50,14 @@ def make_batch_norm(
 
 
 class Activated(tf.Module):
-    """A layer, and the function of `tf.nn` that is applied to its output, or None."""
+    """A layer, and the function of `tf.nn` that is applied to its output, or None.
+
+    A call passes x and all else on to the layer.
+
+    Args:
+        layer: callable from x and further arguments to a tensor.
+        activation: name of a function of `tf.nn`, or None.
+    """
 
     def __init__(self, layer, activation):
         super().__init__()
@@ -74,11 +84,26 @@ def moving_variance(batches, decay=0.999, fused=None):
 
 
 def make_critic(units, decay=0.999, name="critic"):
-    """Makes a critic that is asked twice: the real first, then what is generated."""
+    """Makes a critic that is asked twice: the real first, then what is generated.
+
+    Returns a `Critic`; see the class.
+    """
     return Critic(units, decay, name)
 
 
 class Critic(tf.Module):
+    """A critic that scores the real batch first, then the generated one.
+
+    A call takes two [batch, features] float32 tensors and returns their scores, [batch,
+    1] each. It updates the moving statistics twice, in this order.
+
+    Args:
+        units: size of the hidden layer, whose output is normalized.
+        decay: share of the moving statistics that an update keeps.
+        name: scope of the variables `hidden/weights`, `hidden/BatchNorm/…`,
+            `score/weights` and `score/biases`.
+    """
+
     def __init__(self, units, decay, name):
         super().__init__()
         self.hidden = FullyConnected(
@@ -100,11 +125,27 @@ def in_place(decay, name):
 
 
 def make_normalized(filters, units, decay=0.999, name="net"):
-    """Makes a convolution and a dense layer, with `normalizer_fn` and no biases."""
+    """Makes a convolution and a dense layer, with `normalizer_fn` and no biases.
+
+    Returns a `Normalized`; see the class.
+    """
     return Normalized(filters, units, decay, name)
 
 
 class Normalized(tf.Module):
+    """A convolution and a dense layer, each with a batch norm in place of biases.
+
+    A call takes x, [batch, height, width, channels] float32, and `is_training`, a bool.
+    It returns [batch, units], after ReLU. Height, width and channels must be known.
+
+    Args:
+        filters: number of channels of the 3 x 3 convolution.
+        units: size of the output.
+        decay: share of the moving statistics that an update keeps.
+        name: scope of the variables `conv/weights`, `conv/BatchNorm/…`,
+            `scores/weights` and `scores/BatchNorm/…`.
+    """
+
     def __init__(self, filters, units, decay, name):
         super().__init__()
         conv, scores = f"{name}/conv", f"{name}/scores"
@@ -126,7 +167,10 @@ def make_layer_norm(
     activation=None,
     name="net",
 ):
-    """Makes layer normalization, over all axes of an example and not just the last."""
+    """Makes layer normalization, over all axes of an example and not just the last.
+
+    Returns an `Activated`; see the class.
+    """
     norm = norms.LayerNorm(
         begin_norm_axis, begin_params_axis, center, scale, f"{name}/LayerNorm"
     )
@@ -134,7 +178,10 @@ def make_layer_norm(
 
 
 def make_instance_norm(center=True, scale=True, epsilon=1e-6, name="net"):
-    """Makes instance normalization: over space, each example and channel on its own."""
+    """Makes instance normalization: over space, each example and channel on its own.
+
+    Returns a `norms.InstanceNorm`; see the class.
+    """
     return norms.InstanceNorm(center, scale, epsilon, f"{name}/InstanceNorm")
 
 
@@ -147,7 +194,10 @@ def make_group_norm(
     epsilon=1e-6,
     name="net",
 ):
-    """Makes group normalization: over space and the channels of a group."""
+    """Makes group normalization: over space and the channels of a group.
+
+    Returns a `norms.GroupNorm`; see the class.
+    """
     path = f"{name}/GroupNorm"
     return norms.GroupNorm(
         groups, channels_axis, reduction_axes, center, scale, epsilon, path
@@ -187,6 +237,17 @@ def train(x, y, start, steps, rate, options=()):
 
 
 class Classifier(tf.Module):
+    """A hidden layer with ReLU and a batch norm of contrib, then the logits.
+
+    A call takes x, [n, features] floats, and returns the logits, [n, classes]. It is
+    always in training: it updates the moving statistics.
+
+    Args:
+        units: size of the hidden layer.
+        classes: number of the logits.
+        fused: see `ContribBatchNorm`; False for float64.
+    """
+
     def __init__(self, units, classes, fused):
         super().__init__()
         norm = ContribBatchNorm(0.9, fused=fused, name="hidden/BatchNorm")

@@ -103,6 +103,12 @@ def train_scaled(x, y, start, steps, rate, scaling):
 
 
 class Line(tf.Module):
+    """A linear model and its loss, from initial values.
+
+    Args:
+        start: {"kernel": [features, units] array, "bias": [units] array}.
+    """
+
     def __init__(self, start):
         super().__init__()
         self.kernel, self.bias = variables_of(start).values()

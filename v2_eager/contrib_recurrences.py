@@ -32,6 +32,8 @@ __all__ = [
 def make_conv_lstm(channels, kernel, sizes, use_bias=True, name="reader"):
     """Makes an LSTM of maps, whose products are convolutions.
 
+    Returns a `FilmReader`; see the class.
+
     Returns:
         Callable from a [batch, time, sizes...] float tensor, and optionally the
         lengths, [batch] ints, and a state, a pair of [batch, ..., channels], to the
@@ -46,7 +48,14 @@ def make_conv_lstm(channels, kernel, sizes, use_bias=True, name="reader"):
 
 
 class FilmReader(tf.Module):
-    """A cell of maps, traced once for all sizes."""
+    """A cell whose inputs are maps, traced once for all sizes.
+
+    A call takes x, [batch, time, sizes...] floats, and optionally lengths, [batch]
+    ints, and a state. It returns the outputs, zero past the end, and the last state.
+
+    Args:
+        cell: such as a `ConvLSTMCell`.
+    """
 
     def __init__(self, cell):
         super().__init__()
@@ -61,7 +70,7 @@ class FilmReader(tf.Module):
 
 
 def predict_frames(films, start, steps, rate=0.01):
-    """Trains two layers of maps to tell the next frame, and goes on by itself."""
+    """Trains two layers of maps to predict the next frame, then frames of its own."""
     # --- cells
     x, layers = tf.constant(films), []
     depth = films.shape[-1]
@@ -96,13 +105,19 @@ def predict_frames(films, start, steps, rate=0.01):
 
 
 def make_group_lstm(units, groups, projected=None, forget_bias=1.0, name="reader"):
-    """Makes an LSTM in groups, none of which sees the inputs and state of another."""
+    """Makes an LSTM in groups, none of which sees the inputs and state of another.
+
+    Returns a `Reader`; see the class.
+    """
     options = {"name": f"{name}/rnn/glstm_cell", "forget_bias": forget_bias}
     return Reader(GLSTMCell(units, DRAW, projected, groups, **options))
 
 
 def make_sru(units, name="reader"):
-    """Makes a unit whose gates see the input alone."""
+    """Makes a unit whose gates see the input alone.
+
+    Returns a `Reader`; see the class.
+    """
     return Reader(SRUCell(units, f"{name}/rnn/sru_cell", DRAW))
 
 

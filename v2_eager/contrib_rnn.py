@@ -22,7 +22,10 @@ STACK = "stack_bidirectional_rnn/cell_"
 
 
 def make_attention(units, window, size=None, hidden=None, name="reader"):
-    """Makes a GRU that attends to its last outputs."""
+    """Makes a GRU that attends to its last outputs.
+
+    Returns a `Reader`; see the class.
+    """
     path = f"{name}/rnn/attention_cell_wrapper"
     cell = gru(units, path)
     return Reader(
@@ -31,14 +34,20 @@ def make_attention(units, window, size=None, hidden=None, name="reader"):
 
 
 def make_highway(units, coupled=True, carry_bias=1.0, name="reader"):
-    """Makes a GRU between whose inputs and outputs a gate decides."""
+    """Makes a GRU between whose inputs and outputs a gate decides.
+
+    Returns a `Reader`; see the class.
+    """
     path = f"{name}/rnn"
     cell = gru(units, path)
     return Reader(rnn.HighwayWrapper(cell, coupled, carry_bias, path, DRAW))
 
 
 def make_projections(units, inputs, outputs, name="reader"):
-    """Makes an LSTM behind a layer, with another layer behind it."""
+    """Makes an LSTM behind a layer, with another layer behind it.
+
+    Returns a `Reader`; see the class.
+    """
     behind = f"{name}/rnn/output_projection_wrapper"
     before = f"{behind}/input_projection_wrapper"
     cell = basic_lstm(units, before)
@@ -47,18 +56,35 @@ def make_projections(units, inputs, outputs, name="reader"):
 
 
 def make_embedding_reader(units, classes, size, name="reader"):
-    """Makes a GRU that reads words, by a table of vectors."""
+    """Makes a GRU that reads words, by a table of vectors.
+
+    Returns a `Reader`; see the class.
+    """
     path = f"{name}/rnn/embedding_wrapper"
     cell = rnn.EmbeddingWrapper(gru(units, path), classes, size, DRAW, path)
     return Reader(cell, dtype=tf.float32)
 
 
 def make_static_both_ways(units, name="reader"):
-    """Makes two LSTMs that are unrolled, one of which reads from the end."""
+    """Makes two LSTMs that are unrolled, one of which reads from the end.
+
+    Returns a `StaticBothWays`; see the class.
+    """
     return StaticBothWays(units, f"{name}/bidirectional_rnn")
 
 
 class StaticBothWays(tf.Module):
+    """Two LSTMs, unrolled by Python, the second of which reads from the end.
+
+    A call takes x, [batch, time, depth] floats of known time, and optionally lengths,
+    [batch] ints. It returns the list of outputs, [batch, 2 * units] each, and both last
+    states (c, h). Each new time or batch size makes a trace.
+
+    Args:
+        units: size of both parts of each state.
+        path: scope of `fw/basic_lstm_cell/…` and `bw/basic_lstm_cell/…`.
+    """
+
     def __init__(self, units, path):
         super().__init__()
         self.cells = [basic_lstm(units, f"{path}/{way}") for way in ("fw", "bw")]
@@ -74,11 +100,27 @@ class StaticBothWays(tf.Module):
 
 
 def make_stack_both_ways(units, layers, name="reader"):
-    """Makes layers of GRUs: each reads the outputs of both ways of the layer below."""
+    """Makes layers of GRUs: each reads the outputs of both ways of the layer below.
+
+    Returns a `StackBothWays`; see the class.
+    """
     return StackBothWays(units, layers, f"{name}/{STACK}")
 
 
 class StackBothWays(tf.Module):
+    """Layers of GRUs: each reads the outputs of both ways of the layer below.
+
+    A call takes x, [batch, time, depth] floats, and the lengths, [batch] ints. It
+    returns the outputs of the last layer, [batch, time, 2 * units], and the tuples of
+    last states of both ways.
+
+    Args:
+        units: size of each state.
+        layers: number of layers.
+        path: prefix of the scopes, to which a layer's number is added:
+            `…0/bidirectional_rnn/fw/gru_cell/…`.
+    """
+
     def __init__(self, units, layers, path):
         super().__init__()
         self.forward, self.backward = (
@@ -175,7 +217,7 @@ def cudnn_gru_to_keras(
 
 
 def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
-    """Trains LSTMs to tell the next word, piece by piece, and keeps their state."""
+    """Trains LSTMs to predict the next word, piece by piece, and keeps their state."""
     # --- model
     batch, steps = words.shape[0], (words.shape[1] - 1) // pieces
     model = LanguageModel(start, layers)
@@ -211,7 +253,15 @@ def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
 
 
 class LanguageModel(tf.Module):
-    """Vectors of words, LSTMs, and a softmax, from their values in a checkpoint."""
+    """Embeddings, LSTMs and a softmax layer, from their values in a checkpoint.
+
+    A call takes words, [batch, time] ints, and the LSTMs' states. It returns the
+    logits, [batch, time, words], and the new states.
+
+    Args:
+        start: {name: float32 array} of all variables; see `train_language_model`.
+        layers: number of LSTMs.
+    """
 
     def __init__(self, start, layers):
         super().__init__()
@@ -223,7 +273,7 @@ class LanguageModel(tf.Module):
         _, units = start["embedding"].shape
         cells = [rnn.LSTMBlockCell(units, 0.0, name=path(i)) for i in range(layers)]
         self.cell = rnn.MultiRNNCell(cells)
-        self.cell.build(units, tf.float32)
+        self.cell.build(units, self.embedding.dtype)
         weights = [weight for cell in cells for weight in (cell.kernel, cell.bias)]
         for variable in weights:
             variable.assign(start[variable.name[:-2]])

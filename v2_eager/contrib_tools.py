@@ -24,7 +24,7 @@ __all__ = [
 
 
 def run_tests(x, expected):
-    """Runs a test class both in a graph and eagerly, and tells what came of it."""
+    """Runs a test class both in a graph and eagerly, and returns the results."""
     values, modes, set_ups = [], [], []
 
     # --- test
@@ -162,6 +162,7 @@ def project(images, transforms, interpolation="NEAREST", output_shape=None):
     batch = batch if rank == 4 else batch[tf.newaxis]
     if output_shape is None:
         output_shape = tf.shape(batch)[1:3]
+    # tf.keras.ops.image.affine_transform would give images of the old size only.
     output = tf.raw_ops.ImageProjectiveTransformV3(
         images=batch,
         transforms=transforms,

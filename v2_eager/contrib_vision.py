@@ -21,7 +21,9 @@ __all__ = [
 
 
 def make_keypoints(temperature=None, name="net"):
-    """Makes a layer that tells where each channel is strong: a spatial softmax.
+    """Makes a spatial softmax: the expected row and column of each channel.
+
+    Returns a `SpatialSoftmax`; see the class.
 
     Returns:
         Callable from a [batch, height, width, channels] float tensor to [batch, 2 *
@@ -32,7 +34,17 @@ def make_keypoints(temperature=None, name="net"):
 
 
 class SpatialSoftmax(tf.Module):
-    """Where each channel is strong, as its softmax expects it."""
+    """The expected row and column of each channel, by a softmax over its pixels.
+
+    A call takes [batch, height, width, channels] floats and returns [batch, 2 *
+    channels]: for each channel the row and the column, from -1 to 1. Of 1.15.5's
+    `tensorflow/contrib/layers/python/layers/layers.py`.
+
+    Args:
+        temperature: initial value of the variable that the channels are divided by, a
+            float.
+        name: scope of the variable `spatial_softmax/temperature`, a float32 scalar.
+    """
 
     def __init__(self, temperature, name):
         super().__init__()
@@ -52,18 +64,36 @@ class SpatialSoftmax(tf.Module):
 
 
 def make_gdn(inverse=False, name="net"):
-    """Makes a generalized divisive normalization, as image compression has it."""
+    """Makes a generalized divisive normalization, as image compression has it.
+
+    Returns a `GDN`; see the class.
+    """
     return GDN(inverse, f"{name}/gdn")
 
 
 class GDN(tf.Module):
-    """x / sqrt(beta + gamma x²); the variables are roots, so both stay positive."""
+    """x / sqrt(beta + gamma x²); the variables are roots, so both stay positive.
+
+    The sum is over the channels of a pixel. A call takes and returns [batch, height,
+    width, channels] floats. The first call makes the variables. It follows
+    `tf.contrib.layers.gdn` (Ballé, Laparra and Simoncelli, 2016).
+
+    Args:
+        inverse: whether it multiplies instead, as a decoder does.
+        path: scope of the variables `reparam_beta`, [channels], and `reparam_gamma`,
+            [channels, channels].
+    """
 
     beta_min, gamma_init, offset = 1e-6, 0.1, 2**-18
 
     def __init__(self, inverse, path):
         super().__init__()
         self.inverse, self.path, self.beta = inverse, path, None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.beta is not None
 
     def build(self, channels, dtype):
         if self.beta is None:
@@ -106,18 +136,36 @@ def at_least(x, bound):
 
 
 def make_in_plane(size, stride=1, activation="relu", name="net"):
-    """Makes a convolution of one channel, which all channels share."""
+    """Makes a convolution of one channel, which all channels share.
+
+    Returns an `InPlane`; see the class.
+    """
     activation = getattr(tf.nn, activation) if activation else None
     return InPlane(f"{name}/ConvInPlane", size, stride, activation)
 
 
 class InPlane(tf.Module):
-    """A convolution with one kernel for all channels, and biases of their own."""
+    """A convolution with one kernel for all channels, and biases of their own.
+
+    A call takes [batch, height, width, channels] floats and returns [batch, new height,
+    new width, channels], padded by SAME. The first call makes the variables.
+
+    Args:
+        path: scope of the variables `weights`, [*size, 1, 1], and `biases`, [channels].
+        size: [height, width] of the kernel.
+        stride: between outputs, both ways.
+        activation: function, or None.
+    """
 
     def __init__(self, path, size, stride, activation):
         super().__init__()
         self.path, self.size, self.stride = path, size, stride
         self.activation, self.weights = activation, None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.weights is not None
 
     def build(self, channels, dtype):
         if self.weights is None:
@@ -140,11 +188,20 @@ class InPlane(tf.Module):
 
 
 def make_volumes(filters, name="net"):
-    """Makes a network of volumes: convolved, pooled in two ways, and enlarged again."""
+    """Makes a network of volumes: convolved, pooled in two ways, and enlarged again.
+
+    Returns a `Volumes`; see the class.
+    """
     return Volumes(filters, name)
 
 
 class Conv3D(Layer):
+    """A 3 x 3 x 3 convolution of volumes, [batch, depth, height, width, channels].
+
+    `keras.layers.Conv3D` pads by "valid" and has no activation by default; its
+    variables have other names.
+    """
+
     def check_rank(self, rank):
         if rank != 5:
             raise ValueError(f"expected ndim=5, found ndim={rank}")
@@ -157,6 +214,12 @@ class Conv3D(Layer):
 
 
 class Conv3DTranspose(Conv3D):
+    """A transposed 3 x 3 x 3 convolution, which doubles each side of a volume.
+
+    `keras.layers.Conv3DTranspose` pads by "valid" and has no activation by default; its
+    variables have other names.
+    """
+
     def shape(self, channels):
         return [3, 3, 3, self.units, channels]
 
@@ -167,6 +230,16 @@ class Conv3DTranspose(Conv3D):
 
 
 class Volumes(tf.Module):
+    """A convolution of volumes, pooled by maximum and average, and enlarged again.
+
+    A call takes [batch, depth, height, width, channels] floats of even sizes and
+    returns [batch, depth, height, width, filters[1]].
+
+    Args:
+        filters: list of the two numbers of channels.
+        name: scope of the variables `Conv/…` and `Conv3d_transpose/…`.
+    """
+
     def __init__(self, filters, name):
         super().__init__()
         self.smaller = Conv3D(f"{name}/Conv", filters[0])

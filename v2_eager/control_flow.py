@@ -205,16 +205,31 @@ def polynomial(coefficients, x, ascending=False):
 
 
 def make_repeated(name="repeated"):
-    """Makes a dense layer that a loop applies again and again to its own output."""
+    """Makes a dense layer that a loop applies again and again to its own output.
+
+    Returns a `Repeated`; see the class.
+    """
     return Repeated(name)
 
 
 class Repeated(tf.Module):
-    """Variables are made before the loop, which would make them once a step."""
+    """A tanh layer that a loop applies again and again to its own output.
+
+    A call takes x, [batch, features] floats, and `times`, an int or an int tensor, and
+    returns a tensor like x. The first call makes the variables, before the loop.
+
+    Args:
+        path: scope of the variables `kernel`, [features, features], and `bias`.
+    """
 
     def __init__(self, path):
         super().__init__()
         self.path, self.kernel = path, None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.kernel is not None
 
     def __call__(self, x, times):
         # --- build

@@ -130,15 +130,39 @@ def leaky_relu_parts(x, leak=0.2):
 
 
 def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"):
-    """Makes batch normalization by hand, with moving statistics for inference."""
+    """Makes batch normalization by hand, with moving statistics for inference.
+
+    Returns a `BatchNorm`; see the class.
+    """
     return BatchNorm(momentum, epsilon, fused, name)
 
 
 class BatchNorm(tf.Module):
+    """Batch normalization by hand, with moving statistics for inference.
+
+        y = gamma (x - mean) / sqrt(variance + epsilon) + beta
+
+    over all axes but the last. A call takes x, [..., channels] floats, and `training`,
+    a bool, and returns a tensor of the same shape. In training it updates the moving
+    statistics. The first call makes the variables.
+
+    Args:
+        momentum: share of the moving statistics that an update keeps.
+        epsilon: added to the variance; fused, 1.001e-5 at least, as in 1.15.
+        fused: whether one kernel does it all, of [batch, height, width, channels]
+            float32.
+        name: scope of `gamma`, `beta`, `moving_mean` and `moving_variance`, [channels].
+    """
+
     def __init__(self, momentum, epsilon, fused, name):
         super().__init__()  # whose name would have to be an identifier, without a "/"
         self.momentum, self.epsilon, self.fused = momentum, epsilon, fused
         self.gamma, self.path = None, name
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.gamma is not None
 
     def __call__(self, x, training):
         x = tf.convert_to_tensor(x)
@@ -180,6 +204,8 @@ class BatchNorm(tf.Module):
 
 def fused_batch_norm(x, scale, offset, epsilon):
     """The kernel behind `tf.nn.fused_batch_norm`, which has no public name any more."""
+    # tf.nn.moments and tf.nn.batch_normalization would round otherwise, and give the
+    # biased variance.
     return tf.raw_ops.FusedBatchNormV3(
         x=x, scale=scale, offset=offset, mean=[], variance=[], epsilon=epsilon
     )[:3]

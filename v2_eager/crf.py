@@ -154,16 +154,35 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params)
 
 
 def make_crf(name="crf"):
-    """Makes a CRF that owns its transitions, to train and to tag with."""
+    """Makes a CRF that owns its transitions, to train and to tag with.
+
+    Returns a `Crf`; see the class.
+    """
     return Crf(name)
 
 
 class Crf(tf.Module):
-    """The transitions under their name in v1, made by the first call."""
+    """A linear-chain CRF with its transitions, made by the first call.
+
+    A call takes scores, [batch, time, tags] float32, tags, [batch, time] ints, and
+    lengths, [batch] ints. It returns the log-likelihoods, [batch], the best tags,
+    [batch, time], and their scores, [batch].
+
+    Args:
+        name: scope of the variable `transitions`, [tags, tags].
+
+    Raises:
+        ValueError: in a call: the number of tags is unknown.
+    """
 
     def __init__(self, name):
         super().__init__()  # whose name would have to be an identifier, without a "/"
         self.path, self.transitions = name, None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.transitions is not None
 
     def __call__(self, inputs, tag_indices, sequence_lengths):
         # --- variable

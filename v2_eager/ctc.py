@@ -49,9 +49,10 @@ def ctc_loss_with_options(
     ctc_merge_repeated=True,
     ignore_longer_outputs_than_inputs=False,
 ):
-    """As `ctc_loss`, with what else could be said."""
+    """As `ctc_loss`, with its other options."""
     indices, values, _ = labels
-    return tf.raw_ops.CTCLoss(  # public, and with a gradient
+    # tf.nn.ctc_loss, which calls this op for sparse labels, would take no options.
+    return tf.raw_ops.CTCLoss(
         inputs=logits,
         labels_indices=indices,
         labels_values=values,
@@ -63,13 +64,13 @@ def ctc_loss_with_options(
 
 
 def greedy_decode(logits, lengths, merge_repeated=True):
-    """Takes the likeliest class of every step, without blanks."""
+    """Takes the most probable class of every step, without blanks."""
     (decoded,), scores = tf.nn.ctc_greedy_decoder(logits, lengths, merge_repeated)
     return tf.sparse.to_dense(decoded, -1), scores
 
 
 def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
-    """Takes the likeliest labels, summed over their alignments, by a beam search."""
+    """Takes the most probable labels, over all alignments, by a beam search."""
     (decoded,), scores = tf.nn.ctc_beam_search_decoder(logits, lengths, beam_width)
     found = tf.sparse.to_dense(decoded, -1)
     return (without_repeats(found) if merge_repeated else found), scores
@@ -101,7 +102,7 @@ def keras_cost(labels, probabilities, lengths, label_lengths):
 
 
 def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=1):
-    """`K.ctc_decode`: the labels that a softmax tells, by one path or a beam search."""
+    """`K.ctc_decode`: the labels of a softmax, greedily or by a beam search."""
     logits, lengths = logits_of(probabilities), tf.cast(lengths, tf.int32)
     if greedy:
         found, scores = tf.nn.ctc_greedy_decoder(logits, lengths)
@@ -157,6 +158,14 @@ def train_recognizer(inputs, lengths, labels, start, steps, rate=0.25):
 
 
 class Recognizer(tf.Module):
+    """A linear layer from frames to the logits of the CTC loss.
+
+    A call takes [batch, time, depth] floats and returns [time, batch, classes].
+
+    Args:
+        start: {"kernel": [depth, classes] array, "bias": [classes] array}.
+    """
+
     def __init__(self, start):
         super().__init__()
         self.kernel, self.bias = (

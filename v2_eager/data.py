@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from v2_eager.numerics import optimizers
+
 __all__ = [
     "from_constant",
     "from_placeholder",
@@ -195,12 +197,13 @@ def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
     dataset = dataset.batch(size, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
     # --- step
     weights = tf.Variable(tf.zeros([x.shape[1], 1], x.dtype))
+    optimizer = optimizers.GradientDescent(rate)
 
     def step(features, labels):
         with tf.GradientTape() as tape:
             error = tf.matmul(features, weights)[:, 0] - labels
             loss = tf.reduce_mean(tf.square(error))
-        weights.assign_sub(rate * tape.gradient(loss, weights))
+        optimizer.apply_gradients([(tape.gradient(loss, weights), weights)])
         return loss
 
     # --- run

@@ -135,7 +135,11 @@ def part_of(x, y, index, count):
 
 
 class Line(tf.Module):
-    """Kernel, bias and global step, made in this order."""
+    """A linear model: kernel, bias and global step, made in this order.
+
+    Args:
+        start: [kernel, bias], [features, units] and [units] arrays.
+    """
 
     def __init__(self, start):
         super().__init__()
@@ -229,8 +233,9 @@ def synchronous_task(options, x, y, start):
         loss, gradients = line.gradients(x, y)
         context = tf.distribute.get_replica_context()
         # The copies of the weights stay equal, since all apply the same gradient.
-        means = context.all_reduce("MEAN", gradients)
-        momentum.apply_gradients(zip(means, line.weights), line.global_step)
+        pairs = zip(context.all_reduce("MEAN", gradients), line.weights)
+        # By itself apply_gradients sums, and a step would be `workers` times as large.
+        momentum.apply_gradients(pairs, line.global_step, aggregate=False)
         return loss
 
     @tf.function
@@ -252,6 +257,7 @@ def synchronous_task(options, x, y, start):
             checkpoint_interval=options.save_steps,
         )
         # --- run
+        manager.save(line.global_step)  # before the first step, as a session did
         losses = []
         while line.global_step < options.steps:
             losses.append(step(next(batches)).numpy())
@@ -272,6 +278,7 @@ def asynchronous_task(cluster, options, x, y, start):
     coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
     with strategy.scope():  # variables on the parameter servers in turn
         line = Line(start)
+    descent = optimizers.GradientDescent(RATE, use_locking=True)
     parts = cluster.num_tasks("worker")
 
     def feed():  # called on each worker
@@ -283,9 +290,7 @@ def asynchronous_task(cluster, options, x, y, start):
     def replica(batch, index):
         part = part_of(*batch, index, parts)
         _, gradients = line.gradients(*part, loss=options.loss)
-        for weight, gradient in zip(line.weights, gradients):
-            weight.assign_sub(RATE * gradient)  # a resource: always locked
-        line.global_step.assign_add(1)
+        descent.apply_gradients(zip(gradients, line.weights), line.global_step)
 
     @tf.function
     def step(batches, index):

@@ -1,6 +1,8 @@
 """`tf.estimator.Estimator`, `model_fn`, `input_fn` → a module, a dataset, a loop."""
 
+import contextlib
 import dataclasses
+import itertools
 import tempfile
 
 import tensorflow as tf
@@ -30,7 +32,17 @@ def parse_hparams(text):
 
 @dataclasses.dataclass
 class Settings(HParams):
-    """The hyperparameters: a typo is an error, and an editor completes their names."""
+    """The hyperparameters: a typo is an error, and an editor completes their names.
+
+    Args:
+        hidden: list of the hidden layers' sizes.
+        activation: name of a function of `tf.nn`.
+        classes: number of the logits.
+        rate: learning rate.
+        momentum: of the optimizer.
+        batch_size: rows of a batch.
+        shuffle: whether training reads the rows in random order.
+    """
 
     hidden: list[int] = dataclasses.field(default_factory=lambda: [4])
     activation: str = "relu"
@@ -42,7 +54,15 @@ class Settings(HParams):
 
 
 class Classifier(tf.Module):
-    """Dense layers, under the names that `tf.layers` gave their variables."""
+    """Dense layers, under the names that `tf.layers` gave their variables.
+
+    A call takes x, [n, inputs] floats, and returns the logits, [n, classes].
+
+    Args:
+        inputs: number of features.
+        dtype: of the variables, a float dtype.
+        hparams: `Settings`.
+    """
 
     def __init__(self, inputs, dtype, hparams):
         super().__init__()
@@ -66,7 +86,15 @@ class Classifier(tf.Module):
 
 
 class Trainer(tf.Module):
-    """A model, its optimizer and its step: all that a checkpoint must hold."""
+    """A model, its optimizer and its step: all that a checkpoint must hold.
+
+    `classify` and `predict` take x, [n, features] floats, `train_step` a batch (x,
+    labels), `evaluate` a dataset of batches. Each is a `tf.function`.
+
+    Args:
+        features: [n, features] array, for its size and dtype.
+        hparams: `Settings`.
+    """
 
     def __init__(self, features, hparams):
         super().__init__()
@@ -78,7 +106,7 @@ class Trainer(tf.Module):
         self.global_step = tf.Variable(
             0, trainable=False, dtype=tf.int64, name="global_step"
         )
-        # Of any number of rows: a shorter last batch is not traced anew.
+        # Of any number of rows: a shorter last batch makes no new trace.
         rows = tf.TensorSpec([None, inputs], dtype, name="x")
         self.classify = tf.function(self._classify, input_signature=[rows])
         self.predict = tf.function(self._predict, input_signature=[rows])
@@ -141,12 +169,14 @@ def eval_batches(data, hparams):
     return tf.data.Dataset.from_tensor_slices(data).batch(hparams.batch_size)
 
 
-def trained(data, hparams, steps):
+def trained(data, hparams, steps, model_dir=None):
+    """A `Trainer` after so many steps, with checkpoints if there is a directory."""
     tf.random.set_seed(SEED)  # of the whole process: `shuffle` needs it
     trainer = Trainer(data[0], hparams)
-    batches = train_batches(data, hparams)
-    for _ in range(steps_to_take(0, steps) if steps else 0):
-        trainer.train_step(*next(batches))
+    with saved(trainer, model_dir) if model_dir else contextlib.nullcontext():
+        batches = train_batches(data, hparams)
+        for batch in itertools.islice(batches, steps_to_take(0, steps) if steps else 0):
+            trainer.train_step(*batch)
     return trainer
 
 
@@ -158,6 +188,18 @@ def checkpoints(trainer, model_dir, keep=5):
     )
     manager.restore_or_initialize()
     return manager
+
+
+@contextlib.contextmanager
+def saved(trainer, model_dir):
+    """Restores, and saves before and after the block, as an Estimator's `train` did.
+
+    After an exception it does not save. An Estimator saved every 600 seconds, too.
+    """
+    manager = checkpoints(trainer, model_dir)
+    manager.save(trainer.global_step)
+    yield
+    manager.save(trainer.global_step)
 
 
 def as_numpy(tensors):
@@ -172,13 +214,14 @@ def train(data, runs, hparams=""):
         for run in runs:
             tf.random.set_seed(SEED)  # of the whole process: `shuffle` needs it
             trainer = Trainer(data[0], hparams)
-            manager = checkpoints(trainer, model_dir)
-            batches = train_batches(data, hparams)  # a run begins at the first batch
-            for _ in range(steps_to_take(trainer.global_step.numpy(), **run)):
-                losses.append(trainer.train_step(*next(batches)).numpy())
-                # What was a hook is a line of the loop.
-                weights.append([w.numpy() for w in trainer.model.trainable_variables])
-            manager.save(trainer.global_step)
+            with saved(trainer, model_dir):
+                batches = train_batches(data, hparams)  # a run begins at the first one
+                count = steps_to_take(trainer.global_step.numpy(), **run)
+                for batch in itertools.islice(batches, count):
+                    losses.append(trainer.train_step(*batch).numpy())
+                    # What was a hook is a line of the loop.
+                    values = [w.numpy() for w in trainer.model.trainable_variables]
+                    weights.append(values)
             steps.append(trainer.global_step.numpy())
         names = sorted(v.name[:-2] for v in trainer.variables)
     return {"losses": losses, "weights": weights, "steps": steps, "names": names}
@@ -318,8 +361,7 @@ def run_main(arguments, data, eval_data):
 
     # --- experiment
     def experiment(hparams, model_dir):
-        trainer = trained(data, hparams, train_steps.value)
-        checkpoints(trainer, model_dir).save(trainer.global_step)
+        trainer = trained(data, hparams, train_steps.value, model_dir)
         if evaluate.value:
             return as_numpy(trainer.evaluate(eval_batches(eval_data, hparams)))
 

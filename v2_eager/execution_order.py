@@ -125,15 +125,33 @@ def count_fetched(xs, fetched=True):
 
 
 def make_centering(momentum=0.9, name="centering"):
-    """Makes a layer that subtracts the batch mean and keeps a moving mean."""
+    """Makes a layer that subtracts the batch mean and keeps a moving mean.
+
+    Returns a `Centering`; see the class.
+    """
     return Centering(momentum, f"{name}/moving_mean")
 
 
 class Centering(tf.Module):
+    """Subtracts the mean of the batch, and keeps a moving mean.
+
+    A call takes x, [batch, features] floats, and returns a tensor of its shape; with
+    `tied=False` the moving mean is not updated. The first call makes the variable.
+
+    Args:
+        momentum: share of the old moving mean that an update keeps.
+        path: name of the variable.
+    """
+
     def __init__(self, momentum, path):
         super().__init__()
         self.momentum, self.path = momentum, path
         self.moving_mean = None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.moving_mean is not None
 
     def __call__(self, x, tied=True):
         if self.moving_mean is None:

@@ -62,6 +62,7 @@ def bucketize(x, boundaries):
 def bucket_of(x, boundaries):
     """How many of the boundaries are not above x, which columns cast to float32."""
     check_boundaries(boundaries)
+    # tf.keras.layers.Discretization would give the same numbers, by a layer of its own.
     return tf.raw_ops.Bucketize(input=tf.cast(x, tf.float32), boundaries=boundaries)
 
 
@@ -112,13 +113,27 @@ def counts(ids, size):
 
 
 def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"):
-    """Makes a counter of the words of a list, and of what is out of vocabulary."""
+    """Makes a counter of the words of a list, and of what is out of vocabulary.
+
+    Returns a `WordCounter`; see the class.
+    """
     if num_oov_buckets and default_value != -1:
         raise ValueError("Can't specify both num_oov_buckets and default_value")
     return WordCounter(words, num_oov_buckets, default_value)
 
 
 class WordCounter(tf.Module):
+    """Counts how often each word of a vocabulary is in a row.
+
+    A call takes words, [n, most] strings or ints, "" or -1 being no word. It returns
+    float32 [n, len(words) + num_oov_buckets].
+
+    Args:
+        words: list of distinct strings or ints, the vocabulary.
+        num_oov_buckets: number of buckets that out-of-vocabulary words are hashed into.
+        default_value: index that out-of-vocabulary words count as; -1 for none.
+    """
+
     def __init__(self, words, num_oov_buckets, default_value):
         super().__init__()
         # --- vocabulary
@@ -130,7 +145,17 @@ class WordCounter(tf.Module):
 
 
 class Vocabulary(tf.Module):
-    """Numbers of words; the tables are made once, and need no initializer to be run."""
+    """A lookup table from words to their indices, int64; -1 where there is no word.
+
+    A call takes strings or ints of any shape. It needs no initializer to be run, as in
+    TensorFlow 1.
+
+    Args:
+        words: list of distinct strings or ints.
+        num_oov_buckets: number of buckets that out-of-vocabulary words are hashed into,
+            their indices after those of the words.
+        default_value: index of out-of-vocabulary words, if there are no buckets.
+    """
 
     def __init__(self, words, num_oov_buckets=0, default_value=-1):
         super().__init__()
@@ -231,16 +256,46 @@ def crossed(words, numbers, buckets, hash_key=None):
 
 
 def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn"):
-    """Makes a table of vectors and combines those of an example, feature by feature."""
+    """Makes a table of vectors and combines those of an example, feature by feature.
+
+    Returns an `Embedding`; see the class.
+    """
     return Embedding(keys, rows, size, combiner, max_norm, name)
 
 
 class Embedding(tf.Module):
+    """Looks up the ids of features in one table and combines the vectors of each row.
+
+    A call takes {key: [n, most] ints}, -1 for no id, and optionally weights of the only
+    feature's ids, [n, most] numbers. It returns float32 [n, size * len(keys)], sorted
+    by key, zeros for a row without ids. The first call makes the table: its name
+    depends on whether there are weights.
+
+    `keras.layers.Embedding` returns a vector for each id: it has no combiner and no
+    weights of ids.
+
+    Args:
+        keys: list of the names of the features.
+        rows: number of ids.
+        size: size of a vector.
+        combiner: "mean", "sum" or "sqrtn", the sum over the root of the number.
+        max_norm: length that longer vectors are scaled down to, or None.
+        name: scope of the variable `input_layer/…_embedding/embedding_weights`.
+
+    Raises:
+        tf.errors.InvalidArgumentError: in a call: an id out of range, or a weight of 0.
+    """
+
     def __init__(self, keys, rows, size, combiner, max_norm, name):
         super().__init__()  # whose name would have to be an identifier, without a "/"
         self.keys, self.rows, self.size = sorted(keys), rows, size
         self.combiner, self.max_norm, self.path = combiner, max_norm, name
         self.table = None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.table is not None
 
     def __call__(self, features, weights=None):
         if self.table is None:
@@ -279,11 +334,31 @@ def combine(table, ids, weights=None, combiner="mean", max_norm=None):
 def make_linear_model(
     words, boundaries, buckets, units=1, sparse_combiner="sum", name="linear"
 ):
-    """Makes a sum of weights: of the age's bucket, an income, words, their crosses."""
+    """Makes a sum of weights: of the age's bucket, an income, words, their crosses.
+
+    Returns a `LinearModel`; see the class.
+    """
     return LinearModel(words, boundaries, buckets, units, sparse_combiner, name)
 
 
 class LinearModel(tf.Module):
+    """A linear model of an age's bucket, an income, words, and crosses of both.
+
+    A call takes {"age": [n], "income": [n] floats, "words": [n, most] strings} and
+    returns float32 [n, units]. All weights are zeros at first. The sums of the columns
+    are added in the order of their names, as `tf.feature_column.linear_model` of 1.15.5
+    did.
+
+    Args:
+        words: list of strings, the vocabulary.
+        boundaries: list of increasing numbers, of the ages.
+        buckets: number of hash buckets of the crosses.
+        units: number of outputs.
+        sparse_combiner: of the words of a row: "sum", "mean" or "sqrtn".
+        name: scope of the variables `linear_model/…/weights` and
+            `linear_model/bias_weights`.
+    """
+
     def __init__(self, words, boundaries, buckets, units, sparse_combiner, name):
         super().__init__()
         self.vocabulary, self.boundaries = Vocabulary(words), boundaries
@@ -355,6 +430,19 @@ def train_wide_and_deep(
 
 
 class WideAndDeep(tf.Module):
+    """A linear model and a network of one hidden layer, whose outputs are added.
+
+    A call takes {"age": [n], "income": [n] floats, "words": [n, most] strings} and
+    returns [n, 1] of the dtype of `hidden`. The network reads the age over 64 and the
+    mean of the words' vectors.
+
+    Args:
+        words: list of strings, the vocabulary.
+        boundaries: list of increasing numbers, of the ages.
+        weights: {"table": [len(words), size] float32, "hidden": [size + 1, units],
+            "output": [units, 1]} arrays, the last two of one dtype.
+    """
+
     def __init__(self, words, boundaries, weights):
         super().__init__()
         self.wide = LinearModel(words, boundaries, 8, 1, "sum", "linear")

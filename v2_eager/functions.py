@@ -26,7 +26,7 @@ __all__ = [
 
 
 def configure(processors, threads=None, gpus="0"):
-    """Divides the processor, bounds threads, lets GPUs grow; tells what there is.
+    """Divides the processor, bounds threads, lets GPUs grow; lists the devices.
 
     Raises:
         RuntimeError: TensorFlow has started otherwise.

@@ -79,7 +79,7 @@ def detached_gradients(x, y):
 
 
 def gradients_or_none(x, other, unconnected="none"):
-    """Differentiates x² with respect to itself and to a stranger of any dtype."""
+    """Differentiates x² by x and by an unconnected tensor of any dtype."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([t for t in (x, other) if t.dtype.is_floating])
@@ -294,15 +294,32 @@ def log1pexp(x):
 
 
 def make_scale(limit, name="scale"):
-    """Makes a layer w * x that clips what comes back: upstream gradients to ±limit."""
+    """Makes a layer w * x that clips what comes back: upstream gradients to ±limit.
+
+    Returns a `Scale`; see the class.
+    """
     return Scale(limit, name)
 
 
 class Scale(tf.Module):
+    """A layer w * x that clips the upstream gradient to ±limit, element-wise.
+
+    A call takes and returns [batch, features] floats. The first call makes w, of ones.
+
+    Args:
+        limit: the largest magnitude of an upstream gradient.
+        name: scope of the variable `w`, [features].
+    """
+
     def __init__(self, limit, name):
         super().__init__()  # whose name would have to be an identifier, without a "/"
         self.limit, self.path = limit, name
         self.w = None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.w is not None
 
     def __call__(self, x):
         if self.w is None:

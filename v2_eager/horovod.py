@@ -1,6 +1,5 @@
 """`hvd.DistributedOptimizer`, hooks → `hvd.DistributedGradientTape`, or a strategy."""
 
-import os
 import tempfile
 
 import horovod
@@ -27,7 +26,11 @@ __all__ = [
 
 
 class Line(tf.Module):
-    """Kernel and bias, and the squares of what they are off."""
+    """A linear model and its mean squared error.
+
+    Args:
+        start: [kernel, bias], [features, units] and [units] arrays.
+    """
 
     def __init__(self, start):
         super().__init__()
@@ -96,12 +99,15 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         hvd.broadcast_variables(variables, root_rank=0)
         # --- run
         batches = batches_of(x, y, batch_size)
+        saved = tf.train.Checkpoint(
+            kernel=line.kernel, bias=line.bias, global_step=global_step
+        )
+        manager = tf.train.CheckpointManager(saved, folder, max_to_keep=5)
+        if hvd.rank() == 0:
+            manager.save(global_step)  # before the first step, as a session did
         losses = [step(*batch).numpy() for batch in batches]
         if hvd.rank() == 0:
-            saved = tf.train.Checkpoint(
-                kernel=line.kernel, bias=line.bias, global_step=global_step
-            )
-            saved.save(os.path.join(folder, "model.ckpt"))
+            manager.save(global_step)
         return losses, line.numpy()
 
     # --- ranks
@@ -305,8 +311,8 @@ def replicate(x, y, start, batch_size, steps, rate=0.0078125):
             loss = line.loss(x, y)
         gradients = tape.gradient(loss, line.weights)
         context = tf.distribute.get_replica_context()
-        gradients = context.all_reduce("MEAN", gradients)
-        optimizer.apply_gradients(zip(gradients, line.weights))
+        pairs = zip(context.all_reduce("MEAN", gradients), line.weights)
+        optimizer.apply_gradients(pairs, aggregate=False)  # by itself it sums
         return loss
 
     @tf.function

@@ -41,6 +41,7 @@ def _resize(images, size, method, align_corners=False):
 
     `half_pixel_centers` is False where nobody says True, as `tf.image.resize` does.
     """
+    # tf.image.resize would sample at the centres of the pixels, and align no corners.
     kernels = [
         tf.raw_ops.ResizeBilinear,
         tf.raw_ops.ResizeNearestNeighbor,

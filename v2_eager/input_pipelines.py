@@ -6,6 +6,7 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.numerics import optimizers
 from v2_eager.numerics.randomness import kernel_seeds, stream
 
 __all__ = [
@@ -331,11 +332,13 @@ def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
     weights = tf.Variable(start)
 
     # --- step
+    optimizer = optimizers.GradientDescent(rate)
+
     @tf.function(input_signature=signature)
     def train_step(inputs, targets):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(tf.matmul(inputs, weights) - targets))
-        weights.assign_sub(rate * tape.gradient(loss, weights))
+        optimizer.apply_gradients([(tape.gradient(loss, weights), weights)])
         return loss
 
     # --- run

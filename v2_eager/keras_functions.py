@@ -78,7 +78,7 @@ def one_layer(kernel):
 
 
 def layer_outputs(x, start, phase):
-    """What each layer of a model answers, in training or not.
+    """Computes the output of each layer of a model, in training or in inference.
 
     A call in training moves the averages of a batch norm. `K.function` moved what its
     `updates` said; `stateless_call` moves nothing.
@@ -97,7 +97,20 @@ def layer_outputs(x, start, phase):
 
 @register
 class Dropout(layers.Dropout):
-    """Dropout by the numbers that TensorFlow 1 drew from the same seeds."""
+    """Dropout by the numbers that TensorFlow 1 drew from the same seeds.
+
+    In training it sets each element to 0 with the probability `rate` and divides the
+    others by `1 - rate`. `keras.layers.Dropout` draws from a stream of its own, which
+    `tf.random.set_seed` does not begin.
+
+    Args:
+        rate: float in [0, 1), the share of elements that are set to 0.
+        noise_shape: shape of the mask, which is broadcast to the inputs; by default
+            that of the inputs.
+        seed: int, the seed of the op beside that of `tf.random.set_seed`; by default a
+            number that Keras draws.
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def call(self, inputs, training=False):
         if not training:
@@ -106,10 +119,10 @@ class Dropout(layers.Dropout):
 
 
 def monte_carlo(x, start, rate, seed, passes):
-    """Predicts with dropout, again and again: the mean and how uncertain it is.
+    """Predicts with dropout many times: the mean and the deviation of the predictions.
 
-    `predict` tells every layer that it is not in training, also one whose call says
-    that it is. Without old seeds to keep, `layers.Dropout(rate)` does.
+    `predict` calls every layer with `training=False`, even where the model's code calls
+    it with True. Without old seeds to keep, `layers.Dropout(rate)` does.
     """
     # --- build
     tf.random.set_seed(7)
@@ -130,7 +143,7 @@ def monte_carlo(x, start, rate, seed, passes):
 
 
 def running_mean(batches, momentum):
-    """Centres batches by a running mean, which each of them moves.
+    """Subtracts a running mean from batches, and updates it by each of them.
 
     `K.moving_average_update` divided what began at zero by 1 - momentum ** n.
     """
@@ -153,7 +166,7 @@ def running_mean(batches, momentum):
 
 
 def saliency(images, start):
-    """How much each pixel counts for the class that is found.
+    """Computes the gradient of the predicted class by the pixels: a saliency map.
 
     Whole numbers have no gradient: pixels are cast first, as a placeholder cast them.
     """
@@ -184,9 +197,9 @@ def guided_relu(x):
 
 
 def guided_saliency(images, start, label):
-    """The gradient of a class for the pixels, of which only positive parts go back.
+    """Computes the gradient of a class by the pixels: guided backpropagation.
 
-    Of a model that was loaded, set `layer.activation = guided_relu` where it was relu.
+    In a model that was loaded, set `layer.activation = guided_relu` where it was relu.
     """
     model = images_network(start, images.shape[-1], guided_relu)
 
@@ -201,7 +214,7 @@ def guided_saliency(images, start, label):
 
 
 def grad_cam(image, start, label):
-    """Where in an image the last convolution sees a class."""
+    """Weighs the maps of the last convolution by a class's gradient: Grad-CAM."""
     # --- build
     model = images_network(start, image.shape[-1])
     seen = model.get_layer("shapes").output
@@ -222,7 +235,7 @@ def grad_cam(image, start, label):
 
 
 def deep_dream(image, start, shares, rate, steps, limit=None):
-    """Changes an image until layers answer more to it, by gradient ascent."""
+    """Changes an image by gradient ascent on the layers' outputs: DeepDream."""
     # --- build
     model = images_network(start, image.shape[-1])
     names = sorted(shares)
@@ -257,7 +270,7 @@ def deep_dream(image, start, shares, rate, steps, limit=None):
 
 
 def loss_gradients(data, start, penalty):
-    """The gradients of a compiled loss for the weights that are trained.
+    """Computes the gradients of a compiled loss by the trainable weights.
 
     `compute_loss` has the penalties, as `model.total_loss` had.
     """
@@ -274,7 +287,7 @@ def loss_gradients(data, start, penalty):
 
 
 def average_weights(x, snapshots):
-    """Predicts by the mean of several sets of weights."""
+    """Predicts with the mean of several sets of weights."""
     model = network(snapshots[0])
     # --- average
     means = [sum(weights) / len(snapshots) for weights in zip(*snapshots)]
@@ -285,7 +298,7 @@ def average_weights(x, snapshots):
 
 
 def reset_weights(data, kernel, epochs, rate):
-    """Trains a layer, puts its weights back where they began, and trains again."""
+    """Trains a layer, resets its weights to the initial ones, and trains again."""
     # --- build
     model = one_layer(kernel)
     (layer,) = model.layers
@@ -302,7 +315,7 @@ def reset_weights(data, kernel, epochs, rate):
 
 
 def run_in_session(x, start):
-    """Runs a model in a session: its own output, and what it makes of a tensor."""
+    """Runs a model in a session: its own output, and its output for another tensor."""
     # --- build
     model = network(start)
 
@@ -318,8 +331,8 @@ def run_in_session(x, start):
 def train_in_session(data, start, penalty, rate, batch_size, updates=True):
     """Trains a model by an optimizer and a session, batch by batch.
 
-    A call in training moves the averages by itself. Where nobody ran `model.updates`,
-    `stateless_call` leaves them, as the old program did.
+    A call in training updates the averages itself. `stateless_call` leaves them, as a
+    program that did not run `model.updates`.
     """
     # --- build
     model = network(start, penalty)
@@ -352,7 +365,13 @@ def train_in_session(data, start, penalty, rate, batch_size, updates=True):
 
 @register
 class Scale(layers.Layer):
-    """Multiplies by a weight, which it owns."""
+    """Multiplies [batch, ...] inputs by a trained weight of the shape [...].
+
+    The weight `scale` begins with ones.
+
+    Args:
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def build(self, shape):
         self.scale = self.add_weight(shape[1:], "ones", name="scale")
@@ -392,7 +411,16 @@ def train_closure(data, start, scale, rate, steps):
 
 @register
 class WeighsByInputs(keras.Model):
-    """A model whose loss counts rows less, the larger their inputs are."""
+    """A model whose loss weighs each row by exp(-mean(x ** 2)) of its inputs.
+
+    `compile` needs no loss: it is the mean over rows of the weight times the mean
+    squared error of the row. Sample weights are not used.
+
+    Args:
+        *args: inputs and outputs of a functional model, as `keras.Model` takes them:
+            x is [batch, features], targets and outputs are [batch, classes].
+        **kwargs: those of `keras.Model`.
+    """
 
     def compute_loss(
         self, x=None, y=None, y_pred=None, sample_weight=None, training=True
@@ -416,7 +444,16 @@ def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
 
 @register
 class Draw(layers.Layer):
-    """Draws around a mean, and adds how far that is from the standard normal."""
+    """Returns mean + exp(log_variance / 2) * noise, and adds a loss.
+
+    The loss is the Kullback-Leibler divergence from the standard normal distribution,
+    the mean over the batch of -0.5 * sum(1 + log_variance - mean ** 2 -
+    exp(log_variance)). Its call takes three [batch, units] tensors: mean, log_variance
+    and noise.
+
+    Args:
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def call(self, mean, log_variance, noise):
         terms = 1 + log_variance - tf.square(mean) - tf.exp(log_variance)
@@ -427,8 +464,8 @@ class Draw(layers.Layer):
 def fit_autoencoder(data, start, epochs, batch_size, rate=0.25):
     """Fits a variational autoencoder, whose penalty depends on its inputs.
 
-    `add_loss` of a model takes no tensor of it any more; that of a layer does, where it
-    is called. The layer stands on the way to the output: what leads nowhere is not run.
+    `add_loss` of a model no longer takes its tensors; `add_loss` of a layer does, in
+    its `call`. The layer must lie on the way to the output, or it is not run.
     """
     features, units = start[0].shape
     x, noise = keras.Input([features]), keras.Input([units])
@@ -445,7 +482,15 @@ def fit_autoencoder(data, start, epochs, batch_size, rate=0.25):
 
 @register
 class Cost(layers.Layer):
-    """The CTC loss of each row; that of a softmax, whose last class is the blank."""
+    """Returns the CTC loss of each row, [batch, 1], as `K.ctc_batch_cost` did.
+
+    Its call takes probabilities, [batch, steps, classes] of a softmax whose last class
+    is the blank; labels, [batch, longest] ints; the numbers of steps and of labels,
+    [batch, 1] ints each.
+
+    Args:
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def call(self, said, labels, lengths, label_lengths):
         return ctc.keras_cost(labels, said, lengths, label_lengths)
@@ -508,7 +553,14 @@ def serve(requests, start, threads):
 
 @register
 class TrainingNorm(layers.BatchNormalization):
-    """A batch norm in training, whatever the model does."""
+    """A batch norm that is always in training mode.
+
+    `keras.layers.BatchNormalization` follows the `training` of its call. This one
+    normalizes by the batch and moves its averages in `predict` and `evaluate`, too.
+
+    Args:
+        **kwargs: those of `keras.layers.BatchNormalization`.
+    """
 
     def call(self, inputs, training=None, mask=None):
         return super().call(inputs, training=True, mask=mask)
@@ -516,9 +568,14 @@ class TrainingNorm(layers.BatchNormalization):
 
 @register
 class InferenceNorm(layers.BatchNormalization):
-    """A batch norm that takes its averages and trains gamma and beta.
+    """A batch norm that is never in training mode, but trains gamma and beta.
 
-    `training=False` of its call in a functional model is not enough: `fit` says True.
+    It normalizes by its moving averages and does not change them. `training=False` in
+    the call of a `keras.layers.BatchNormalization` within a functional model is not
+    enough: `fit` passes True.
+
+    Args:
+        **kwargs: those of `keras.layers.BatchNormalization`.
     """
 
     def call(self, inputs, training=None, mask=None):
@@ -526,9 +583,9 @@ class InferenceNorm(layers.BatchNormalization):
 
 
 def fit_in_phase(data, start, phase, epochs, batch_size):
-    """Fits and predicts in one phase, which was set before the model was made.
+    """Fits and predicts in a learning phase that was set before the model was made.
 
-    In training `predict` moves the averages, too: the weights are taken before.
+    With phase 1 `predict` updates the averages, too: the weights are read before.
     """
     model = network(start, norm=TrainingNorm if phase else InferenceNorm)
     model.compile(keras.optimizers.SGD(0.25), "sparse_categorical_crossentropy")
@@ -539,9 +596,10 @@ def fit_in_phase(data, start, phase, epochs, batch_size):
 
 
 def name_layers(sizes, clear):
-    """Names that layers get by themselves, in models of one process.
+    """Lists the default names of layers, in several models of one process.
 
-    A new graph began to count anew. Keras 3 counts in the thread, until it is cleared.
+    A new graph counted from 0 again. Keras 3 counts in the thread, up to
+    `clear_session`.
     """
     keras.utils.clear_session()
     names = []
@@ -555,7 +613,7 @@ def name_layers(sizes, clear):
 
 
 def cut(x, sizes):
-    """Cuts features apart inside of a model, and joins them in the other order."""
+    """Splits features inside a model, and concatenates them in the reverse order."""
     inputs = layers.Input(x.shape[1:], dtype=x.dtype)
     # Functions of Keras take its tensors as they are. This one is told where to cut.
     places = np.cumsum(sizes)[:-1].tolist()
@@ -566,7 +624,7 @@ def cut(x, sizes):
 
 
 def replace_head(data, start, head, rate):
-    """Cuts the last layer of a model off, trains another in its place."""
+    """Replaces the last layer of a model, and trains the new one alone."""
     # --- build
     inputs = layers.Input([start[0].shape[0]])
     x = layers.Dense(start[0].shape[1], activation="relu")(inputs)
@@ -587,8 +645,8 @@ def replace_head(data, start, head, rate):
 def look_inside(pair, start, name):
     """Reads a layer of a model that is itself part of a model, which calls it twice.
 
-    A layer within a model has the output of that model's own inputs alone. The part is
-    called as a model of two outputs.
+    `layer.output` of a layer in a nested model belongs to that model's own inputs. Call
+    the nested model as a model with two outputs.
     """
     # --- build
     base = images_network(start, pair[0].shape[-1])

@@ -21,6 +21,7 @@ __all__ = [
 
 keras = tf.keras
 layers = keras.layers
+register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, last=None, model=keras.Sequential):
@@ -52,7 +53,7 @@ def batched(data, batch_size):
 
 
 def fit_validated(data, start, validation, epochs, batch_size, steps, validation_steps):
-    """Fits a dataset so many steps an epoch, and validates by another one.
+    """Fits a dataset with a number of steps per epoch, and validates by another.
 
     Both losses are means over rows in Keras 3, and were means over batches.
     """
@@ -75,9 +76,9 @@ def fit_validated(data, start, validation, epochs, batch_size, steps, validation
 
 
 def fit_tensors(data, start, epochs, batch_size, steps):
-    """Fits the tensors of an iterator, whose next rows each step takes.
+    """Fits the tensors of an iterator: each step takes the next rows.
 
-    An eager tensor is an array: rows that change are a dataset, of pairs.
+    An eager tensor has one value. Give rows that change as a dataset of pairs.
     """
     model = network(start, model=TellsBatches)
     model.compile(descent(), "mse")
@@ -90,9 +91,9 @@ def fit_tensors(data, start, epochs, batch_size, steps):
 
 
 def fit_bound(data, start, epochs, batch_size, steps):
-    """Fits a model that is built on the tensors of an iterator, and predicts by it.
+    """Fits a model that is built on the tensors of an iterator, and predicts.
 
-    A model is built on shapes alone, and the same one is fed and asked.
+    A model is built on shapes alone: one model serves the dataset and `predict`.
     """
     net = network(start, model=TellsBatches)
     # --- rows
@@ -108,8 +109,8 @@ def fit_bound(data, start, epochs, batch_size, steps):
 def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size):
     """Fits windows of a series to the target that comes after each.
 
-    The first target belongs to the first window: those of `length` rows before are
-    left out. The series is handed over whole.
+    `timeseries_dataset_from_array` pairs the first target with the first window: pass
+    `targets[length:]`, and the whole series.
     """
     if len(series) != len(targets):
         raise ValueError(f"{len(series)} rows do not have {len(targets)} targets")
@@ -133,10 +134,16 @@ def fit_windows(series, targets, start, length, rate, stride, epochs, batch_size
 
 
 class Batches(keras.utils.PyDataset):
-    """Batches of rows, each of the same rows in every epoch."""
+    """Batches of consecutive rows, the same in every epoch; the last may be shorter.
 
-    def __init__(self, data, batch_size):
-        super().__init__()
+    Args:
+        data: tuple of arrays, [n, ...] each, such as (x, y).
+        batch_size: int, the number of rows in a batch.
+        **options: those of `keras.utils.PyDataset`: `workers`, `max_queue_size`, ….
+    """
+
+    def __init__(self, data, batch_size, **options):
+        super().__init__(**options)
         self.data, self.batch_size = data, batch_size
 
     def __len__(self):
@@ -147,16 +154,57 @@ class Batches(keras.utils.PyDataset):
         return tuple(array[rows] for array in self.data)
 
 
-class Mixed(Batches):
-    """Batches of rows, each mixed with another row of its batch."""
+class Drawn(Batches):
+    """Batches that `draw` changes from epoch to epoch: the base of `Mixed` and others.
 
-    def __init__(self, data, batch_size, alpha, seed):
-        super().__init__(data, batch_size)
-        self.alpha, self.random = alpha, np.random.RandomState(seed)
-        # Keras looks at two batches before the first epoch, which are as they are.
-        self.draws = [(1.0, slice(None))] * len(self)
+    Workers read the first batches of an epoch before Keras calls `on_epoch_begin`:
+    what it changed would come too late. `on_epoch_end` draws for the next epoch, unless
+    no epoch has begun: Keras also calls it once before the first.
+
+    Args:
+        data: tuple of arrays, [n, ...] each.
+        batch_size: int, the number of rows in a batch.
+        **options: those of `keras.utils.PyDataset`.
+    """
+
+    def __init__(self, data, batch_size, **options):
+        super().__init__(data, batch_size, **options)
+        self.begun = False
+
+    def draw(self):
+        """Draws what the items of the next epoch depend on."""
+        raise NotImplementedError
 
     def on_epoch_begin(self):
+        self.begun = True
+
+    def on_epoch_end(self):
+        if self.begun:
+            self.draw()
+        self.begun = False
+
+
+class Mixed(Drawn):
+    """Batches of rows, each mixed with another row of its batch: mixup.
+
+    A batch is share * rows + (1 - share) * rows[order]. A share and an order are drawn
+    for each batch before the epoch, so that an item gives the same rows however often
+    it is read, and in whatever order the workers read.
+
+    Args:
+        data: tuple of float arrays, [n, ...] each: x and one-hot labels.
+        batch_size: int, the number of rows in a batch.
+        alpha: float, both parameters of the beta distribution of the share.
+        seed: int, the seed of NumPy's `RandomState`.
+        **options: those of `keras.utils.PyDataset`.
+    """
+
+    def __init__(self, data, batch_size, alpha, seed, **options):
+        super().__init__(data, batch_size, **options)
+        self.alpha, self.random = alpha, np.random.RandomState(seed)
+        self.draw()
+
+    def draw(self):
         self.draws = []
         for i in range(len(self)):
             share = self.random.beta(self.alpha, self.alpha)
@@ -170,10 +218,10 @@ class Mixed(Batches):
 
 
 def fit_mixed(data, start, alpha, seed, epochs, batch_size):
-    """Fits rows that are mixed in pairs, as are their labels: mixup.
+    """Fits convex combinations of pairs of rows and of their labels: mixup.
 
-    Keras 3 asks for two batches more than it trains on: an item draws nothing, all
-    draws of an epoch are made where it begins.
+    Keras 3 reads two batches more than it trains on, so `__getitem__` must not draw:
+    all draws of an epoch are made before it; see `Drawn`.
     """
     model = network(start, "softmax")
     model.compile(descent(), "categorical_crossentropy")
@@ -182,14 +230,24 @@ def fit_mixed(data, start, alpha, seed, epochs, batch_size):
     return told(history)["loss"], model.get_weights()
 
 
-class Reordered(Batches):
-    """Batches in an order that is shuffled before each epoch, by Python's shuffle."""
+class Reordered(Drawn):
+    """Batches in an order that is shuffled before each epoch, by Python's shuffle.
 
-    def __init__(self, data, batch_size, seed):
-        super().__init__(data, batch_size)
+    The rows of a batch stay together.
+
+    Args:
+        data: tuple of arrays, [n, ...] each.
+        batch_size: int, the number of rows in a batch.
+        seed: int, the seed of Python's `random.Random`.
+        **options: those of `keras.utils.PyDataset`.
+    """
+
+    def __init__(self, data, batch_size, seed, **options):
+        super().__init__(data, batch_size, **options)
         self.random, self.order = random.Random(seed), list(range(len(self)))
+        self.draw()
 
-    def on_epoch_begin(self):
+    def draw(self):
         self.random.shuffle(self.order)
 
     def __getitem__(self, i):
@@ -197,9 +255,9 @@ class Reordered(Batches):
 
 
 def fit_reordered(data, start, epochs, batch_size, seed):
-    """Fits batches that stay as they are, in an order that `fit` shuffles by a seed.
+    """Fits fixed batches in an order that is shuffled by a seed.
 
-    The PyDataset shuffles by a generator of its own, and `fit` does not.
+    The PyDataset shuffles by its own generator, so `fit` gets `shuffle=False`.
     """
     model = network(start)
     model.compile(descent(), "mse")
@@ -208,14 +266,36 @@ def fit_reordered(data, start, epochs, batch_size, seed):
     return told(history)["loss"], model.get_weights()
 
 
+@register
 class Adversarial(keras.Model):
-    """Trains a model on rows and on what each becomes by a step that harms it."""
+    """Trains a model on rows and on adversarial examples made from them: FGSM.
 
-    def __init__(self, net, epsilon, share):
-        super().__init__()
+    The examples are x + epsilon * sign(gradient of the loss for x), and no gradient
+    goes through them. The loss is share * clean + (1 - share) * fooled; the logs have
+    both losses, as means over rows, by these names.
+
+    Args:
+        net: the model that is trained; x is a float tensor, [batch, ...].
+        epsilon: float, the size of the step for each number of x.
+        share: float in [0, 1], the weight of the loss on the rows as they are.
+        **options: those of `keras.Model`.
+    """
+
+    def __init__(self, net, epsilon, share, **options):
+        super().__init__(**options)
         self.net, self.epsilon, self.share = net, epsilon, share
         self.clean = keras.metrics.Mean(name="clean")
         self.fooled = keras.metrics.Mean(name="fooled")
+
+    def get_config(self):
+        own = {"epsilon": self.epsilon, "share": self.share}
+        net = keras.utils.serialize_keras_object(self.net)
+        return {**super().get_config(), **own, "net": net}
+
+    @classmethod
+    def from_config(cls, config):
+        net = keras.utils.deserialize_keras_object(config["net"])
+        return cls(**{**config, "net": net})
 
     def call(self, x, training=None):
         return self.net(x, training=training)
@@ -243,9 +323,9 @@ class Adversarial(keras.Model):
 
 
 def fit_adversarial(data, start, epsilon, share, epochs, batch_size):
-    """Fits rows and what each becomes by a step towards a larger loss: FGSM.
+    """Fits rows and their adversarial examples by the fast gradient sign method.
 
-    A `train_step` of one's own is what `fit` and `train_on_batch` run.
+    `fit` and `train_on_batch` run the model's own `train_step`.
     """
     net = network(start, "softmax")
     # --- step
@@ -262,9 +342,19 @@ def fit_adversarial(data, start, epsilon, share, epochs, batch_size):
     return np.float32(losses), net.get_weights()
 
 
-@keras.utils.register_keras_serializable("tensorflow_1")
+@register
 class Refined(layers.Layer):
-    """Units that read each other again, until none of a batch moves any more."""
+    """Units that read their own output again until no unit of a batch changes.
+
+    The state begins as tanh(x @ kernel) and becomes tanh(x @ kernel + state @ again),
+    until its largest change is at most the tolerance.
+
+    Args:
+        units: int, the size of the output: [batch, features] become [batch, units].
+        tolerance: float, the largest change of a unit that ends the loop.
+        limit: int, the most steps after the first.
+        **options: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, units, tolerance, limit, **options):
         super().__init__(**options)
@@ -295,7 +385,7 @@ class Refined(layers.Layer):
 
 
 def fit_refined(data, start, tolerance, limit, epochs, batch_size):
-    """Fits a layer that refines its output until it stands still, by `while_loop`.
+    """Fits a layer that iterates to a fixed point by `while_loop`.
 
     AutoGraph does not read the `call` of a layer: a Python `while` of a tensor raises.
     """
@@ -311,7 +401,7 @@ def fit_refined(data, start, tolerance, limit, epochs, batch_size):
 
 
 def fit_limited(data, start, limit, axis, epochs, batch_size):
-    """Fits a convolution whose kernel may not be longer than a limit: MaxNorm."""
+    """Fits a convolution whose kernel's norm is limited: MaxNorm."""
     x, y = data
     filters, size = len(start[1]), start[0].shape[:2]
     constraint = keras.constraints.MaxNorm(limit, axis)

@@ -70,14 +70,14 @@ def squared_error(y_true, y_pred):
 
 
 def weigh_steps(data, start, weights, epochs, batch_size):
-    """Weighs each sequence, by a loss that has a number for each of its steps."""
+    """Weighs sequences in a loss that has a value for each of their steps."""
     options = {"sample_weight": weights[:, None]}  # a number for all steps of a row
     model = network(start, shape=[None])
     return fitted(model, squared_error, data, epochs, batch_size, **options)
 
 
 def fit_focal(data, start, gamma, alpha, epochs, batch_size):
-    """Fits by the focal loss, which counts less what is known already."""
+    """Fits by the focal loss, which gives less weight to easy examples."""
     loss = keras.losses.BinaryFocalCrossentropy(
         apply_class_balancing=True, alpha=alpha, gamma=gamma
     )
@@ -102,7 +102,19 @@ def fit_dice(data, start, smooth, epochs, batch_size):
 
 @register
 class SampledSoftmax(layers.Layer):
-    """A softmax over many classes, of which a step sees some."""
+    """Adds the sampled softmax loss of its inputs and labels, and returns the inputs.
+
+    A step compares the label's class with `negatives` classes, drawn from the
+    log-uniform distribution by `tf.random.log_uniform_candidate_sampler`. The loss is
+    the mean over the batch. Its call takes [x, labels]: [batch, width] floats and
+    [batch, 1] ints. The weights are `kernel`, [classes, width], and `bias`, [classes].
+
+    Args:
+        classes: int, the number of classes; the most frequent ones come first.
+        negatives: int, the number of classes drawn, without replacement.
+        seed: int, the seed of the sampler beside that of `tf.random.set_seed`.
+        **options: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, classes, negatives, seed, **options):
         super().__init__(**options)
@@ -116,12 +128,13 @@ class SampledSoftmax(layers.Layer):
     def call(self, inputs):
         x, labels = inputs
         labels = tf.cast(labels, tf.int64)
-        sampled = tf.random.log_uniform_candidate_sampler(
+        drawn, *expected = tf.random.log_uniform_candidate_sampler(
             labels, 1, self.negatives, True, self.classes, self.seed
         )
+        expected = [tf.cast(counts, x.dtype) for counts in expected]  # of float32
         losses = tf.nn.sampled_softmax_loss(
             *(self.kernel, self.bias, labels, x, self.negatives, self.classes),
-            sampled_values=sampled,
+            sampled_values=(drawn, *expected),
         )
         self.add_loss(tf.reduce_mean(losses))
         return x
@@ -132,7 +145,7 @@ class SampledSoftmax(layers.Layer):
 
 
 def fit_sampled(pairs, start, negatives, seed, epochs, batch_size):
-    """Fits embeddings of words by their neighbours, against some classes drawn."""
+    """Fits word embeddings by their neighbours with sampled softmax."""
     tf.random.set_seed(seed)
     words, neighbours = (keras.Input([1], dtype="int32") for _ in pairs)
     classes, units = start[0].shape
@@ -154,12 +167,24 @@ def mean_iou(data, start, batch_size):
 
 @register
 class MacroF1(keras.metrics.Metric):
-    """The mean over classes of the F1 score of all rows."""
+    """The mean over classes of the F1 score of all rows so far: macro F1.
+
+    2 * true positives / (labels + predictions of the class), 0 for a class without
+    either, from the confusion matrix `counts`, [classes, classes], with a row for each
+    label and a column for each prediction. `update_state` takes labels, [batch] or
+    [batch, 1] ints; scores, [batch, classes], whose argmax is the prediction; and,
+    optionally, weights, [batch].
+
+    Args:
+        classes: int, the number of classes.
+        name: str, the name of the metric.
+        **options: those of `keras.metrics.Metric`.
+    """
 
     def __init__(self, classes, name="macro_f1", **options):
         super().__init__(name=name, **options)
         self.classes, shape = classes, [classes, classes]
-        self.counts = self.add_weight(name="counts", shape=shape, initializer="zeros")
+        self.counts = self.add_weight(shape, "zeros", dtype=self.dtype, name="counts")
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         counts = tf.math.confusion_matrix(
@@ -181,7 +206,7 @@ class MacroF1(keras.metrics.Metric):
 
 
 def count_classes(data, start, batch_size):
-    """Evaluates a metric of one's own, which counts in a matrix."""
+    """Evaluates a custom metric with a confusion matrix as its state."""
     model = network(start)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     metric = MacroF1(len(start[3]))
@@ -191,7 +216,15 @@ def count_classes(data, start, batch_size):
 
 
 class Scores(keras.callbacks.Callback):
-    """Logs the F1 score of all rows of a validation, at the end of each epoch."""
+    """Logs the F1 score of all rows of a validation, at the end of each epoch.
+
+    It adds `val_f1` to the logs, for the callbacks after it in the list and `History`.
+
+    Args:
+        x: [rows, features] float array.
+        y: [rows, 1] array of 0 and 1. The model's first output, [rows, units], is a
+            probability: above 0.5 it counts as positive.
+    """
 
     def __init__(self, x, y):
         super().__init__()
@@ -204,7 +237,7 @@ class Scores(keras.callbacks.Callback):
 
 
 def score_epochs(data, start, validation, epochs, batch_size, patience):
-    """Scores a validation as a whole after each epoch, and stops by the score."""
+    """Computes F1 of all validation rows after each epoch, and stops early by it."""
     model = network(start, "sigmoid")
     model.compile(keras.optimizers.SGD(0.25), "binary_crossentropy")
     stop = keras.callbacks.EarlyStopping("val_f1", patience=patience, mode="max")
@@ -237,7 +270,12 @@ def fit_by_costs(data, start, costs, epochs, batch_size):
 
 
 class Schedule(keras.callbacks.Callback):
-    """Gives variables the values of the epoch."""
+    """Assigns values to variables at the beginning of each epoch.
+
+    Args:
+        variables: list of `keras.Variable`s.
+        values: list of lists, the values of all variables for each epoch.
+    """
 
     def __init__(self, variables, values):
         super().__init__()
@@ -271,13 +309,20 @@ def anneal(data, start, shares, batch_size):
 
 @register
 class Adjustable(keras.regularizers.Regularizer):
-    """The sum of the squares, by a weight that can be set."""
+    """A penalty of `strength` * sum(w ** 2), whose strength can be assigned.
+
+    Args:
+        strength: number, the initial weight of the sum of squares. Assign to the
+            variable `strength` to change it during training.
+    """
 
     def __init__(self, strength=0.0):
         self.strength = keras.Variable(strength, trainable=False)
 
     def __call__(self, w):
-        return self.strength * tf.reduce_sum(tf.square(w))
+        # In the dtype in which `fit` adds losses up, whatever that of the weight is.
+        penalty = self.strength * tf.reduce_sum(tf.square(w))
+        return tf.cast(penalty, keras.config.floatx())
 
     def get_config(self):
         return {"strength": float(self.strength)}
@@ -298,7 +343,7 @@ def squared_and_weighed(packed, y_pred):
 
 
 def weigh_rows(data, weights, start, epochs, batch_size, packed=False):
-    """Fits by a loss of one's own, each row by its weight."""
+    """Fits by a custom loss with a weight for each row."""
     (x, y), model = data, network(start)
     if packed:
         rows = x, np.c_[y, weights]
@@ -308,7 +353,7 @@ def weigh_rows(data, weights, start, epochs, batch_size, packed=False):
 
 
 def compare_triplets(triplets, start, margin, epochs, batch_size):
-    """Trains one net for three inputs, so that likes are closer than others."""
+    """Trains one net on triplets, so that positives are closer than negatives."""
 
     def triplet_loss(_, distances):  # of each row: the batch is the first axis
         return tf.maximum(0.0, margin + distances[:, 0] - distances[:, 1])
@@ -328,10 +373,10 @@ def compare_triplets(triplets, start, margin, epochs, batch_size):
 
 
 def score_labels(data, start, batch_size):
-    """Evaluates the accuracy of a model that gives a row several labels, or none.
+    """Evaluates the accuracy of a multi-label model.
 
-    "accuracy" was chosen by the loss. Keras 3 asks the shape alone, and would compare
-    the largest of each row.
+    TensorFlow 1 resolved "accuracy" by the loss. Keras 3 looks at the shapes alone, and
+    would compare the argmax of each row.
     """
     model, metric = network(start, "sigmoid"), keras.metrics.BinaryAccuracy()
     model.compile("sgd", "binary_crossentropy", metrics=[metric])
@@ -340,7 +385,15 @@ def score_labels(data, start, batch_size):
 
 @register
 class Penalized(layers.Layer):
-    """Hands on what it gets, penalizes its squares, and logs the penalty."""
+    """Returns its inputs, and adds and logs a penalty of their squares.
+
+    The penalty is strength * mean(x ** 2). The metric `penalty` is its mean over the
+    batches of an epoch.
+
+    Args:
+        strength: float, the weight of the penalty.
+        **options: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, strength, **options):
         super().__init__(**options)
@@ -378,7 +431,17 @@ def log_penalty(data, start, strength, epochs, batch_size):
 
 @register
 class Balance(layers.Layer):
-    """Adds the errors of several tasks, each by a weight that is learned."""
+    """Adds the weighted squared errors of several tasks; the weights are trained.
+
+    The loss is the mean over the batch of the sum over tasks of exp(-s) * mean((y -
+    outputs) ** 2) + s, where s is the task's trained logarithm of a variance, at first
+    0 (Kendall, Gal and Cipolla, 2018). Its call takes a list of the targets of all
+    tasks and then of their outputs, [batch, size] floats each, and returns the outputs,
+    concatenated.
+
+    Args:
+        **options: those of `keras.layers.Layer`.
+    """
 
     def build(self, input_shape):
         self.log_variances = [
@@ -398,7 +461,7 @@ class Balance(layers.Layer):
 
 
 def balance_tasks(data, start, epochs, batch_size):
-    """Fits two tasks at once, whose weights in the loss are learned, too."""
+    """Fits two tasks with trainable weights in the loss."""
     tasks = with_outputs(start)
     targets = [keras.Input(output.shape[1:]) for output in tasks.outputs]
     outputs = Balance()([*targets, *tasks.outputs])
@@ -440,7 +503,7 @@ def tilted(quantile):
 
 
 def fit_quantiles(data, start, quantiles, epochs, batch_size):
-    """Fits an output for each of several quantiles, by a loss of its own."""
+    """Fits an output for each of several quantiles by the pinball loss."""
     rows = data[0], [data[1] for _ in quantiles]
     losses = [tilted(quantile) for quantile in quantiles]
     return fitted(with_outputs(start), losses, rows, epochs, batch_size)
@@ -454,5 +517,5 @@ def uncertain(y_true, y_pred):
 
 
 def fit_variance(data, start, epochs, batch_size):
-    """Fits a mean and how uncertain it is, which are two columns of one output."""
+    """Fits a mean and a log variance, which are two columns of one output."""
     return fitted(network(start), uncertain, data, epochs, batch_size, rate=0.125)

@@ -67,9 +67,14 @@ def told(history):
 
 @register
 class TellsMean(keras.Sequential):
-    """A model that also tells the mean loss over batches, and over devices in a batch.
+    """A Sequential model that also logs the mean loss over batches as `mean_loss`.
 
-    The `loss` of Keras 3 is the mean over rows.
+    Within a strategy it is the mean over devices, too. The `loss` of Keras 3 is the
+    mean over rows.
+
+    Args:
+        layers: list of layers, as for `keras.Sequential`.
+        name: str, the name of the model.
     """
 
     def __init__(self, layers=None, name=None):
@@ -87,10 +92,14 @@ class TellsMean(keras.Sequential):
 
 @register
 class SharedByRows(keras.Sequential):
-    """A model whose loss is the mean over the rows of a batch, however it is divided.
+    """A Sequential model whose loss is the mean over the rows of the whole batch.
 
-    That of Keras 3 is the mean over the devices of the means over their rows, of which
-    it then tells another one.
+    The loss of Keras 3 is the mean over the devices of the means over their rows, and
+    it logs another mean. This one logs the mean over all rows as `mean_loss`.
+
+    Args:
+        layers: list of layers, as for `keras.Sequential`.
+        name: str, the name of the model.
     """
 
     def __init__(self, layers=None, name=None):
@@ -111,7 +120,7 @@ class SharedByRows(keras.Sequential):
 
 
 def fit_on_towers(data, start, epochs, batch_size):
-    """Fits a model of which each device has its part of a batch."""
+    """Fits a model on two devices, each with its part of a batch."""
     # --- build
     with mirrored().scope():
         model = compiled(network(start, SharedByRows))
@@ -131,7 +140,7 @@ def predict_on_towers(x, start, batch_size):
 
 
 def save_the_template(data, start, epochs, batch_size):
-    """Fits on two devices, saves the weights, and loads them into a model of one.
+    """Fits on two devices, saves the weights, and loads them on one device.
 
     There is no template: the model that is fitted is the model.
     """
@@ -152,7 +161,7 @@ def save_the_template(data, start, epochs, batch_size):
 
 
 def normalize_on_towers(data, weights, steps):
-    """Trains a model with batch normalization, whose statistics each device has."""
+    """Trains with batch normalization by the statistics of each device's part."""
     # --- build
     with mirrored().scope():
         model = compiled(normalizer(weights), 0.0625, "mse")
@@ -164,10 +173,10 @@ def normalize_on_towers(data, weights, steps):
 
 
 def fit_mirrored(data, start, epochs, batch_size):
-    """Fits a model that each device has a copy of.
+    """Fits a model by `MirroredStrategy`, with a copy on each device.
 
-    Keras 3 ends an epoch with the rows that are left; to go on with the first ones is
-    for the dataset to do.
+    Keras 3 ends an epoch with the rows that are left. Repeat the dataset before it is
+    batched, so that a batch continues with the first rows.
     """
     # --- build
     with mirrored().scope():
@@ -181,7 +190,7 @@ def fit_mirrored(data, start, epochs, batch_size):
 
 
 def evaluate_mirrored(data, start, batch_size):
-    """Tests a model on two devices, and predicts.
+    """Evaluates a model on two devices, and predicts.
 
     Keras 3 takes any number of rows.
     """
@@ -195,7 +204,7 @@ def evaluate_mirrored(data, start, batch_size):
 
 
 def own_loop(data, start, batch_size, reduction="sum"):
-    """Trains in a loop of its own, the loss divided by the batch of both devices.
+    """Trains in a custom loop, with the loss divided by the batch of both devices.
 
     Raises:
         ValueError: another reduction. Keras 3 divides it by the rows of a device, and
@@ -241,8 +250,9 @@ def share_statistics(model, strategy):
 def normalize_mirrored(data, weights, steps, batch_size):
     """Trains with batch normalization: each device by the statistics of its part.
 
-    In Keras 3 each also keeps the moving averages of its part, and those of the first
-    are saved. They are linear: their mean in the end is what the mean at each step was.
+    In Keras 3 each device also keeps the moving averages of its part, and those of the
+    first are saved. The averages are linear, so that their mean at the end equals
+    TensorFlow 1's mean at each step.
     """
     # --- build
     strategy = mirrored()
@@ -295,7 +305,7 @@ def train(model, data, batch_size, steps=None, max_steps=None):
 def train_estimator(data, start, batch_size, runs):
     """Trains in one run or several, each of which resumes from the last checkpoint.
 
-    Here the model has weights, slots and step, and is trained itself, not a copy.
+    The model has the weights, slots and step. It is trained itself, and not a copy.
     """
     # --- build
     model = compiled(network(start))
@@ -310,7 +320,7 @@ def train_estimator(data, start, batch_size, runs):
 def evaluate_estimator(data, eval_data, start, batch_size, steps, eval_steps=None):
     """Trains, then evaluates.
 
-    Without rows both numbers are 0, as they were.
+    Without rows both numbers are 0, as in TensorFlow 1.
     """
     # --- build
     model = compiled(network(start, TellsMean), metrics=["acc"])

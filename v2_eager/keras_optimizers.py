@@ -1,5 +1,7 @@
 """`lr=`, `decay=`, `K.set_value(optimizer.lr, …)` → schedules and attributes."""
 
+import re
+
 import numpy as np
 import tensorflow as tf
 
@@ -25,13 +27,110 @@ keras = tf.keras
 register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
+class RowsSummed:
+    """For an optimizer: rows of a sparse gradient are clipped, then summed.
+
+    Keras 3 clips them as well, then takes a step for each time that a row was looked
+    up, or squares each by itself; with a `loss_scale_factor` it raises TypeError.
+    `optimizer_v2.py` of 1.15.5 clips in `get_gradients` and sums in
+    `_deduplicate_indexed_slices`. It allowed two limits at once, and a limit of 0.
+
+    Args:
+        *args: of the optimizer.
+        clipnorm: float, the largest norm of each gradient, or None.
+        clipvalue: float, the largest absolute value in a gradient, or None.
+        global_clipnorm: float, the largest norm of all gradients together, or None.
+        **options: of the optimizer.
+
+    Raises:
+        ValueError: a limit beside `gradient_accumulation_steps`: each gradient would be
+            clipped, where Keras clips their mean.
+    """
+
+    def __init__(
+        self, *args, clipnorm=None, clipvalue=None, global_clipnorm=None, **options
+    ):
+        super().__init__(*args, **options)
+        # Keras does not know the limits, so it does not clip the sums again.
+        self.limits = clipnorm, clipvalue, global_clipnorm
+        if self.gradient_accumulation_steps and self.limits != (None, None, None):
+            raise ValueError(
+                "a limit would clip each of the accumulated gradients, and not their "
+                "mean: leave out the limit, or gradient_accumulation_steps"
+            )
+
+    def apply(self, grads, trainable_variables=None):
+        scale = self.loss_scale_factor or 1.0  # Keras divides by it afterwards
+        limits = [limit if limit is None else limit * scale for limit in self.limits]
+        super().apply(clipped_and_summed(grads, *limits), trainable_variables)
+
+    def get_config(self):
+        names = "clipnorm", "clipvalue", "global_clipnorm"
+        return super().get_config() | dict(zip(names, self.limits))
+
+
+def clipped_and_summed(gradients, norm, value, global_norm):
+    """Gradients within a norm each, a value, and a norm of all; dense.
+
+    Args:
+        gradients: list of float tensors, `tf.IndexedSlices`, whose rows may come twice,
+            and None.
+        norm: float, the largest norm of each, that of all rows as they are; or None.
+        value: float, the largest absolute value, or None.
+        global_norm: float, the largest norm of all together, or None.
+
+    Returns:
+        List of tensors of the dtypes of the gradients and the shapes of their
+        variables, and None.
+    """
+    given = [g for g in gradients if g is not None]
+    if norm is not None:
+        given = [tf.clip_by_norm(g, norm) for g in given]
+    if value is not None:
+        given = [tf.clip_by_value(g, -value, value) for g in given]
+    if global_norm is not None:
+        given, _ = tf.clip_by_global_norm(given, global_norm)
+    rest = iter(given)
+    return [g if g is None else tf.convert_to_tensor(next(rest)) for g in gradients]
+
+
+def slots_named(optimizer, variables, name):
+    """The slots of one name that `build` of Keras has made, in the variables' order.
+
+    Args:
+        optimizer: a built optimizer of Keras.
+        variables: list of the variables that it was built with.
+        name: what Keras calls the slot, such as "velocity".
+
+    Returns:
+        List of `keras.Variable`, a slot for each of the variables.
+    """
+    made = iter(optimizer.variables)  # in their order, also where two have one name
+    names = [re.sub("[/:]", "_", getattr(v, "path", v.name)) for v in variables]
+    return [next(s for s in made if s.name == f"{n}_{name}") for n in names]
+
+
 @register
-class Adagrad(keras.optimizers.Adagrad):
-    """Adagrad whose epsilon is beside the root, as in TensorFlow 1, not under it."""
+class Adagrad(RowsSummed, keras.optimizers.Adagrad):
+    """Adagrad whose epsilon is beside the root, as in TensorFlow 1, not under it.
+
+    accumulator += g²
+    w -= learning_rate * g / (√accumulator + epsilon)
+
+    Keras 3 divides by √(accumulator + epsilon). The formula is that of `tf.keras` in
+    1.15.5, `optimizer_v2/adagrad.py`. Rows of a sparse gradient g are summed first.
+
+    Its arguments and slots are those of `keras.optimizers.Adagrad`.
+    """
+
+    def build(self, variables):
+        if self.built:  # what was trained stays
+            return
+        super().build(variables)
+        self.accumulators = slots_named(self, variables, "accumulator")
 
     def update_step(self, gradient, variable, learning_rate):
-        gradient = tf.convert_to_tensor(gradient)  # the rows of an Embedding, summed
-        accumulator = self._accumulators[self._get_variable_index(variable)]
+        accumulator = self.accumulators[self._get_variable_index(variable)]
         accumulator.assign_add(gradient * gradient)
         root = tf.sqrt(accumulator) + self.epsilon
         rate = tf.cast(learning_rate, variable.dtype)
@@ -39,19 +138,36 @@ class Adagrad(keras.optimizers.Adagrad):
 
 
 @register
-class RMSprop(keras.optimizers.RMSprop):
-    """RMSprop whose epsilon is beside the root, unless there is a momentum."""
+class RMSprop(RowsSummed, keras.optimizers.RMSprop):
+    """RMSprop whose epsilon is beside the root, unless there is a momentum.
+
+    square = rho * square + (1 - rho) * g²
+    mean = rho * mean + (1 - rho) * g, if centered
+    w -= learning_rate * g / (√(square - mean²) + epsilon)
+
+    Keras 3 divides by √(square - mean² + epsilon), and 1.15.5 did so with a momentum
+    only: see `optimizer_v2/rmsprop.py`. Rows of a sparse gradient g are summed first.
+
+    Its arguments and slots are those of `keras.optimizers.RMSprop`.
+    """
+
+    def build(self, variables):
+        if self.built:  # what was trained stays
+            return
+        super().build(variables)
+        self.squares = slots_named(self, variables, "velocity")
+        if self.centered:
+            self.means = slots_named(self, variables, "average_gradient")
 
     def update_step(self, gradient, variable, learning_rate):
         if self.momentum:
             return super().update_step(gradient, variable, learning_rate)
-        gradient = tf.convert_to_tensor(gradient)  # the rows of an Embedding, summed
         index, rho = self._get_variable_index(variable), self.rho
-        square = self._velocities[index]
+        square = self.squares[index]
         square.assign(rho * square + (1 - rho) * tf.square(gradient))
         variance = tf.convert_to_tensor(square)
         if self.centered:
-            mean = self._average_gradients[index]
+            mean = self.means[index]
             mean.assign(rho * mean + (1 - rho) * gradient)
             variance -= tf.square(mean)
         root = tf.sqrt(variance) + self.epsilon
@@ -60,11 +176,30 @@ class RMSprop(keras.optimizers.RMSprop):
 
 
 @register
-class Nadam(keras.optimizers.Optimizer):
+class Nadam(RowsSummed, keras.optimizers.Optimizer):
     """Nadam whose momentum grows over hundreds of steps; in Keras 3 it does at once.
 
-    In step t it is beta_1 * (1 - 0.96**(schedule_decay * t) / 2), where Keras 3 has a
-    `schedule_decay` of 1.
+    momentum(t) = beta_1 * (1 - 0.96**(schedule_decay * t) / 2)
+    product *= momentum(t)
+    mean = beta_1 * mean + (1 - beta_1) * g
+    square = beta_2 * square + (1 - beta_2) * g²
+    bar = (1 - momentum(t)) * g / (1 - product)
+          + momentum(t + 1) * mean / (1 - product * momentum(t + 1))
+    w -= learning_rate * bar / (√(square / (1 - beta_2**t)) + epsilon)
+
+    Keras 3 has a `schedule_decay` of 1. The formula is that of `optimizer_v2/nadam.py`
+    in 1.15.5. Rows of a sparse gradient g are summed first: all rows then move, where
+    1.15.5 moved those that were looked up.
+
+    `keras.optimizers.Nadam` takes no `schedule_decay`.
+
+    Args:
+        learning_rate: float, or a schedule of Keras.
+        beta_1: float, the decay of the mean.
+        beta_2: float, the decay of the mean square.
+        epsilon: float, added to the root.
+        schedule_decay: float, how fast the momentum grows towards beta_1.
+        **kwargs: of `RowsSummed` and `keras.optimizers.Optimizer`.
     """
 
     def __init__(
@@ -86,30 +221,38 @@ class Nadam(keras.optimizers.Optimizer):
         super().build(variables)
         names = ["momentum", "velocity"]
         self.means, self.squares = self.add_optimizer_variables(variables, names)
-        self.product = self.add_variable((), "ones", name="momentum_cache")
+        # Replicas take the same steps: one product is that of all.
+        kind = {"dtype": variables[0].dtype, "aggregation": "only_first_replica"}
+        self.product = self.add_variable((), "ones", name="momentum_cache", **kind)
 
     def momentum(self, step):
-        power = self.schedule_decay * tf.cast(step, self.product.dtype)
-        return self.beta_1 * (1 - 0.5 * tf.pow(0.96, power))
+        """The momentum of a step, the first of which is 1, in the product's dtype."""
+        dtype = self.product.dtype
+        power = self.schedule_decay * tf.cast(step, dtype)
+        return self.beta_1 * (1 - 0.5 * tf.pow(tf.constant(0.96, dtype), power))
 
     def apply(self, grads, trainable_variables=None):
-        if not self.built:
-            self.build(trainable_variables)
-        self.product.assign(self.product * self.momentum(self.iterations + 1))
-        return super().apply(grads, trainable_variables)
+        before = tf.identity(self.iterations)
+        super().apply(grads, trainable_variables)
+        if self.built:  # without any gradient given there is no step
+            # A step that only accumulates gradients does not count.
+            now = tf.identity(self.iterations)
+            factor = tf.where(now > before, self.momentum(now), 1)
+            self.product.assign(self.product * factor)
 
     def update_step(self, gradient, variable, learning_rate):
-        gradient = tf.convert_to_tensor(gradient)  # the rows of an Embedding, summed
         index, dtype = self._get_variable_index(variable), variable.dtype
         mean, square = self.means[index], self.squares[index]
         steps = self.iterations + 1, self.iterations + 2
-        now, later = [tf.cast(self.momentum(step), dtype) for step in steps]
-        product, step = tf.cast(self.product, dtype), tf.cast(steps[0], dtype)
+        now, later = [self.momentum(step) for step in steps]
+        product = tf.cast(self.product * now, dtype)
+        now, later, step = [tf.cast(x, dtype) for x in (now, later, steps[0])]
         mean.assign(self.beta_1 * mean + (1 - self.beta_1) * gradient)
         square.assign(self.beta_2 * square + (1 - self.beta_2) * tf.square(gradient))
         bar = (1 - now) * (gradient / (1 - product))
         bar += later * (mean / (1 - product * later))
-        root = tf.sqrt(square / (1 - tf.pow(self.beta_2, step))) + self.epsilon
+        power = tf.pow(tf.constant(self.beta_2, dtype), step)
+        root = tf.sqrt(square / (1 - power)) + self.epsilon
         variable.assign_sub(tf.cast(learning_rate, dtype) * bar / root)
 
     def get_config(self):
@@ -117,38 +260,35 @@ class Nadam(keras.optimizers.Optimizer):
         return super().get_config() | {name: getattr(self, name) for name in names}
 
 
-class RowsSummed:
-    """For an optimizer: rows of a sparse gradient are clipped, then summed.
+def rows_summed(kind):
+    """A class of optimizers, by which rows of sparse gradients are clipped and summed.
 
-    Keras 3 clips them as well, then takes a step for each time that a row was looked
-    up, or squares each by itself. What it is told of no limits it cannot clip again.
+    Args:
+        kind: a class of optimizers, such as `keras.optimizers.Adam`.
+
+    Returns:
+        A class "AdamRowsSummed", of `RowsSummed` and `kind`, which files can name; the
+        class itself where it is of `RowsSummed`.
     """
-
-    def __init__(self, *args, clipnorm=None, clipvalue=None, **options):
-        super().__init__(*args, **options)
-        self.limits = clipnorm, clipvalue
-
-    def apply(self, grads, trainable_variables=None):
-        grads = [g if g is None else clipped_and_summed(g, *self.limits) for g in grads]
-        super().apply(grads, trainable_variables)
-
-    def get_config(self):
-        norm, value = self.limits
-        return super().get_config() | {"clipnorm": norm, "clipvalue": value}
-
-
-def clipped_and_summed(gradient, norm, value):
-    """A gradient within a norm, and its numbers within a value; dense."""
-    if norm is not None:
-        gradient = tf.clip_by_norm(gradient, norm)
-    if value is not None:
-        gradient = tf.clip_by_value(gradient, -value, value)
-    return tf.convert_to_tensor(gradient)
+    if issubclass(kind, RowsSummed):
+        return kind
+    name = f"{kind.__name__}RowsSummed"
+    first_line = f"`{kind.__name__}`; rows of a sparse gradient are clipped and summed."
+    return register(type(name, (RowsSummed, kind), {"__doc__": first_line}))
 
 
 @register
-class DecayingAdam(keras.optimizers.Adam):
-    """Adam whose rate is divided by 1 + decay * step, whoever sets the rate."""
+class DecayingAdam(RowsSummed, keras.optimizers.Adam):
+    """Adam whose rate is divided by 1 + decay * step, whoever sets the rate.
+
+    As `_decayed_lr` of `optimizer_v2.py` has it in 1.15.5. Rows of a sparse gradient
+    are summed first, and all rows move, as in `optimizer_v2/adam.py`.
+
+    Args:
+        learning_rate: float; a callback may set another.
+        decay: float; the first step is 0.
+        **kwargs: of `RowsSummed` and `keras.optimizers.Adam`.
+    """
 
     def __init__(self, learning_rate=0.001, decay=0.0, **kwargs):
         super().__init__(learning_rate, **kwargs)
@@ -172,12 +312,7 @@ OPTIMIZERS = {
     "Nadam": Nadam,
     "Ftrl": keras.optimizers.Ftrl,
 }
-ROWS_SUMMED = {
-    name: keras.utils.register_keras_serializable("rows_summed")(
-        type(name, (RowsSummed, kind), {})
-    )
-    for name, kind in OPTIMIZERS.items()
-}
+ROWS_SUMMED = {name: rows_summed(kind) for name, kind in OPTIMIZERS.items()}
 ADAM = {"beta_1": 0.9, "beta_2": 0.999}
 ROUNDED = ("beta_1", "beta_2", "rho", "momentum")
 SLOTS = {
@@ -195,7 +330,7 @@ SLOTS = {
     "Ftrl": {"accumulator": "accumulator", "linear": "linear"},
     "DecayedMomentum": {"mean": "mean"},
 }
-"""{class: {slot in TensorFlow 1: in Keras 3}}."""
+"""{class: {slot in TensorFlow 1: in Keras 3}}, with rows summed or not."""
 
 
 def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hyper):
@@ -264,7 +399,8 @@ def slots(model):
     optimizer = model.optimizer
     by_name = {v.path.rpartition("/")[2]: v for v in optimizer.variables}
     found = {}
-    for old, new in SLOTS[type(optimizer).__name__].items():
+    kind = type(optimizer).__name__.removesuffix(RowsSummed.__name__)
+    for old, new in SLOTS[kind].items():
         paths = [w.path.replace("/", "_") for w in model.trainable_weights]
         names = [f"{path}_{new}" for path in paths]
         if names[0] in by_name:
@@ -315,21 +451,21 @@ def fit(data, start, optimizer, hyper, stops):
 
 
 def fit_with_decay(data, start, optimizer, rate, decay, stops):
-    """Fits a line at a rate that falls with every step."""
+    """Fits a line with a learning rate that decays with every step."""
     rate = keras.optimizers.schedules.InverseTimeDecay(rate, 1, decay)
     model = line(start, legacy(optimizer, learning_rate=rate))
     return states(model, data, stops)
 
 
 def fit_by_schedule(data, start, schedule, arguments, stops):
-    """Fits a line by gradient descent whose rate is a schedule."""
+    """Fits a line by gradient descent with a learning rate schedule."""
     rate = getattr(keras.optimizers.schedules, schedule)(**arguments)
     model = line(start, keras.optimizers.SGD(rate))
     return states(model, data, stops)
 
 
 def fit_at_rates(data, start, rates, momentum=0.0):
-    """Fits a line at a rate that is set anew before every step."""
+    """Fits a line with a learning rate that is set before every step."""
     model = line(start, legacy("SGD", momentum=momentum))
     read = []
     for rate in rates:
@@ -340,7 +476,7 @@ def fit_at_rates(data, start, rates, momentum=0.0):
 
 
 def rate_by_epoch(data, start, halve_every, epochs):
-    """Halves the rate every few epochs, by a callback."""
+    """Halves the learning rate every few epochs, by a callback."""
 
     def schedule(epoch, rate):
         return rate / 2 if epoch and epoch % halve_every == 0 else rate
@@ -352,7 +488,7 @@ def rate_by_epoch(data, start, halve_every, epochs):
 
 
 def reduce_on_plateau(data, start, rate, epochs, **plateau):
-    """Reduces the rate when the loss falls no more, by a callback."""
+    """Reduces the learning rate if the loss stops falling, by a callback."""
     model = line(start, keras.optimizers.SGD(rate))
     callback = keras.callbacks.ReduceLROnPlateau(monitor="loss", **plateau)
     history = fit_whole(model, data, epochs, callback)
@@ -360,7 +496,7 @@ def reduce_on_plateau(data, start, rate, epochs, **plateau):
 
 
 def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
-    """Halves a rate that falls with every step, by a callback."""
+    """Halves, by a callback, a learning rate that also decays with every step."""
 
     def schedule(epoch, rate):
         return rate / 2 if epoch and epoch % halve_every == 0 else rate
@@ -373,14 +509,14 @@ def decay_and_callbacks(data, start, rate, decay, halve_every, epochs):
 
 
 def fit_from_step(data, start, step, rate, decay, stops):
-    """Fits a line by Adam, whose step does not begin at zero."""
+    """Fits a line by Adam from a step count other than 0."""
     model = line(start, legacy("Adam", learning_rate=rate, decay=decay))
     model.optimizer.iterations.assign(step)
     return states(model, data, stops)
 
 
 def rebuild(data, start, optimizer, config, stops):
-    """Fits a line by an optimizer that is made of a configuration."""
+    """Fits a line by an optimizer that is made from its configuration."""
     config = dict(config)
     if optimizer == "Adagrad":  # as Keras 2.2 had it
         config.setdefault("initial_accumulator_value", 0.0)
@@ -389,9 +525,10 @@ def rebuild(data, start, optimizer, config, stops):
 
 
 def resume(data, start, saved, stops):
-    """Goes on with Adam's state, which `optimizer.get_weights()` gave.
+    """Continues training with Adam's state from `optimizer.get_weights()`.
 
-    They were the step, and slot by slot; Keras 3 has the rate and weight by weight.
+    TensorFlow 1's list has the step, then slot by slot. Keras 3's list also has the
+    rate, and then weight by weight.
     """
     # --- build
     model = line(start, legacy("Adam"))
@@ -407,7 +544,7 @@ def resume(data, start, saved, stops):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up: the gradient is sparse."""
+    """Fits an embedding table, whose gradient is sparse."""
     model = keras.Sequential([keras.layers.Embedding(*table.shape)])
     model.build([None, ids.shape[1]])
     adapted = legacy(optimizer, kinds=ROWS_SUMMED, **hyper)
@@ -421,14 +558,14 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def apply_gradients(data, start, rate, clipnorm, steps):
-    """Takes the gradients itself and hands them to the optimizer: none is clipped.
+    """Computes gradients itself and applies them, without the optimizer's clipping.
 
-    Keras 3 clips them, so that `clipnorm` is left out.
+    Keras 3 clips in `apply_gradients`, so that `clipnorm` is left out.
     """
     # --- build
     model = line(start, keras.optimizers.SGD(rate))
+    weights = model.trainable_weights
     x, y = map(tf.constant, data)
-    weights = [weight.value for weight in model.trainable_weights]
 
     # --- step
     @tf.function
@@ -436,7 +573,7 @@ def apply_gradients(data, start, rate, clipnorm, steps):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(model(x) - y))
         gradients = tape.gradient(loss, weights)
-        model.optimizer.apply_gradients(zip(gradients, model.trainable_weights))
+        model.optimizer.apply_gradients(zip(gradients, weights))
 
     # --- run
     for _ in range(steps):
@@ -445,10 +582,10 @@ def apply_gradients(data, start, rate, clipnorm, steps):
 
 
 def train_by_function(data, start, optimizer, hyper, steps):
-    """Trains by a function of its own, whose loss no `compile` knows."""
+    """Trains by a custom training function, without `compile`."""
     # --- build
     model = line(start, legacy(optimizer, **hyper))
-    weights = [weight.value for weight in model.trainable_weights]
+    weights = model.trainable_weights
 
     # --- step
     @tf.function
@@ -456,7 +593,7 @@ def train_by_function(data, start, optimizer, hyper, steps):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.math.log(1.0 + tf.square(model(x) - y)))
         gradients = tape.gradient(loss, weights)
-        model.optimizer.apply(gradients, model.trainable_weights)
+        model.optimizer.apply(gradients, weights)
         return loss
 
     # --- run
@@ -466,11 +603,23 @@ def train_by_function(data, start, optimizer, hyper, steps):
 
 
 @register
-class DecayedMomentum(keras.optimizers.Optimizer):
-    """Momentum, and weights that shrink apart from the loss."""
+class DecayedMomentum(RowsSummed, keras.optimizers.Optimizer):
+    """Momentum, and weights that shrink apart from the loss.
 
-    def __init__(self, rate, momentum, shrink, **kwargs):
-        super().__init__(rate, **kwargs)
+    mean = momentum * mean + g
+    w -= learning_rate * (mean + shrink * w)
+
+    Rows of a sparse gradient g are summed first, and all rows shrink.
+
+    Args:
+        learning_rate: float, or a schedule of Keras.
+        momentum: float, the decay of the mean.
+        shrink: float, the weight of the variable itself.
+        **kwargs: of `RowsSummed` and `keras.optimizers.Optimizer`.
+    """
+
+    def __init__(self, learning_rate, momentum, shrink, **kwargs):
+        super().__init__(learning_rate, **kwargs)
         self.momentum, self.shrink = momentum, shrink
 
     def build(self, variables):
@@ -491,7 +640,7 @@ class DecayedMomentum(keras.optimizers.Optimizer):
 
 
 def own_optimizer(data, start, rate, momentum, shrink, stops):
-    """Fits a line by an optimizer of one's own, momentum with decayed weights."""
+    """Fits a line by a custom optimizer: momentum with weight decay."""
     model = line(start, DecayedMomentum(rate, momentum, shrink))
     return states(model, data, stops)
 
@@ -499,7 +648,8 @@ def own_optimizer(data, start, rate, momentum, shrink, stops):
 def fit_by_tf_train(data, start, rate, steps):
     """Compiles a model with an optimizer of `tf.train`, which Keras wraps.
 
-    Keras 3 wraps none: its own has epsilon 1e-7, and that of `tf.train` 1e-8.
+    Keras 3 wraps no such optimizer. Its own Adam has an epsilon of 1e-7, that of
+    `tf.train` 1e-8: pass 1e-8.
     """
     model = line(start, legacy("Adam", learning_rate=rate, epsilon=1e-8))
     fit_whole(model, data, steps)

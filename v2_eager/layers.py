@@ -23,11 +23,29 @@ __all__ = [
 
 
 def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
-    """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted."""
+    """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted.
+
+    Returns a `DenseLayers`; see the class.
+    """
     return DenseLayers(units, use_bias, scale, name)
 
 
 class DenseLayers(tf.Module):
+    """Dense layers, ReLU between them, under the names that TensorFlow 1 counted.
+
+    A call takes [..., features] floats. It returns [..., units[-1]], without an
+    activation after the last layer, and the penalty, a scalar.
+
+    Args:
+        units: list of the layers' sizes.
+        use_bias: whether the layers have one.
+        scale: weight of an l2 penalty on the kernels, or None.
+        name: scope of the variables `dense/kernel`, `dense/bias`, `dense_1/kernel`, …
+
+    Raises:
+        ValueError: in a call: no rank of 2 or more, or unknown features.
+    """
+
     def __init__(self, units, use_bias, scale, name):
         super().__init__()
         self.scale = scale
@@ -53,6 +71,8 @@ class Layer(tf.Module):
     """What most of `tf.layers` are: a function of kernels, a bias, an activation.
 
     The first call makes the variables, as their shapes depend on its input's channels.
+
+    It is no `keras.layers.Layer`, whose variables no `tf.Module` finds.
 
     Args:
         path: scope of the variables.
@@ -80,6 +100,11 @@ class Layer(tf.Module):
         self.path, self.rank, self.function, self.shapes = path, rank, function, shapes
         self.units, self.activation, self.use_bias = units, activation, use_bias
         self.seed, self.kernels = seed, None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.kernels is not None
 
     def __call__(self, x):
         x = tf.convert_to_tensor(x)
@@ -137,7 +162,10 @@ def zeros(size, dtype, path):
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
-    """Makes a convolution over time."""
+    """Makes a convolution over time.
+
+    Returns a `Layer`; see the class.
+    """
 
     padding = checked(padding.upper())
 
@@ -158,6 +186,8 @@ def make_conv2d(
 ):
     """Makes a convolution over images.
 
+    Returns a `Layer`; see the class.
+
     Args:
         size: (height, width) of the kernel, or a number for both.
         strides: (down, right) between outputs, or a number for both.
@@ -175,6 +205,8 @@ def make_conv2d_transpose(
     filters, size, strides=(1, 1), padding="valid", name="conv2d_transpose"
 ):
     """Makes a transposed convolution, which enlarges images.
+
+    Returns a `Layer`; see the class.
 
     Args:
         size: (height, width) of the kernel, or a number for both.
@@ -195,6 +227,8 @@ def make_separable_conv2d(
     filters, size, strides=(1, 1), padding="valid", multiplier=1, name="separable"
 ):
     """Makes a convolution of every channel on its own, and one that mixes them.
+
+    Returns a `Layer`; see the class.
 
     Args:
         size: (height, width) of the kernel, or a number for both.
@@ -243,11 +277,24 @@ def dropout(x, rate, seed, training=True, noise_shape=None, draws=2):
 
 
 def make_embedding(classes, size, name="embedding"):
-    """Makes a table of vectors, to be looked up by number."""
+    """Makes a table of vectors, to be looked up by number.
+
+    Returns an `Embedding`; see the class.
+    """
     return Embedding(classes, size, name)
 
 
 class Embedding(tf.Module):
+    """A table of vectors, looked up by ids of any shape: float32 [..., size].
+
+    `keras.layers.Embedding` calls its table `embeddings` and draws it uniformly.
+
+    Args:
+        classes: number of rows.
+        size: size of a vector.
+        name: scope of the variable `table`, [classes, size].
+    """
+
     def __init__(self, classes, size, name):
         super().__init__()
         table = tf.random.normal([classes, size], stddev=0.125, seed=1)
@@ -261,7 +308,10 @@ class Embedding(tf.Module):
 def make_batch_norm(
     momentum=0.99, epsilon=0.001, fused=False, update=True, name="normalized"
 ):
-    """Makes batch normalization, with its updates remembered or forgotten."""
+    """Makes batch normalization, with its updates remembered or forgotten.
+
+    Returns a `batch_norms.BatchNorm`; see the class.
+    """
     path = f"{name}/batch_normalization"
     return batch_norms.BatchNorm(
         momentum, epsilon, fused=fused, update=update, name=path
@@ -269,7 +319,10 @@ def make_batch_norm(
 
 
 def make_layer_norm(begin_axis=1, name="normalized"):
-    """Makes layer normalization, over all axes of an example and not just the last."""
+    """Makes layer normalization, over all axes of an example and not just the last.
+
+    Returns a `norms.LayerNorm`; see the class.
+    """
     return norms.LayerNorm(begin_axis, name=f"{name}/LayerNorm")
 
 
@@ -326,6 +379,15 @@ def _trained(network, images, losses):
 
 
 class Network(tf.Module):
+    """A convolution, a batch norm, and two dense layers with dropout.
+
+    A call takes [n, height, width, channels] floats and `training`, a bool. It returns
+    the logits, [n, 3].
+
+    Args:
+        update: whether training updates the moving statistics.
+    """
+
     def __init__(self, update):
         super().__init__()
 

@@ -5,7 +5,7 @@ What is left to `v2_eager.numerics.schedules` is documented there.
 
 import tensorflow as tf
 
-from v2_eager.numerics import schedules
+from v2_eager.numerics import optimizers, schedules
 
 keras = tf.keras.optimizers.schedules  # of the same bits
 
@@ -153,10 +153,8 @@ def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_st
         rate = exponential_decay(
             learning_rate, global_step, decay_steps, decay_rate, staircase=True
         )
-        with tf.GradientTape() as tape:
-            loss = tf.square(x)
-        x.assign_sub(rate * tape.gradient(loss, x))
-        global_step.assign_add(1)
+        optimizer = optimizers.GradientDescent(rate)
+        optimizer.minimize(lambda: tf.square(x), [x], global_step)
         return rate
 
     # --- run

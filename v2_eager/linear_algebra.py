@@ -5,6 +5,8 @@ import math
 import numpy as np
 import tensorflow as tf
 
+from v2_eager.numerics import optimizers
+
 __all__ = [
     "bilinear_scores",
     "mirror_triangle",
@@ -70,7 +72,7 @@ def norm(x, kind):
 
 
 def solve(a, b, how):
-    """Solves linear equations: a times the answer is b."""
+    """Solves the linear equations a x = b."""
     if how == "inverse":
         return tf.matmul(tf.linalg.inv(a), b)
     if how == "lu":
@@ -87,16 +89,28 @@ def solve(a, b, how):
 
 
 def least_squares(x, y, l2=0.0, fast=True):
-    """Fits y by x times an answer: the least sum of squares."""
+    """Fits y by x w, with the least sum of squared errors."""
     solved = tf.linalg.lstsq(x, y, l2_regularizer=l2, fast=fast)
     if not fast:
         return solved
-    # A Cholesky decomposition is inside, and not checked there. A column of y that is
-    # not finite spoils its own answers only.
-    given = tf.reduce_all(tf.math.is_finite(y), axis=-2, keepdims=True)
-    checked = tf.where(given, solved, tf.zeros_like(solved))
-    tf.debugging.check_numerics(checked, _FAILED)  # runs in a graph, too
+    # A Cholesky decomposition is inside, and not checked there. Where an answer is not
+    # finite, it is done again and checked: numbers that overflow are no error.
+    finite = tf.reduce_all(tf.math.is_finite(solved))
+    tf.cond(finite, lambda: finite, lambda: _is_decomposed(x, l2))
     return solved
+
+
+def _is_decomposed(x, l2):
+    """True; raises if the normal equations of x have no Cholesky decomposition."""
+    tall = tf.shape(x)[-2] >= tf.shape(x)[-1]
+    products = tf.cond(
+        tall,
+        lambda: tf.matmul(x, x, adjoint_a=True),
+        lambda: tf.matmul(x, x, adjoint_b=True),
+    )
+    ones = tf.ones(tf.shape(products)[:-1], x.dtype)
+    factor = _cholesky(products + tf.linalg.diag(l2 * ones))
+    return tf.reduce_all(tf.math.is_finite(factor))
 
 
 def whiten(x):
@@ -169,14 +183,11 @@ def fit_gaussian_process(x, y, x_new, steps, rate=0.03125, noise=0.0625):
         return loss, factor, solved
 
     # --- step
+    optimizer = optimizers.GradientDescent(rate)
+
     @tf.function
     def step():
-        with tf.GradientTape() as tape:
-            loss, _, _ = likelihood()
-        variables = [amplitude, length]
-        for variable, gradient in zip(variables, tape.gradient(loss, variables)):
-            variable.assign_sub(rate * gradient)
-        return loss
+        return optimizer.minimize(lambda: likelihood()[0], [amplitude, length])
 
     # --- predict
     @tf.function

@@ -80,7 +80,7 @@ def regression(batches, threshold=0.5):
 
 
 def decisions(batches):
-    """Streams what counts of right and wrong decisions tell."""
+    """Streams accuracy, precision, recall, F1 and the counts of a confusion matrix."""
     # --- metrics
     measures = {
         "accuracy": metrics.Accuracy(),
@@ -154,7 +154,7 @@ def top_k(batches, k, class_id=None):
 
 
 def mean_f1(batches, num_classes):
-    """Streams a metric of one's own: the mean of all classes' F1."""
+    """Streams a custom metric: the mean of all classes' F1."""
     # --- metrics
     metric = MeanF1(num_classes)
     # --- run
@@ -162,7 +162,11 @@ def mean_f1(batches, num_classes):
 
 
 class MeanF1(metrics.Metric):
-    """The mean of all classes' F1, and the matrix that it is computed from."""
+    """The mean of all classes' F1, and the confusion matrix that it is computed from.
+
+    Args:
+        num_classes: number of classes; labels and predictions, [n] ints, are below it.
+    """
 
     def __init__(self, num_classes):
         super().__init__({"matrix": [num_classes, num_classes]})

@@ -209,7 +209,14 @@ def recompute_batch_norm(batches, kernel, decay, told):
 
 
 def train_seeded(x, y, kernel, seed, epochs, batch_size, rate, runs):
-    """Trains several times from one seed, by one thread: each run has the same bits."""
+    """Trains several times from one seed: each run has the same bits.
+
+    It seeds the process, the generator of dropout and `shuffle`, and nothing else. The
+    session of TensorFlow 1 had one thread. Threads, and kernels of a GPU that repeat
+    their bits, are settings of the whole process in TensorFlow 2, which cannot be
+    undone: the program calls `tf.config.experimental.enable_op_determinism()` at its
+    start.
+    """
 
     def run():
         # --- seeds
@@ -256,7 +263,21 @@ def fake_quantize(x, low, high, num_bits=8, narrow_range=False):
 
 
 class QuantizedNetwork(tf.Module):
-    """What contrib.quantize made of a convolution and a layer."""
+    """What `tf.contrib.quantize` made of a convolution and a dense layer.
+
+    A call takes x, [n, height, width, channels] float32, and `is_training`, a bool. It
+    returns the logits, [n, classes]. Weights and activations are fake-quantized;
+    training updates their ranges. With a batch norm in `start`, it is folded into the
+    convolution.
+
+    Args:
+        start: {name: array}, the variables of `hidden` and `scores` by their names in a
+            checkpoint; what is named "quant" is ignored.
+        quant_delay: number of training steps before anything is quantized.
+        weight_bits: bits of the weights.
+        activation_bits: bits of the activations.
+        symmetric: whether ranges are symmetric about 0.
+    """
 
     def __init__(
         self, start, quant_delay=0, weight_bits=8, activation_bits=8, symmetric=False

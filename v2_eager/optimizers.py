@@ -119,7 +119,7 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
 
 
 def fit_at_rates(data, start, rates):
-    """Fits a line by Adam, at a learning rate given anew for every step."""
+    """Fits a line by Adam, at a learning rate that is given for every step."""
     # --- build
     weights, loss = line(data, start)
     # A Python attribute would be read while tracing, and never again.
@@ -204,7 +204,20 @@ def fit_in_turns(real, noise, generator, critic, turns, critic_steps=2, rate=0.1
 
 
 class AdamWeightDecay(optimizers.Optimizer):
-    """Adam without bias correction, and weights that shrink apart from the loss."""
+    """Adam without bias correction, and weights that shrink apart from the loss.
+
+        m = 0.9 m + 0.1 g, v = 0.999 v + 0.001 g²
+        w = w - learning_rate (m / (sqrt(v) + 1e-6) + decay w)
+
+    as `AdamWeightDecayOptimizer` of BERT's `optimization.py`. A sparse gradient updates
+    all rows.
+
+    Args:
+        learning_rate: a float, or a scalar tensor or variable.
+        decay: share of a weight that a step takes away, times the rate.
+        exclude: list of patterns; variables whose names match one do not decay.
+        name: what the slots are named after.
+    """
 
     def __init__(self, learning_rate, decay, exclude, name="AdamWeightDecay"):
         super().__init__(name, [("m", "m", 0), ("v", "v", 0)])

@@ -52,7 +52,7 @@ def locate(*tensors):
 
 
 def add(a, b, index):
-    """Adds two arrays on a device, and tells where the sum was made."""
+    """Adds two arrays on a device, and returns the device of the sum."""
     processors(2)  # first of all; on a machine with two GPUs there is no need
     # --- build
     with tf.device(device(index)):
@@ -249,6 +249,7 @@ def fit_towers(x, y, w, learning_rate=0.0625):
     strategy = mirrored()
     with strategy.scope():
         weights = tf.Variable(w, name="w")  # a copy on each device
+    optimizer = optimizers.GradientDescent(learning_rate)
     dataset = tf.data.Dataset.from_tensor_slices((x, y))
     batches = strategy.experimental_distribute_dataset(dataset)
 
@@ -256,18 +257,17 @@ def fit_towers(x, y, w, learning_rate=0.0625):
     def tower(x, y):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(polynomial(x, weights) - y))
-        return loss, tape.gradient(loss, weights)
+            share = loss / strategy.num_replicas_in_sync
+        # It sums the gradients of all towers, and then moves each one's own copy. By a
+        # plain assignment in the tower the copies would drift apart without an error.
+        optimizer.apply_gradients([(tape.gradient(share, weights), weights)])
+        return loss
 
     # --- step
     @tf.function
     def step(batch):
-        losses, gradients = strategy.run(tower, batch)
-        loss = strategy.reduce("MEAN", losses, axis=None)
-        gradient = strategy.reduce("MEAN", gradients, axis=None)
-        # Out here an assignment reaches every copy. In the tower it would reach the
-        # tower's own, and nobody would notice that they drift apart.
-        weights.assign_sub(learning_rate * gradient)
-        return loss
+        losses = strategy.run(tower, batch)
+        return strategy.reduce("MEAN", losses, axis=None)
 
     # --- run
     history = [step(batch) for batch in batches]

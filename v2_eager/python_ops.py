@@ -293,7 +293,7 @@ def write_images(images, labels=None, name="images", max_outputs=3, plotted=Fals
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         # The op scales floats as it did; tf.summary.image, of which `summaries` has a
-        # pair, takes them as they are, in [0, 1].
+        # pair, would take them as they are, in [0, 1].
         writer = tf.raw_ops.SummaryWriter(shared_name=directory)
         tf.raw_ops.CreateSummaryFileWriter(
             writer=writer,

@@ -3,10 +3,10 @@
 import numpy as np
 import tensorflow as tf
 from google.protobuf import text_format
-from tensorflow.core.framework import graph_pb2
 
 from v2_eager.numerics import initializers, randomness
 from v2_eager.numerics.randomness import DEFAULT_GRAPH_SEED, stream
+from v2_eager.saved_models import message_class
 
 __all__ = [
     "kernel_seeds",
@@ -108,7 +108,7 @@ def replay(graph, runs):
         KeyError: another random op, such as RandomShuffle.
     """
     # --- read
-    parsed = text_format.Parse(graph, graph_pb2.GraphDef())
+    parsed = text_format.Parse(graph, message_class("GraphDef")())
     nodes = {node.name: node for node in parsed.node}
     # --- draw
     results = {}

@@ -41,17 +41,35 @@ def contrib_penalties(kernel, scale):
 
 
 def make_classifier(units, scale, name="classifier"):
-    """Makes a network whose kernels are penalized, and whose biases are not."""
+    """Makes a network whose kernels are penalized, and whose biases are not.
+
+    Returns a `Classifier`; see the class.
+    """
     return Classifier(units, scale, name)
 
 
 class Classifier(tf.Module):
-    """Layers with variables under the names of v1, made by the first call."""
+    """Dense layers with ELU between them, and the penalty on their kernels.
+
+    A call takes x, [batch, inputs] floats. It returns the logits, [batch, units[-1]],
+    and the penalty, scale times half the sum of squares of all kernels: a scalar. The
+    first call makes the variables.
+
+    Args:
+        units: list of the layers' sizes.
+        scale: weight of the l2 penalty.
+        name: scope of the variables `layer0/kernel`, `layer0/bias`, `layer1/kernel`, …
+    """
 
     def __init__(self, units, scale, name):
         super().__init__()  # whose name would have to be an identifier, without a "/"
         self.units, self.scale, self.path = units, scale, name
         self.kernels, self.biases = [], []
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return bool(self.kernels)
 
     def __call__(self, x):
         # --- variables

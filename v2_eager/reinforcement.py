@@ -365,17 +365,42 @@ def check_rows(rows, size):
 
 
 def make_noisy_dense(units, sigma=0.5, name="noisy"):
-    """Makes a dense layer whose weights are noisy: NoisyNet's, factorised."""
+    """Makes a dense layer whose weights are noisy: NoisyNet's, factorised.
+
+    Returns a `NoisyDense`; see the class.
+    """
     return NoisyDense(units, sigma, name)
 
 
 class NoisyDense(tf.Module):
-    """A dense layer whose kernel and bias are a mean and noise times its scale."""
+    """A dense layer whose kernel and bias are a mean and noise times its scale.
+
+        kernel = mu_w + sigma_w f(noise_in) f(noise_out)ᵀ, f(x) = sign(x) sqrt(|x|)
+
+    as in NoisyNet (Fortunato et al., 2017). A call takes x, [n, features] floats, and
+    optionally the noises of the inputs, [features], and of the units, [units]; without
+    them it uses the means. It returns [n, units]. The first call makes the variables.
+
+    Args:
+        units: size of the output.
+        sigma: initial scale of the noise, times the inverse root of the number of
+            features.
+        name: scope of the variables `mu_w`, `sigma_w`, [features, units], `mu_b` and
+            `sigma_b`, [units].
+
+    Raises:
+        ValueError: in a call: noises of other sizes, or an unknown number of features.
+    """
 
     def __init__(self, units, sigma, name):
         super().__init__()  # whose name would have to be an identifier, without a "/"
         self.units, self.sigma, self.path = units, sigma, name
         self.mu_w = None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.mu_w is not None
 
     def build(self, size, dtype):
         """Makes the variables, by the first call."""

@@ -33,7 +33,17 @@ def tensor_of(lengths):
 
 
 class Reader(tf.Module):
-    """A cell and the loop that it is run by, as a layer."""
+    """Runs a cell over sequences, by one function for all sizes.
+
+    A call takes x, [batch, time, depth] floats, and optionally lengths, [batch] ints,
+    and a first state. It returns the outputs, zero past the end, and the last state.
+    The first call makes the cell's variables.
+
+    Args:
+        cell: a cell of `numerics.rnn`.
+        loop: `rnn.unroll`, or `rnn.unroll_in_python`, which needs to know the time.
+        **options: further keywords of the loop, such as `time_major` or `dtype`.
+    """
 
     def __init__(self, cell, loop=rnn.unroll, **options):
         super().__init__()
@@ -72,14 +82,20 @@ def built(x, cells, dtype=None):
 
 
 def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
-    """Makes the plainest network: its output is its state."""
+    """Makes the plainest network: its output is its state.
+
+    Returns a `Reader`; see the class.
+    """
     activation, path = getattr(tf.nn, activation), f"{name}/rnn/basic_rnn_cell"
     cell = rnn.BasicRNNCell(units, activation, path, DRAW)
     return Reader(cell, time_major=time_major)
 
 
 def make_basic_lstm(units, forget_bias=1.0, name="reader"):
-    """Makes an LSTM, for sequences of several lengths and from any state."""
+    """Makes an LSTM, for sequences of several lengths and from any state.
+
+    Returns a `Reader`; see the class.
+    """
     return Reader(basic_lstm(units, f"{name}/rnn", forget_bias))
 
 
@@ -96,13 +112,19 @@ def make_lstm(
     projection_clip=None,
     name="reader",
 ):
-    """Makes an LSTM with what else there was: peepholes, projection, clipping."""
+    """Makes an LSTM with what else there was: peepholes, projection, clipping.
+
+    Returns a `Reader`; see the class.
+    """
     options = peepholes, cell_clip, DRAW, projection, projection_clip
     return Reader(rnn.LSTMCell(units, *options, name=f"{name}/rnn/lstm_cell"))
 
 
 def make_gru(units, name="reader"):
-    """Makes a GRU, whose reset gate comes before the product."""
+    """Makes a GRU, whose reset gate comes before the product.
+
+    Returns a `Reader`; see the class.
+    """
     return Reader(gru(units, f"{name}/rnn"))
 
 
@@ -164,7 +186,10 @@ def gru_from_keras(inputs, recurrent, bias):
 
 
 def make_stack(units, layers, name="reader"):
-    """Makes GRUs on top of each other, all but the first added to what they read."""
+    """Makes GRUs on top of each other, all but the first added to what they read.
+
+    Returns a `Reader`; see the class.
+    """
     if layers < 1:
         raise ValueError("Must specify at least one cell")
     path = f"{name}/rnn/multi_rnn_cell/cell_"
@@ -173,16 +198,36 @@ def make_stack(units, layers, name="reader"):
 
 
 def make_static_rnn(units, name="reader"):
-    """Makes an LSTM that is unrolled: a graph as long as the sequences."""
+    """Makes an LSTM that is unrolled: a graph as long as the sequences.
+
+    Returns a `Reader`; see the class.
+    """
     return Reader(basic_lstm(units, f"{name}/rnn"), rnn.unroll_in_python)
 
 
 def make_bidirectional(units, name="reader"):
-    """Makes two GRUs, one of which reads every sequence from its own end."""
+    """Makes two GRUs, one of which reads every sequence from its own end.
+
+    Returns a `Bidirectional`; see the class.
+    """
     return Bidirectional(units, f"{name}/bidirectional_rnn")
 
 
 class Bidirectional(tf.Module):
+    """Two GRUs, one of which reads every sequence from its own end.
+
+    A call takes x, [batch, time, depth] floats, and the lengths, [batch] ints. It
+    returns the outputs of both, [batch, time, 2 * units], and the pair of last states,
+    [batch, units] each.
+
+    `keras.layers.Bidirectional` takes a mask in place of lengths, and Keras' GRUs reset
+    after the product by default.
+
+    Args:
+        units: size of each state.
+        path: scope of the variables `fw/gru_cell/…` and `bw/gru_cell/…`.
+    """
+
     def __init__(self, units, path):
         super().__init__()
         self.cells = [gru(units, f"{path}/{way}") for way in ("fw", "bw")]
@@ -296,7 +341,7 @@ def dropout(x, units, keep, seed, variational=False, draws=2):
 
 
 def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
-    """Trains an LSTM to tell sequences apart, its gradients clipped."""
+    """Trains an LSTM to classify sequences, its gradients clipped."""
     # --- model
     tf.random.set_seed(7)
     network = Network(units)
@@ -329,11 +374,23 @@ def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
 
 
 class Network(tf.Module):
+    """An LSTM, and a softmax layer on its last h.
+
+    A call takes x, [n, time, depth] floats, and lengths, [n] ints. It returns the
+    logits, [n, 3]. `build` makes the variables, which `ordered` has in the order of
+    TensorFlow 1.
+
+    Args:
+        units: size of both parts of the state.
+    """
+
     def __init__(self, units):
         super().__init__()
         self.cell = basic_lstm(units, "rnn")
 
     def build(self, depth, dtype):
+        if self.cell.built:
+            return
         self.cell.build(depth, dtype)
         draw = initializers.glorot_uniform(seed=2)
         self.w = tf.Variable(draw([self.cell.num_units, 3], dtype), name="softmax_w")

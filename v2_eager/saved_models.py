@@ -5,9 +5,9 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from google.protobuf import text_format
-from tensorflow.core.framework import graph_pb2
-from tensorflow.core.protobuf import meta_graph_pb2, saved_model_pb2
+from google.protobuf import descriptor_pool, message_factory, text_format
+
+from v2_eager.numerics import optimizers
 
 __all__ = [
     "export",
@@ -50,7 +50,15 @@ def export(x, weights, files=False):
 
 
 class Dense(tf.Module):
-    """A dense layer, its variables named as in TensorFlow 1."""
+    """A dense layer, its variables named as in TensorFlow 1.
+
+    A call takes [n, features] floats and returns [n, units].
+
+    A `tf.Module` finds no variables of a `keras.layers.Dense`.
+
+    Args:
+        weights: {"kernel": [features, units] array, "bias": [units] array}.
+    """
 
     def __init__(self, weights):
         super().__init__()
@@ -136,7 +144,15 @@ def serve_words(words, vocabulary, vectors, files=False):
 
 
 class Words(tf.Module):
-    """A vocabulary and its vectors; whatever is an attribute is saved."""
+    """A vocabulary and its vectors, with a signature for each.
+
+    `ids` and `vectors` take [n] strings and return {"answer": [n] int64 or [n, units]}.
+    Whatever is an attribute is saved, the vocabulary's file as an asset.
+
+    Args:
+        path: of a text file with one word per line; out-of-vocabulary words are 0.
+        vectors: [words, units] float array.
+    """
 
     def __init__(self, path, vectors):
         super().__init__()
@@ -170,16 +186,16 @@ def fine_tune(files, x, y, steps, rate=0.125):
         # --- build
         feeds = ["x:0"] + [name + "/read:0" for name in variables]
         model = loaded.prune(feeds, ["output:0"])
+        optimizer = optimizers.GradientDescent(rate)
 
         @tf.function
         def step(x, y):
             with tf.GradientTape() as tape:
                 (outputs,) = model(x, *map(tf.identity, variables.values()))
                 loss = tf.reduce_mean(tf.square(outputs - y))
-            gradients = tape.gradient(loss, list(variables.values()))
-            for variable, gradient in zip(variables.values(), gradients):
-                if gradient is not None:  # of a global step there is none
-                    variable.assign_sub(rate * gradient)
+            trained = list(variables.values())
+            # A global step's gradient is None, which leaves it as it is.
+            optimizer.apply_gradients(zip(tape.gradient(loss, trained), trained))
             return loss
 
         # --- step
@@ -225,17 +241,34 @@ def run_frozen(graph, feed, fetches, as_text=False):
             TensorFlow 1).
     """
     # --- read
-    graph_def = graph_pb2.GraphDef()
+    graph_def = message_class("GraphDef")()
     if as_text:
         text_format.Parse(graph.tobytes(), graph_def)
     else:
         graph_def.ParseFromString(graph.tobytes())
     # --- import
     # Not import_graph_def in a tf.function, which cannot run loops of TensorFlow 1.
-    meta = meta_graph_pb2.MetaGraphDef(graph_def=graph_def)
+    meta = message_class("MetaGraphDef")(graph_def=graph_def)
     function = from_graph(meta, feed, fetches)
     # --- ask
     return ask(function, feed)
+
+
+def message_class(name):
+    """The class of one of TensorFlow's messages, such as "GraphDef".
+
+    TensorFlow 2 has no public name for it; protocol buffers find a class by the
+    message's name.
+
+    Args:
+        name: of the message, without its package.
+
+    Raises:
+        KeyError: there is no such message.
+    """
+    pool = descriptor_pool.Default()
+    descriptor = pool.FindMessageTypeByName(f"tensorflow.{name}")
+    return message_factory.GetMessageClass(descriptor)
 
 
 def ask(function, feed):
@@ -256,7 +289,8 @@ def from_graph(meta, feeds, fetches, checkpoint=None):
         checkpoint: prefix of the files with the variables, if there are any.
     """
     meta.meta_info_def.tags.append("serve")
-    model = saved_model_pb2.SavedModel(saved_model_schema_version=1, meta_graphs=[meta])
+    saved_model = message_class("SavedModel")
+    model = saved_model(saved_model_schema_version=1, meta_graphs=[meta])
     with tempfile.TemporaryDirectory() as folder:
         with tf.io.gfile.GFile(os.path.join(folder, "saved_model.pb"), "wb") as file:
             file.write(model.SerializeToString())
@@ -291,7 +325,16 @@ def detect(image, anchors, limit):
 
 
 class Detector(tf.Module):
-    """Looks at boxes of one image, and keeps the brightest that do not overlap."""
+    """Looks at boxes of one image, and keeps the brightest that do not overlap.
+
+    A call takes [1, height, width, 3] uint8 and returns a dict of float32 tensors, as
+    object detection has them: `num_detections`, [1], `detection_boxes`, [1, limit, 4],
+    `detection_scores` and `detection_classes`, [1, limit], zeros past the number.
+
+    Args:
+        anchors: [n, 4] float32 array, boxes as shares of the height and the width.
+        limit: the largest number of boxes.
+    """
 
     def __init__(self, anchors, limit):
         super().__init__()
@@ -327,6 +370,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
     with tempfile.TemporaryDirectory() as folder:
         # --- build
         model = Dense(weights)
+        optimizer = optimizers.GradientDescent(rate)
 
         # A step that is to be saved is an attribute, its signature known.
         @tf.function(
@@ -339,8 +383,7 @@ def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
             with tf.GradientTape() as tape:
                 loss = tf.reduce_mean(tf.square(model(x) - y))
             variables = [model.kernel, model.bias]
-            for variable, gradient in zip(variables, tape.gradient(loss, variables)):
-                variable.assign_sub(rate * gradient)
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
             return loss
 
         model.step = step
@@ -363,7 +406,7 @@ def restore_meta_graph(files, feed, fetches, clear_devices=False):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(unpack(files, folder), "model.ckpt")
         # --- load
-        meta = meta_graph_pb2.MetaGraphDef()
+        meta = message_class("MetaGraphDef")()
         with tf.io.gfile.GFile(path + ".meta", "rb") as file:
             meta.ParseFromString(file.read())
         if clear_devices:

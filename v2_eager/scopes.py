@@ -70,9 +70,14 @@ class Scope:
     """A prefix, and the variables by full name: what `tf.get_variable` looked up.
 
     It keeps the names of old checkpoints where code asks for variables by name. New
-    code has no use for it: an object that is called twice shares its variables.
-    `store` is a dict. A `tf.Module` says `self.store = {}`, then `Scope(self.store)`:
-    checkpoints see the variables of a dict, and do not look into a scope.
+    code has no use for it: an object that is called twice shares its variables. A
+    `tf.Module` says `self.store = {}`, then `Scope(self.store)`: checkpoints see the
+    variables of a dict, and do not look into a scope.
+
+    Args:
+        store: dict, {full name: variable}, which all scopes of a model share.
+        prefix: what full names begin with, "" or a path with a "/" at its end.
+        reuse: False: variables must be new; True: they must exist; "auto": either.
     """
 
     def __init__(self, store, prefix="", reuse=False):
@@ -148,11 +153,20 @@ def template_names(order):
 
 
 class Net(tf.Module):
-    """Makes its variable in its first call, and is numbered by it."""
+    """Makes its variable in its first call, and is numbered by it.
+
+    Args:
+        parent: the `Scope` that it opens `net`, `net_1`, … in.
+    """
 
     def __init__(self, parent):
         super().__init__()
         self.parent, self.w = parent, None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.w is not None
 
     def __call__(self):
         if self.w is None:
@@ -162,17 +176,39 @@ class Net(tf.Module):
 
 
 def make_convolution(filters, size=3, trainable=True, name="convolution"):
-    """Makes a convolution that can be called on many images and has one kernel."""
+    """Makes a convolution that can be called on many images and has one kernel.
+
+    Returns a `Convolution`; see the class.
+    """
     return Convolution(filters, size, f"{name}/conv2d", trainable)
 
 
 class Convolution(tf.Module):
-    """Owns its variables: its first call makes them, the others use them."""
+    """Owns its variables: its first call makes them, the others use them.
+
+    A call takes [batch, height, width, channels] floats and returns [batch, height,
+    width, filters].
+
+    Args:
+        filters: number of output channels.
+        size: height and width of the kernel.
+        path: scope of the variables `kernel`, [size, size, channels, filters], and
+            `bias`.
+        trainable: whether its variables are trained.
+
+    Raises:
+        ValueError: in a call: other channels than in the first one.
+    """
 
     def __init__(self, filters, size, path, trainable=True):
         super().__init__()
         self.filters, self.size, self.path = filters, size, path
         self.trainable, self.kernel = trainable, None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.kernel is not None
 
     def __call__(self, image):
         shape = [self.size, self.size, image.shape[3], self.filters]
@@ -187,12 +223,28 @@ class Convolution(tf.Module):
 
 
 def make_siamese(filters, size=3, depth=1, name="siamese"):
-    """Makes two towers of convolutions that share their variables by reuse."""
+    """Makes two towers of convolutions that share their variables by reuse.
+
+    Returns a `Siamese`; see the class.
+    """
     return Siamese(filters, size, depth, name)
 
 
 class Siamese(tf.Module):
-    """One tower, called twice."""
+    """One tower of convolutions, called twice.
+
+    A call takes two [batch, height, width, channels] float tensors and returns their
+    two [batch, height, width, filters].
+
+    Args:
+        filters: number of output channels of every convolution.
+        size: height and width of the kernels.
+        depth: number of convolutions.
+        name: scope of the variables `tower/conv2d/…`, `tower/conv2d_1/…`, …
+
+    Raises:
+        ValueError: in a call: the images differ in their channels.
+    """
 
     def __init__(self, filters, size, depth, name):
         super().__init__()
@@ -210,17 +262,36 @@ class Siamese(tf.Module):
 
 
 def make_scoped_dense(units, penalty=0.1, name="dense"):
-    """Makes a dense layer of positive weights; initializer, penalty, sign by scope."""
+    """Makes a dense layer of positive weights; initializer, penalty, sign by scope.
+
+    Returns a `ScopedDense`; see the class.
+    """
     return ScopedDense(units, penalty, name)
 
 
 class ScopedDense(tf.Module):
-    """What the scope did unseen is said here, for each variable."""
+    """A dense layer of positive weights, with a penalty on both variables.
+
+        y = x exp(kernel) + bias
+
+    What a variable scope set for all variables is written here for each. A call takes
+    x, [batch, features] floats, and returns [batch, units] and the penalty, a scalar.
+
+    Args:
+        units: size of the output.
+        penalty: factor of half the sum of squares of both variables.
+        path: scope of the variables `kernel`, [features, units], and `bias`.
+    """
 
     def __init__(self, units, penalty, path):
         super().__init__()
         self.units, self.penalty, self.path = units, penalty, path
         self.kernel = None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.kernel is not None
 
     def __call__(self, x):
         # --- get

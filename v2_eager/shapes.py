@@ -59,7 +59,7 @@ def check_shape(tensor, shape):
 
 
 def impose_shape(tensor, shape):
-    """Lays the elements out anew, row by row; only their number is checked."""
+    """Reshapes row by row; only the number of elements is checked."""
     # By default graph rewriting drops a reshape of [None, 128] to [32, 128], as if it
     # did nothing, and its check with it: 3 rows come out as 3 rows.
     reshaped = tf.reshape(tensor, shape)

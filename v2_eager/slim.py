@@ -28,11 +28,29 @@ __all__ = [
 
 
 def make_network(filters, classes, scale, decay=0.9, fused=None, name="net"):
-    """Makes a network whose layers take arguments from two scopes, or their own."""
+    """Makes a network whose layers take arguments from two scopes, or their own.
+
+    Returns a `Network`; see the class.
+    """
     return Network(filters, classes, scale, decay, fused, name)
 
 
 class Network(tf.Module):
+    """A network whose layers take arguments from two scopes, or their own.
+
+    `arg_scope` becomes `functools.partial`. A call takes x, [batch, height, width,
+    channels] floats, and `is_training`, a bool. It returns the logits, [batch,
+    classes], the end points, {name: tensor}, and the list of penalties.
+
+    Args:
+        filters: number of channels of the first layer; the next two have twice as many.
+        classes: number of the logits.
+        scale: weight of an l2 penalty on all weights.
+        decay: share of the moving statistics that an update keeps.
+        fused: of the batch norms; False for float64.
+        name: scope of the variables `conv1/weights`, `conv1/BatchNorm/beta`, …
+    """
+
     def __init__(self, filters, classes, scale, decay, fused, name):
         super().__init__()
         self.path, self.scale = name, scale
@@ -82,7 +100,10 @@ class Network(tf.Module):
 def make_separable_conv2d(
     units, size, stride=1, multiplier=1, rate=1, decay=None, fused=None, name="net"
 ):
-    """Makes a convolution of each channel, and one that mixes them, then a ReLU."""
+    """Makes a convolution of each channel, and one that mixes them, then a ReLU.
+
+    Returns a `SeparableConv2D`; see the class.
+    """
     path, norm = f"{name}/SeparableConv2d", None
     if decay is not None:
         norm = ContribBatchNorm(
@@ -92,7 +113,10 @@ def make_separable_conv2d(
 
 
 def make_conv2d_transpose(units, size, stride=1, padding="SAME", name="net"):
-    """Makes a transposed convolution, which enlarges images, and a ReLU."""
+    """Makes a transposed convolution, which enlarges images, and a ReLU.
+
+    Returns a `Conv2DTranspose`; see the class.
+    """
     return Conv2DTranspose(f"{name}/Conv2d_transpose", units, size, stride, padding)
 
 
@@ -127,6 +151,8 @@ def find_variables(scope, suffix, exclude):
 
 
 class Tower(tf.Module):
+    """A small network, some of whose scopes begin alike: "conv1" and "conv10"."""
+
     def __init__(self):
         super().__init__()
         norm = ContribBatchNorm(name="conv1/BatchNorm")

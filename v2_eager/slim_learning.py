@@ -25,6 +25,19 @@ __all__ = [
 
 
 class Classifier(tf.Module):
+    """A hidden layer with ReLU and a batch norm, then the logits.
+
+    A call takes x, [n, features] floats, and `is_training`, a bool, and returns the
+    logits, [n, classes].
+
+    Args:
+        units: size of the hidden layer.
+        classes: number of the logits.
+        scale: weight of the l2 penalty on both layers' weights.
+        fused: of the batch norm; False for float64.
+        update: whether training updates the moving statistics.
+    """
+
     def __init__(self, units, classes, scale=0.0, fused=None, update=True):
         super().__init__()
         norm = ContribBatchNorm(
@@ -100,7 +113,7 @@ class Step(tf.Module):
     def __call__(self, loss):
         """Takes a step; returns the loss before it."""
         value, pairs = self.optimizer.differentiate(loss, self.trained)
-        if self.check:  # before the weights are NaN, too: on the left nothing said so
+        if self.check:  # before the weights are NaN, too: the left page does not
             value = tf.debugging.check_numerics(value, "LossTensor is inf or nan")
         pairs = [(self.transformed(gradient, v), v) for gradient, v in pairs]
         self.optimizer.apply_gradients(pairs, self.global_step)

@@ -47,7 +47,19 @@ def subsample(x, factor):
 
 
 class Conv2DSame(Conv2D):
-    """A convolution that pads by its size alone, and never by that of the image."""
+    """A convolution that pads by its size alone, and never by that of the image.
+
+    Strided, it pads (size - 1) * rate pixels in all, half of them before, as
+    `resnet_utils.conv2d_same` did. SAME pads by what the image's size leaves over.
+
+    Args:
+        path: scope of the variables.
+        units: number of output channels.
+        size: [height, width] of the kernel, or a number for both; see `Conv2D`.
+        stride: between outputs, both ways; 1 where there is a rate.
+        rate: dilation.
+        **others: of `numerics.layers.Layer`, such as `activation`.
+    """
 
     def __init__(self, path, units, size, stride=1, rate=1, **others):
         padding = "SAME" if stride == 1 else "VALID"
@@ -63,12 +75,26 @@ class Conv2DSame(Conv2D):
 
 
 def make_conv2d_same(units, size, stride=1, rate=1, name="root"):
-    """Makes a strided convolution that pads as if it were not strided, and a ReLU."""
+    """Makes a strided convolution that pads as if it were not strided, and a ReLU.
+
+    Returns a `Conv2DSame`; see the class.
+    """
     return Conv2DSame(f"{name}/conv1", units, size, stride, rate)
 
 
 class Bottleneck(tf.Module):
-    """A unit with the norms before its convolutions."""
+    """A bottleneck unit of a ResNet v2, with the norms before its convolutions.
+
+    A call takes x, [batch, height, width, channels] floats, and `is_training`, a bool.
+
+    Args:
+        path: scope of the variables.
+        depth: number of output channels.
+        inner: number of channels between.
+        stride: of the 3 x 3 convolution and the shortcut.
+        rate: dilation of the 3 x 3 convolution.
+        fused: of the batch norms; False for float64.
+    """
 
     def __init__(self, path, depth, inner, stride, rate=1, fused=None):
         super().__init__()
@@ -121,7 +147,23 @@ def normalized(path, units, size, stride=1, rate=1, fused=None):
 
 
 class ResNetV2(tf.Module):
-    """A ResNet of any blocks; see `make_resnet_v2`."""
+    """A ResNet v2 with any blocks; see `make_resnet_v2`.
+
+    A call takes x, [batch, height, width, channels] floats, and `is_training`, a bool.
+
+    Args:
+        path: scope of the variables.
+        blocks: list of (scope, channels in between, number of units, stride).
+        root: number of channels of the first convolution.
+        classes: number of the logits.
+        output_stride: how much smaller the last block is than the image; units that
+            would make it smaller are dilated. None leaves strides as they are.
+        fused: of the batch norms; False for float64.
+        decay: weight of the l2 penalty on all kernels.
+
+    Raises:
+        ValueError: the strides do not come to `output_stride`.
+    """
 
     def __init__(
         self, path, blocks, root, classes, output_stride=None, fused=None, decay=0.0001
@@ -178,21 +220,43 @@ class ResNetV2(tf.Module):
 def make_resnet_v2(
     blocks, root, classes, output_stride=None, fused=None, name="resnet_v2"
 ):
-    """Makes a ResNet whose units begin with a norm, its end points and penalties."""
+    """Makes a ResNet whose units begin with a norm, its end points and penalties.
+
+    Returns a `WithPenalties`; see the class.
+    """
     return WithPenalties(name, blocks, root, classes, output_stride, fused)
 
 
 class WithPenalties(ResNetV2):
+    """A `ResNetV2` whose call returns the list of penalties, too."""
+
     def __call__(self, x, is_training):
         return *super().__call__(x, is_training), self.penalties()
 
 
 def make_inception_block(base, classes, keep_prob=0.8, fused=None, name="InceptionV3"):
-    """Makes branches that are concatenated, between a stem and the logits."""
+    """Makes branches that are concatenated, between a stem and the logits.
+
+    Returns an `Inception`; see the class.
+    """
     return Inception(name, base, classes, keep_prob, fused)
 
 
 class Inception(tf.Module):
+    """A stem, an Inception block of three branches, and the logits.
+
+    A call takes x, [batch, height, width, channels] floats, and `is_training`, a bool.
+    It returns the logits, [batch, classes], and the end points, {name: tensor}.
+
+    Args:
+        path: scope of the variables.
+        base: number of channels of a branch; the 3 x 3 convolution's branch has twice
+            as many.
+        classes: number of the logits.
+        keep_prob: share of the features that dropout keeps in training.
+        fused: of the batch norms; False for float64.
+    """
+
     def __init__(self, path, base, classes, keep_prob, fused):
         super().__init__()
         self.keep_prob = keep_prob

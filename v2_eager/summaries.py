@@ -7,8 +7,9 @@ from contextlib import closing, nullcontext
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.core.framework import graph_pb2, summary_pb2
-from tensorflow.core.util import event_pb2
+
+from v2_eager.numerics import optimizers
+from v2_eager.saved_models import message_class
 
 __all__ = [
     "train",
@@ -25,6 +26,8 @@ __all__ = [
     "read_events",
 ]
 
+Event = message_class("Event")
+
 
 def train(x, y, kernel, steps, test_every, rate=0.125):
     """Trains a linear model, with curves of training and testing, and statistics.
@@ -35,6 +38,7 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         kernel = tf.Variable(kernel)
+        optimizer = optimizers.GradientDescent(rate)
         train_writer = tf.summary.create_file_writer(os.path.join(directory, "train"))
         test_writer = tf.summary.create_file_writer(os.path.join(directory, "test"))
 
@@ -55,7 +59,7 @@ def train(x, y, kernel, steps, test_every, rate=0.125):
         def train_step(step, inputs, labels):
             with train_writer.as_default(step), tf.GradientTape() as tape:
                 loss = summarized_loss(inputs, labels)
-            kernel.assign_sub(rate * tape.gradient(loss, kernel))
+            optimizer.apply_gradients([(tape.gradient(loss, kernel), kernel)])
 
         # --- write
         train, test = (tuple(map(tf.constant, data)) for data in zip(x, y))
@@ -91,16 +95,19 @@ def write_scalar(tag, value, step=None):
     """Writes what `tf.summary.scalar` and `add_summary` of TensorFlow 1 wrote.
 
     Args:
-        tag: the whole tag: no scope is put before it, and no number behind.
-        value: scalar tensor.
+        tag: the whole tag: no scope is put before it, and no number behind; or a list.
+        value: scalar, or a list with one for each tag.
         step: int64 scalar; by default that of the writer, or of `set_step`.
     """
+    # tf.summary.scalar would write a tensor, no simple_value, and put the name scope
+    # before the tag.
     proto = tf.raw_ops.ScalarSummary(tags=tag, values=value)
     tf.summary.experimental.write_raw_pb(proto, step)
 
 
 def write_histogram(tag, values, step=None):
     """Writes what `tf.summary.histogram` of TensorFlow 1 wrote; see `write_scalar`."""
+    # tf.summary.histogram would write a tensor of 30 buckets of one width.
     proto = tf.raw_ops.HistogramSummary(tag=tag, values=values)
     tf.summary.experimental.write_raw_pb(proto, step)
 
@@ -124,6 +131,8 @@ def media(images, sounds, sample_rate, max_outputs=3):
         # --- build
         writer = tf.summary.create_file_writer(directory)
 
+        # tf.summary.image would take floats as they are, in [0, 1]; it and
+        # tf.summary.audio would write tensors.
         @tf.function
         def write(images, sounds):
             proto = tf.raw_ops.ImageSummary(
@@ -168,14 +177,8 @@ def by_hand(metrics, steps):
         # --- write
         with closing(writer), writer.as_default():
             for i, step in enumerate(steps):
-                proto = summary_pb2.Summary(
-                    value=[
-                        summary_pb2.Summary.Value(tag=tag, simple_value=values[i])
-                        for tag, values in metrics.items()
-                    ]
-                )
-                serialized = proto.SerializeToString()
-                tf.summary.experimental.write_raw_pb(serialized, step)
+                numbers = [values[i] for values in metrics.values()]
+                write_scalar(list(metrics), numbers, step)  # one event has them all
         # --- read
         return read_folder(directory)
 
@@ -193,6 +196,7 @@ def tags(names, merge=False):
         with taken.as_default(), tf.name_scope(scope) if scope else nullcontext():
             found.append(prefix + taken.unique_name(name))
     if merge:
+        # tf.summary would write a tag twice; this op raises.
         tf.raw_ops.MergeSummary(
             inputs=[tf.raw_ops.ScalarSummary(tags=tag, values=0.5) for tag in found]
         )
@@ -256,7 +260,7 @@ def of_tensorboard(values, images, sounds, words, step=0):
 
 
 def graph_nodes(x, kernel, scope):
-    """Writes the graph of a model for TensorBoard, and tells the nodes of a scope."""
+    """Writes the graph of a model for TensorBoard; returns the nodes of a scope."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         @tf.function
@@ -277,15 +281,15 @@ def graph_nodes(x, kernel, scope):
             tf.summary.graph(graph)
         # --- read
         (path,) = tf.io.gfile.glob(os.path.join(directory, "events.*"))
-        nodes = []
+        nodes, graph_def = [], message_class("GraphDef")
         for event in _events(path):
-            nodes += graph_pb2.GraphDef.FromString(event.graph_def).node
+            nodes += graph_def.FromString(event.graph_def).node
         nodes = [[node.name, node.op, *node.input] for node in nodes]
         return [node for node in nodes if node[0].startswith(scope + "/")]
 
 
 def resume(runs):
-    """Writes a curve in several runs, each of which begins anew at some step."""
+    """Writes a curve in several runs, each of which begins again at some step."""
     with tempfile.TemporaryDirectory() as directory:
         # --- write
         for run, (first, values) in enumerate(runs):
@@ -293,18 +297,17 @@ def resume(runs):
             # a file of records.
             path = os.path.join(directory, f"events.{run:06d}")
             with tf.io.TFRecordWriter(path) as writer:
-                start = event_pb2.SessionLog(status=event_pb2.SessionLog.START)
-                event = event_pb2.Event(step=first, session_log=start)
+                event = Event(step=first, session_log={"status": "START"})
                 writer.write(event.SerializeToString())
                 for step, value in enumerate(values, first):
-                    event = event_pb2.Event(step=step)
+                    event = Event(step=step)
                     event.summary.value.add(tag="value", simple_value=value)
                     writer.write(event.SerializeToString())
         # --- read
         written, curve = 0, []
         for path in _event_files(directory):
             for event in _events(path):
-                if event.session_log.status == event_pb2.SessionLog.START:
+                if event.session_log.status == event.session_log.START:
                     curve = [point for point in curve if point[0] < event.step]
                 for value in event.summary.value:
                     curve.append((event.step, value.simple_value))
@@ -327,7 +330,7 @@ def read_events(files):
 def _events(path):
     """The events in a file, as `tf.train.summary_iterator` gave them."""
     for record in tf.data.TFRecordDataset(path):
-        yield event_pb2.Event.FromString(record.numpy())
+        yield Event.FromString(record.numpy())
 
 
 def read_folder(directory):

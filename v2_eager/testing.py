@@ -134,7 +134,7 @@ def verdict(check, *args):
 
 
 def assert_structures_close(a, b, rtol=1e-6, atol=1e-6):
-    """Compares nested structures, and tells what is not close."""
+    """Compares nested structures, and names what is not close."""
     test = tf.test.TestCase()
     try:
         test.assertAllClose(a, b, rtol, atol)

@@ -31,6 +31,7 @@ def feed_loop(batches, start, steps, print_every=2):
     # --- build
     weights = [tf.Variable(s) for s in start]
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+    optimizer = optimizers.GradientDescent(decayed_rate)
 
     @tf.function
     def train_step(features, targets):
@@ -38,10 +39,8 @@ def feed_loop(batches, start, steps, print_every=2):
             outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
             loss = tf.reduce_mean(tf.square(outputs - targets))
         # --- step
-        rate = tf.cast(decayed_rate(global_step), loss.dtype)
-        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
-            weight.assign_sub(rate * gradient)
-        global_step.assign_add(1)
+        pairs = zip(tape.gradient(loss, weights), weights)
+        optimizer.apply_gradients(pairs, global_step)
         return loss
 
     # --- run
@@ -72,6 +71,7 @@ def epoch_loop(data, start, epochs, batch_size=2):
     dataset = dataset.batch(batch_size).repeat(epochs)
     weights = [tf.Variable(s) for s in start]
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+    optimizer = optimizers.GradientDescent(0.125)
 
     # One trace for all batches: the last one may be shorter.
     @tf.function(input_signature=dataset.element_spec)
@@ -80,9 +80,8 @@ def epoch_loop(data, start, epochs, batch_size=2):
             outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
             loss = tf.reduce_mean(tf.square(outputs - targets))
         # --- step
-        for weight, gradient in zip(weights, tape.gradient(loss, weights)):
-            weight.assign_sub(0.125 * gradient)
-        global_step.assign_add(1)
+        pairs = zip(tape.gradient(loss, weights), weights)
+        optimizer.apply_gradients(pairs, global_step)
         return loss
 
     # --- run
@@ -99,6 +98,7 @@ def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
     dataset = dataset.batch(batch_size).repeat(epochs)
     weights = [tf.Variable(s) for s in start]
     global_step = tf.Variable(0, trainable=False, dtype=tf.int64)
+    optimizer = optimizers.GradientDescent(0.125)
 
     @tf.function
     def train(batches):
@@ -109,9 +109,8 @@ def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
                 outputs = tf.nn.bias_add(tf.matmul(features, weights[0]), weights[1])
                 loss = tf.reduce_mean(tf.square(outputs - targets))
             losses = losses.write(losses.size(), loss)
-            for weight, gradient in zip(weights, tape.gradient(loss, weights)):
-                weight.assign_sub(0.125 * gradient)
-            global_step.assign_add(1)
+            pairs = zip(tape.gradient(loss, weights), weights)
+            optimizer.apply_gradients(pairs, global_step)
         return losses.stack()
 
     losses = list(train(iter(dataset)).numpy())
@@ -119,7 +118,20 @@ def epoch_loop_in_one_call(data, start, epochs, batch_size=2):
 
 
 class Trainer(tf.Module):
-    """The model, its optimizer and the step: all that a checkpoint must hold."""
+    """The model, its optimizer and the step: all that a checkpoint must hold.
+
+    The model is a line, x @ kernel + bias; the loss is the mean squared error; the
+    optimizer is Adam with `decayed_rate`.
+
+    Args:
+        start: [kernel, bias], the initial [features, units] and [units] weights.
+
+    Attributes:
+        loss_of: tf.function of (x, y), [rows, features] and [rows, units], to the loss.
+        step: tf.function of all batches (x, y), [n, rows, features] and [n, rows,
+            units]: takes a step by the one that is due, and returns (loss before it,
+            rate).
+    """
 
     def __init__(self, start):
         super().__init__()
@@ -149,11 +161,25 @@ class Trainer(tf.Module):
         )
         return loss, rate
 
+    @contextlib.contextmanager
     def fit(self, batches, last_step, manager):
         """Trains up to `last_step`, from the newest checkpoint on if there is one.
 
+        It saves where a `MonitoredTrainingSession` did: before the first step, when a
+        step is due, and at the end of the block, also after a `break`; not after an
+        exception. OutOfRangeError and StopIteration end the block, and are not raised.
+
+        with trainer.fit(batches, last_step, manager) as steps:
+            for step, loss, rate in steps:
+                …
+
+        Args:
+            batches: (x, y), float arrays [n, rows, features] and [n, rows, units].
+            last_step: the global step to end at.
+            manager: `tf.train.CheckpointManager`, such as `manager` makes.
+
         Yields:
-            (global step before the step, loss, rate) of each step.
+            Iterator of (global step before the step, loss, rate) of each step.
 
         Raises:
             FloatingPointError: the loss is NaN.
@@ -163,6 +189,12 @@ class Trainer(tf.Module):
         if path:  # the manager does not tell which variables were left as they are
             manager.checkpoint.restore(path).assert_existing_objects_matched()
         manager.save(self.global_step)
+        with contextlib.suppress(StopIteration, tf.errors.OutOfRangeError):
+            yield self.steps(batches, last_step, manager)
+        manager.save(self.global_step, check_interval=False)
+
+    def steps(self, batches, last_step, manager):
+        """Takes the steps of `fit`, one when the next is asked for."""
         batches = [tf.constant(b) for b in batches]
         step = self.global_step.numpy()
         while step < last_step:
@@ -172,10 +204,16 @@ class Trainer(tf.Module):
             manager.save(self.global_step)  # if it is due
             yield step, loss, rate
             step += 1
-        manager.save(self.global_step, check_interval=False)
 
     def manager(self, directory, save_every, max_to_keep=5, init_fn=None):
-        """A manager that saves every few steps, numbers included, as the hook did."""
+        """A manager that saves every few steps, numbers included, as the hook did.
+
+        Args:
+            directory: where the checkpoints are.
+            save_every: number of steps from one checkpoint to the next.
+            max_to_keep: how many to keep.
+            init_fn: function to call where there is no checkpoint, or None.
+        """
         return tf.train.CheckpointManager(
             tf.train.Checkpoint(trainer=self),
             directory,
@@ -187,7 +225,11 @@ class Trainer(tf.Module):
 
 
 class ScalarWriter:
-    """Writes the records of `tf.summary.FileWriter`, without TensorBoard."""
+    """Writes the records of `tf.summary.FileWriter`, without TensorBoard.
+
+    Args:
+        directory: gets the event file.
+    """
 
     def __init__(self, directory):
         self.writer = tf.summary.create_file_writer(directory)
@@ -237,13 +279,14 @@ def monitored_loop(
         losses, logged = [], []
         with contextlib.closing(ScalarWriter(directory)) as writer:
             # --- run
-            for step, loss, rate in trainer.fit(batches, last_step, manager):
-                losses.append(loss)
-                if step % log_every == 0:
-                    logged.append(f"step {step}: loss {loss:.4f}")
-                if step % summary_every == 0:
-                    # Bears the number after the step, though the loss is from before.
-                    writer.write(step + 1, loss=loss, rate=rate)
+            with trainer.fit(batches, last_step, manager) as steps:
+                for step, loss, rate in steps:
+                    losses.append(loss)
+                    if step % log_every == 0:
+                        logged.append(f"step {step}: loss {loss:.4f}")
+                    if step % summary_every == 0:
+                        # The number after the step, though the loss is from before.
+                        writer.write(step + 1, loss=loss, rate=rate)
         # --- results
         return {
             "losses": losses,
@@ -269,8 +312,9 @@ def stop_and_resume(batches, start, stops, save_every=2, max_to_keep=5):
             manager = trainer.manager(directory, save_every, max_to_keep)
             # --- run
             losses.append([])
-            for _, loss, _ in trainer.fit(batches, last_step, manager):
-                losses[-1].append(loss)
+            with trainer.fit(batches, last_step, manager) as steps:
+                for _, loss, _ in steps:
+                    losses[-1].append(loss)
             saved.append(saved_steps(directory))
         # --- results
         variables = {v.name[:-2]: v.numpy() for v in trainer.variables}
@@ -298,9 +342,10 @@ def warm_start(batches, start, pretrained, stops):
             )
             # --- run
             losses.append([])
-            for _, loss, _ in trainer.fit(batches, last_step, manager):
-                losses[-1].append(loss)
-                total += batches[0].shape[1]
+            with trainer.fit(batches, last_step, manager) as steps:
+                for _, loss, _ in steps:
+                    losses[-1].append(loss)
+                    total += batches[0].shape[1]
             seen.append(total)
         # --- results
         return losses, seen, [w.numpy() for w in trainer.weights]
@@ -315,8 +360,9 @@ def nan_guard(batches, start, last_step, save_every=2, recover=False):
         # --- run
         losses = []
         try:
-            for _, loss, _ in trainer.fit(batches, last_step, manager):
-                losses.append(loss)
+            with trainer.fit(batches, last_step, manager) as steps:
+                for _, loss, _ in steps:
+                    losses.append(loss)
         except FloatingPointError:
             if not recover:
                 raise
@@ -342,7 +388,10 @@ def early_stopping(batches, start, validation, last_step, every=2, patience=4):
         manager = tf.train.CheckpointManager(
             tf.train.Checkpoint(trainer=trainer), directory, max_to_keep=1
         )
-        batches = [tf.constant(b) for b in batches]  # once, and not at each step
+        # Once, and not at each step.
+        batches, validation = (
+            [tf.constant(a) for a in x] for x in (batches, validation)
+        )
         losses, validations = [], []
         best, best_step = math.inf, 0
         # --- run

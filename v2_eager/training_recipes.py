@@ -66,11 +66,34 @@ def warmed_rate(global_step, learning_rate, decay_steps, warmup_steps):
 
 
 class BertAdam(AdamWeightDecay):
-    """The slots under BERT's names."""
+    """`AdamWeightDecay` whose slots have BERT's names, `…/adam_m` and `…/adam_v`.
+
+    Args:
+        learning_rate: a float, or a scalar variable.
+        decay: share of a weight that a step takes away, times the rate.
+        exclude: list of patterns; weights whose names match one do not decay.
+    """
 
     def __init__(self, learning_rate, decay, exclude):
         super().__init__(learning_rate, decay, exclude)
         self.slot_specs = ("m", "m", 0, "adam_m"), ("v", "v", 0, "adam_v")
+
+
+def layer_norm(x, weights, scope):
+    """Normalizes each row: the mean is subtracted, and the deviation divided by."""
+    centered = x - tf.reduce_mean(x, -1, keepdims=True)
+    variance = tf.reduce_mean(tf.square(centered), -1, keepdims=True)
+    normalized = centered * tf.math.rsqrt(variance + 1e-12)
+    return normalized * weights[scope + "/gamma"] + weights[scope + "/beta"]
+
+
+def normalized_error(weights, x, y):
+    """The mean squared error of a network that normalizes its inputs and its body."""
+    x = layer_norm(x, weights, "layer_norm")
+    hidden = tf.matmul(x, weights["body/kernel"]) + weights["body/bias"]
+    hidden = tf.nn.relu(layer_norm(hidden, weights, "LayerNorm"))
+    outputs = tf.matmul(hidden, weights["head/kernel"]) + weights["head/bias"]
+    return tf.reduce_mean(tf.square(outputs - y))
 
 
 def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
@@ -89,7 +112,7 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
     def step():
         rate.assign(warmed_rate(global_step, peak, steps, warmup_steps))
         with tf.GradientTape() as tape:
-            loss = error(weights, x, y)
+            loss = normalized_error(weights, x, y)
         clipped, _ = tf.clip_by_global_norm(tape.gradient(loss, variables), limit)
         optimizer.apply_gradients(zip(clipped, variables), global_step)
         return loss, rate.value()

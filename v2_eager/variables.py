@@ -21,7 +21,7 @@ __all__ = [
 
 
 def create(value, dtype=None, form="value"):
-    """Makes a variable, and tells what it holds."""
+    """Makes a variable, and returns its value."""
     # --- build
     if form == "tensor":
         value = tf.constant(value)
@@ -296,15 +296,37 @@ def others(values, chosen):
 
 
 def make_embedding(rows, units, trainable=True, name="embedding"):
-    """Makes a layer that looks rows up in a table, but for what is too small."""
+    """Makes a layer that looks rows up in a table, but for what is too small.
+
+    Returns an `Embedding`; see the class.
+    """
     return Embedding(rows, units, trainable, name)
 
 
 class Embedding(tf.Module):
+    """Looks up rows, sets what is not above a threshold to zero, and weights the rest.
+
+    A call takes ids, [n] ints, and weights, [n, units] floats, and returns [n, units].
+    The first call makes the variables, of ones.
+
+    `keras.layers.Embedding` has no threshold.
+
+    Args:
+        rows: number of rows of the table.
+        units: number of columns.
+        trainable: whether the table is trained; the threshold never is.
+        name: scope of the variables `table`, [rows, units], and `threshold`, [units].
+    """
+
     def __init__(self, rows, units, trainable, name):
         super().__init__()  # whose name would have to be an identifier, without a "/"
         self.rows, self.units, self.trainable = rows, units, trainable
         self.table, self.threshold, self.path = None, None, name
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.table is not None
 
     def __call__(self, ids, weights):
         # --- variables

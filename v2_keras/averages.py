@@ -12,15 +12,21 @@ __all__ = ["train"]
 class Averages(keras.callbacks.Callback):
     """Moving averages of the weights that begin at the initial weights.
 
-    An optimizer's `use_ema` begins after the first step, and knows no count of steps.
-    The count is that of the optimizer: one that is new begins to count anew.
+    After each step, average -= (average - weight) * (1 - d) with d = min(decay, (1 +
+    step) / (10 + step)), as `tf.train.ExponentialMovingAverage` with `num_updates`. An
+    optimizer's `use_ema` begins after the first step, and its decay is constant. The
+    step is that of the optimizer: a new optimizer counts from zero again.
 
     Args:
         decay: share of the old averages that a step keeps, less in the beginning.
 
     Raises:
-        ValueError: of `fit`: several steps per execution, of which a callback sees the
-            last alone.
+        ValueError: from `fit`: several steps per execution, of which a callback sees
+            the last alone.
+
+    Attributes:
+        weights: list of the `keras.Variable`s that are averaged.
+        shadows: list of `keras.Variable`s, their averages.
     """
 
     def __init__(self, decay):

@@ -12,29 +12,91 @@ __all__ = [
 
 
 class Losses(keras.callbacks.Callback):
-    """The loss of every step: what `fit` logs is the mean since the last reset.
+    """Appends the loss of every step to `losses`; Keras logs means of the epoch so far.
 
-    It is float32 whatever the model is. Other metrics are means of the epoch.
+    Other callbacks, metrics and `History` see what they see without it: the loss is set
+    to zero for the step alone, and the sums of the epoch are added again.
+
+    Attributes:
+        losses: list of floats, which are float32 numbers whatever the model's dtype is.
+            A second `fit` appends to it.
+
+    Raises:
+        ValueError: from `fit`, if `steps_per_execution` is not 1: Keras returns from
+            several steps with the last one's logs only; or if the model's own
+            `metrics` leave out that of the loss.
     """
 
     def __init__(self):
         super().__init__()
         self.losses = []
 
+    def on_train_begin(self, logs=None):
+        if self.model.steps_per_execution != 1:
+            raise ValueError(
+                "the losses of all steps are recorded: compile with "
+                "steps_per_execution=1, or use the means in History"
+            )
+        if not any(metric.name == "loss" for metric in self.model.metrics):
+            raise ValueError("the model has no metric `loss`: give `compile` a loss")
+
     def on_train_batch_begin(self, batch, logs=None):
-        (loss,) = (m for m in self.model.metrics if m.name == "loss")
-        loss.reset_state()
+        # Wraps the train function for one step. Done in `on_train_batch_end`, callbacks
+        # earlier in the list would see the loss of the step instead of the mean.
+        train_function = self.model.train_function
+
+        def recorded(iterator):
+            self.model.train_function = train_function
+            if self.due is not recorded:  # another callback raised, and no step came
+                return train_function(iterator)
+            return self.record(train_function, iterator)
+
+        self.due = self.model.train_function = recorded
+
+    def record(self, train_function, iterator):
+        """Takes a step, keeps its loss, and returns the logs that Keras returns."""
+        mean = next(m for m in self.model.metrics if m.name == "loss")
+        sums = [(part, part.numpy()) for part in parts(self.model, mean.variables)]
+        mean.reset_state()
+        try:
+            logs = train_function(iterator)
+            self.loss = float(logs["loss"])
+        finally:  # also where the data end
+            for part, before in sums:
+                part.assign_add(before)
+        strategy = self.model.distribute_strategy
+        loss = strategy.reduce("MEAN", strategy.run(mean.result), axis=None)
+        return {**logs, "loss": loss}
 
     def on_train_batch_end(self, batch, logs=None):
-        self.losses.append(logs["loss"])
+        self.losses.append(self.loss)
+
+
+def parts(model, variables):
+    """The `tf.Variable`s behind variables of Keras, one for each replica of a model.
+
+    Assigned to as one, a metric's variable would be divided among the replicas.
+    """
+    strategy = model.distribute_strategy
+    return [
+        part
+        for variable in variables
+        for part in strategy.experimental_local_results(variable.value)
+    ]
 
 
 @keras.saving.register_keras_serializable("v2_keras")
 class L2(keras.regularizers.L2):
-    """The penalty in float32, in which `fit` adds losses up."""
+    """The penalty in the dtype in which `fit` adds losses up, that of `floatx`.
+
+    `keras.regularizers.L2` returns the dtype of the weight: a float64 model fails.
+
+    Args:
+        l2: float, the weight of the sum of squares.
+    """
 
     def __call__(self, w):
-        return keras.ops.cast(super().__call__(w), "float32")
+        return keras.ops.cast(super().__call__(w), keras.config.floatx())
 
 
 def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):

@@ -27,12 +27,19 @@ OPTIONS = ["optimizer", "weight_column", "loss_reduction"]
 
 @keras.saving.register_keras_serializable("v2_keras")
 class SquaredError(keras.losses.Loss):
-    """Reduced over the labels of a row as over the rows: "mse" is always a mean."""
+    """Squared errors, reduced over the labels of a row as over the rows.
+
+    `keras.losses.MeanSquaredError` always takes the mean over the last axis. A call
+    takes labels and outputs of the same size, [rows, width].
+    """
 
     def call(self, labels, outputs):
         labels = keras.ops.reshape(labels, keras.ops.shape(outputs))
         reduce = keras.ops.sum if self.reduction == "sum" else keras.ops.mean
         return reduce(keras.ops.square(outputs - labels), axis=-1)
+
+    def get_config(self):  # Keras' own has no dtype
+        return {**super().get_config(), "dtype": self.dtype}
 
 
 def classes_of(options):
@@ -60,7 +67,7 @@ def refuse_others(options, *names):
 
 
 def reduction(options):
-    """A canned estimator summed up a batch; Keras divides by its rows, if not told."""
+    """A canned estimator summed up a batch; Keras divides by its rows by default."""
     name = options.get("loss_reduction", "weighted_sum")
     if name not in REDUCTIONS:
         raise ValueError(f"Invalid loss_reduction for Keras: {name}")
@@ -178,7 +185,7 @@ def linear_classifier(features, labels, steps, batch_size, options=()):
 
     Raises:
         FloatingPointError: a loss is NaN. All functions of the page raise it.
-        TypeError: an option that there is not. Likewise.
+        TypeError: an option that does not exist. All of them raise it.
         ValueError: no steps; labels of no class (InvalidArgumentError in TensorFlow 1)
             or of another kind.
         tf.errors.InvalidArgumentError: a word that is not in the vocabulary.

@@ -48,7 +48,7 @@ def save(model, path):
 def load(path, dtype):
     """Loads a compiled model. Keras does not save the dtype of the loss: float32.
 
-    The optimizer is handed on as it is: a new one would begin anew.
+    It keeps the optimizer: a new one would have empty slots and count from zero.
     """
     model = keras.models.load_model(path)
     model.compile(model.optimizer, squares(dtype))

@@ -72,8 +72,8 @@ def from_python(batches, dtype, count):
 def from_generator(rows, size, width):
     """Batches rows of several lengths that a generator yields, padded with zeros.
 
-    `pad_sequences` puts zeros in front, unless it is told, makes integers, and cuts off
-    the front of what is longer than `width`.
+    By default `pad_sequences` puts zeros in front and makes integers. It cuts off the
+    front of what is longer than `width`.
 
     Raises:
         ValueError: a row is not of the length `width`.
@@ -89,7 +89,7 @@ def from_generator(rows, size, width):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Estimate(keras.layers.Layer):
-    """One number, whatever comes in."""
+    """Returns one trained number, the weight `estimate`, in the shape of its input."""
 
     def build(self, shape):
         self.estimate = self.add_weight(shape=(), initializer="zeros", name="estimate")
@@ -100,7 +100,11 @@ class Estimate(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class SquaredErrors(keras.metrics.Sum):
-    """The sum of all squared errors, each times its weight."""
+    """The sum of all squared errors, each times its weight.
+
+    `update_state` takes targets and outputs of one shape, and weights like them or
+    None. `keras.metrics.MeanSquaredError` divides by the number of rows.
+    """
 
     def update_state(self, targets, outputs, sample_weight=None):
         super().update_state(ops.square(targets - outputs), sample_weight)
@@ -130,7 +134,7 @@ def reinitializable(train, valid, epochs):
 def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
     """Trains a linear model on cached, repeated, shuffled, mapped and batched data.
 
-    `fit` takes the dataset as it is; which rows a batch had is nowhere told.
+    `fit` takes the dataset as it is; it does not return which rows a batch had.
     """
 
     # --- parse

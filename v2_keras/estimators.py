@@ -38,7 +38,8 @@ SEED = 5  # the `tf_random_seed` of `RunConfig`
 class BatchLoss(keras.metrics.Mean):
     """The mean of the batches' losses: `loss` of `evaluate` is one over all rows.
 
-    It knows no weights of rows.
+    Weights of rows are not used. `update_state` takes labels, [batch] ints, and logits,
+    [batch, classes].
     """
 
     def update_state(self, labels, logits, sample_weight=None):
@@ -105,7 +106,13 @@ def trained(data, hparams, steps):
 
 
 class History(Losses):
-    """A hook is a callback: the loss of every step and the weights after it."""
+    """A hook is a callback: the loss of every step and the weights after it.
+
+    `keras.callbacks.History` has the means of each epoch.
+
+    Attributes:
+        weights: list of `model.get_weights()`, one for each step.
+    """
 
     def __init__(self):
         super().__init__()
@@ -123,7 +130,8 @@ def train(data, runs, hparams=""):
 
     Raises:
         FloatingPointError: a loss is NaN. All functions of the page raise it.
-        TypeError: labels are floats, which Keras would cut off. Likewise.
+        TypeError: labels are floats, which Keras would cut off. All of them
+            raise it.
     """
     hparams = Settings().parse(hparams)
     history, steps = History(), []
@@ -156,7 +164,7 @@ def train(data, runs, hparams=""):
 
 
 def evaluated(model, logs, prefix=""):
-    """What an Estimator told of an evaluation."""
+    """What an Estimator returned of an evaluation."""
     return {
         "loss": np.float32(logs[prefix + "batch_loss"]),
         "accuracy": np.float32(logs[prefix + "accuracy"]),
@@ -176,7 +184,7 @@ def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
         refuse_zero("steps", eval_steps)
         batches = batches.take(eval_steps)  # of `steps=` too many are a warning
     model = trained(data, hparams, steps)
-    if not len(batches):  # of no rows Keras warns, and tells nothing
+    if not len(batches):  # of no rows Keras warns, and returns nothing
         return evaluated(model, {"batch_loss": 0, "accuracy": 0})
     return evaluated(model, model.evaluate(batches, verbose=0, return_dict=True))
 
@@ -251,11 +259,23 @@ def serve(data, features, steps, hparams=""):
 
 
 class StopAtStep(callbacks.Callback):
-    """Ends the training at a step, which need not be the end of an epoch."""
+    """Ends the training at a step, which need not be the end of an epoch.
+
+    Args:
+        last_step: the step of the optimizer to end at. If it is over when `fit` begins,
+            one step more is taken.
+
+    Raises:
+        ValueError: from `fit`: several steps per execution, which could pass it.
+    """
 
     def __init__(self, last_step):
         super().__init__()
         self.last_step = last_step
+
+    def on_train_begin(self, logs=None):
+        if self.model.steps_per_execution != 1:
+            raise ValueError("it would stop late: compile with steps_per_execution=1")
 
     def on_train_batch_end(self, batch, logs=None):
         if self.model.optimizer.iterations >= self.last_step:
@@ -277,7 +297,7 @@ def train_and_evaluate(
     metrics, evaluation = [], eval_batches(eval_data, hparams)
 
     def collect(epoch, logs):
-        if not len(evaluation):  # of no rows Keras tells nothing: callbacks share logs
+        if not len(evaluation):  # of no rows Keras logs nothing: callbacks share logs
             logs.update({"val_batch_loss": 0.0, "val_accuracy": 0.0})
         metrics.append(evaluated(model, logs, "val_"))
 

@@ -18,7 +18,7 @@ __all__ = [
 def standardize(features, statistics):
     """Subtracts means, divides by deviations, and joins the columns: sorted by name.
 
-    `Normalization` knows variances, and takes a deviation below 1e-7 for 1e-7.
+    `Normalization` takes variances, and replaces a deviation below 1e-7 by 1e-7.
     """
     columns = []
     for name in sorted(statistics):
@@ -31,7 +31,7 @@ def standardize(features, statistics):
 def bucketize(x, boundaries):
     """Gives the bucket of numbers, one-hot: a boundary is of the bucket above it.
 
-    `Discretization` tells the number of the bucket.
+    `Discretization` returns the number of the bucket.
 
     Raises:
         ValueError: the boundaries do not increase: Keras takes equal ones; there are
@@ -48,7 +48,7 @@ def bucketize(x, boundaries):
 def count_ids(ids, size, default_value=None):
     """Counts how often each id is in a row; -1 is none at all.
 
-    Keras counts from 0: what is none goes into a column that is dropped.
+    Keras counts ids from 0: -1 goes into a column that is dropped.
 
     Raises:
         ValueError: ids that are no integers, which Keras would cut, or a default that
@@ -62,7 +62,14 @@ def count_ids(ids, size, default_value=None):
 def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"):
     """Makes a counter of the words of a list, and of what is out of vocabulary.
 
-    A lookup of Keras numbers the strangers first, and has one bucket at least.
+    Returns a `WordCounter`; see the class.
+
+    `StringLookup` puts out-of-vocabulary indices first. With `num_oov_indices=0` it
+    raises an error at an unknown word, which TensorFlow 1 did not count: the layer has
+    one bucket at least, and drops its count where `num_oov_buckets` is 0.
+
+    Raises:
+        TypeError: of the callable: words that are floats, which Keras would truncate.
     """
     if num_oov_buckets and default_value != -1:
         raise ValueError("Can't specify both num_oov_buckets and default_value")
@@ -71,20 +78,41 @@ def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"
 
 @keras.saving.register_keras_serializable("v2_keras")
 class WordCounter(layers.Layer):
+    """Counts how often each word of a vocabulary is in a row.
+
+    [batch, most] words become [batch, len(words) + num_oov_buckets] floats; "" and -1
+    are padding, and not counted.
+
+    Args:
+        words: list of str or of ints, the vocabulary.
+        num_oov_buckets: int, the number of columns for unknown words, which their
+            hashes choose; with 0 they are not counted.
+        default_value: int, the index of the word that unknown words count as, or -1.
+        **options: those of `keras.layers.Layer`.
+
+    Raises:
+        TypeError: when it is called, the words are floats.
+    """
+
     def __init__(self, words, num_oov_buckets, default_value, **options):
         super().__init__(**options)
+        self.vocabulary = list(words)
         self.words, self.buckets = len(words), num_oov_buckets
         self.default = default_value
-        strangers = max(1, num_oov_buckets)
+        unknown = max(1, num_oov_buckets)
         if isinstance(words[0], str):
             lookup, nothing = layers.StringLookup, ""
         else:
             lookup, nothing = layers.IntegerLookup, -1
         self.lookup = lookup(
-            vocabulary=words, num_oov_indices=strangers, mask_token=nothing
+            vocabulary=words, num_oov_indices=unknown, mask_token=nothing
         )
-        size = self.lookup.vocabulary_size()
-        self.encode = layers.CategoryEncoding(size, output_mode="count")
+        size, dtype = self.lookup.vocabulary_size(), self.dtype_policy
+        self.encode = layers.CategoryEncoding(size, output_mode="count", dtype=dtype)
+
+    def get_config(self):
+        own = {"words": self.vocabulary, "num_oov_buckets": self.buckets}
+        return {**super().get_config(), **own, "default_value": self.default}
 
     def build(self, shape):
         """Makes nothing: no layer of its has weights."""
@@ -94,11 +122,13 @@ class WordCounter(layers.Layer):
         if dtype.is_floating:  # which Keras would cut
             raise TypeError(f"words must be texts or integers, and not {dtype.name}")
         counts = self.encode(self.lookup(inputs))
-        _, strangers, known = tf.split(counts, [1, -1, self.words], axis=1)
+        _, unknown, known = tf.split(counts, [1, -1, self.words], axis=1)
         if self.buckets:
-            return tf.concat([known, strangers], 1)
+            return tf.concat([known, unknown], 1)
         if self.default >= 0:
-            return known + strangers * tf.one_hot(self.default, self.words)
+            return known + unknown * tf.one_hot(
+                self.default, self.words, dtype=counts.dtype
+            )
         return known
 
 
@@ -110,7 +140,7 @@ def old_names(layer):
 def hash_values(values, buckets):
     """Counts the values of a row in buckets that their hashes choose.
 
-    The first bucket of Keras is for what is no value.
+    The first bucket of Keras is for "" and -1, and is dropped.
 
     Raises:
         ValueError: values that are floats, which Keras would cut.

@@ -1,4 +1,8 @@
-"""`tf.layers`: `dense`, `conv2d`, `batch_normalization`, `dropout` → small modules."""
+"""`tf.layers`: `dense`, `conv2d`, `batch_normalization`, `dropout` → small modules.
+
+A layer of Keras computes in float32 whatever the dtype of its input, and returns
+float32, unless it is made with another `dtype=`.
+"""
 
 import keras
 import numpy as np
@@ -45,37 +49,55 @@ def old_names(layer):
 def make_dense_layers(units, use_bias=True, scale=None, name="perceptron"):
     """Makes dense layers, ReLU between them, whose names TensorFlow 1 counted.
 
-    `l2_loss` was half the sum of the squares, so that half the weight stands here.
+    Returns a `Perceptron`; see the class.
+
+    `l2_loss` was half the sum of the squares: the regularizer gets half the weight.
     """
     return Perceptron(units, use_bias, scale, name=name)
 
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Perceptron(keras.Model):
-    def __init__(self, units, use_bias, scale, name):
-        super().__init__(name=name)
+    """Dense layers with ReLU between them: returns (outputs, penalty).
+
+    [..., features] floats become [..., units[-1]]. The penalty is a scalar, the sum of
+    scale / 2 * sum(kernel ** 2) over the layers, and is among `losses`, too. Layers are
+    called "dense", "dense_1", …, as TensorFlow 1 counted them.
+
+    Args:
+        units: list of ints, the sizes of the layers.
+        use_bias: bool, whether layers add a bias.
+        scale: float, the weight of the penalty, or None for no penalty.
+        **options: those of `keras.Model`.
+    """
+
+    def __init__(self, units, use_bias, scale, **options):
+        super().__init__(**options)
         self.options = {"units": list(units), "use_bias": use_bias, "scale": scale}
         regularizer = None if scale is None else keras.regularizers.L2(scale / 2)
         # --- layers
-        self.dense = [
+        self.dense_layers = [
             layers.Dense(
                 size,
                 activation="relu" if i < len(units) - 1 else None,
                 use_bias=use_bias,
                 kernel_regularizer=regularizer,
                 name=f"dense_{i}" if i else "dense",
+                dtype=self.dtype_policy,
             )
             for i, size in enumerate(units)
         ]
+        for layer in self.dense_layers:  # tf.train.Checkpoint passes over lists
+            setattr(self, layer.name, layer)
 
     def call(self, x):
-        for layer in self.dense:
+        for layer in self.dense_layers:
             x = layer(x)
         # --- penalty
         return x, sum(self.losses, start=tf.zeros([], x.dtype))
 
     def get_config(self):
-        return {**self.options, "name": self.name}
+        return {**super().get_config(), **self.options}
 
 
 def make_conv1d(filters, size, stride=1, padding="valid", dilation=1, name="conv1d"):
@@ -94,7 +116,12 @@ def make_conv2d(
     use_bias=True,
     name="conv2d",
 ):
-    """Makes a convolution over images."""
+    """Makes a convolution over images.
+
+    Raises:
+        ValueError: another padding; of the callable: not four dimensions.
+        TypeError: of the callable: unknown channels.
+    """
     return layers.Conv2D(
         filters,
         size,
@@ -125,7 +152,7 @@ def make_separable_conv2d(
 def pool_and_flatten(x, size, strides, padding="valid"):
     """Pools images by the maximum and by the average, and flattens the first.
 
-    Layers compute in float32, unless they are told.
+    The layers get the dtype of `x`, for their own is float32.
     """
     dtype = tf.as_dtype(x.dtype).name
     maxima = layers.MaxPooling2D(size, strides, padding, dtype=dtype)(x)
@@ -136,8 +163,12 @@ def pool_and_flatten(x, size, strides, padding="valid"):
 def make_embedding(classes, size, name="embedding"):
     """Makes a table of vectors, to be looked up by number.
 
-    A negative number raised, on a CPU, and a float anywhere; to Keras -1 is the last
-    row, and floats are cut off.
+    A negative number raised in TensorFlow 1, on a CPU, and a float raised anywhere.
+    Keras counts negative numbers from the last row, -1, and truncates floats.
+
+    Raises:
+        tf.errors.InvalidArgumentError: of the callable, on a CPU: a number that is
+            `classes` or more, or less than -`classes`.
     """
     draw = keras.initializers.RandomNormal(stddev=0.125)
     return layers.Embedding(classes, size, embeddings_initializer=draw, name=name)
@@ -150,6 +181,16 @@ def make_batch_norm(
 
     Keras has the defaults of TensorFlow 1, and moves towards the biased variance even
     where `fused`, which moved towards the unbiased one.
+
+    Args:
+        fused: has no effect: Keras chooses the kernel.
+
+    Returns:
+        Callable from a [..., channels] float tensor and the keyword `training`, a bool,
+        to a float32 tensor of the same shape.
+
+    Raises:
+        TypeError: of the callable in TensorFlow 1: `fused` and float64.
     """
     make = layers.BatchNormalization if update else Forgetful
     return make(momentum=momentum, epsilon=epsilon, name=name)
@@ -157,7 +198,15 @@ def make_batch_norm(
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Forgetful(layers.BatchNormalization):
-    """Forgets its updates: a momentum of 1 makes NaN of a batch with inf."""
+    """A batch norm that does not keep its updates of the moving statistics.
+
+    In training it normalizes by the batch, as `keras.layers.BatchNormalization` does,
+    and puts the old moving mean and variance back. A momentum of 1 is not the same: it
+    makes NaN of a batch with inf.
+
+    Args:
+        **kwargs: those of `keras.layers.BatchNormalization`.
+    """
 
     def call(self, inputs, training=None, mask=None):
         moving = self.moving_mean, self.moving_variance
@@ -185,7 +234,18 @@ def make_layer_norm(begin_axis=1, name="normalized"):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class LastAxisNormalization(layers.LayerNormalization):
-    """Keras' own, which takes an axis in the middle, too, and that one alone."""
+    """Layer normalization over the last axis, which refuses another one.
+
+    `keras.layers.LayerNormalization` takes any axis, and normalizes over it alone,
+    where TensorFlow 1 normalized over all axes from `begin_norm_axis` on.
+
+    Args:
+        axis: int, -1 or the number of the last axis of the inputs.
+        **kwargs: others of `keras.layers.LayerNormalization`.
+
+    Raises:
+        ValueError: when it is built, `axis` is not the last axis.
+    """
 
     def build(self, shape):
         (axis,) = np.ravel(self.axis)  # a list of one, where it was loaded

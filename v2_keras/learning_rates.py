@@ -28,7 +28,7 @@ def natural_exp_decay(
 ):
     """Multiplies the rate by exp(-decay_rate) every `decay_steps` steps.
 
-    Keras has no such schedule: `ExponentialDecay` by exp(-decay_rate) is one.
+    Keras does not have it: it is `ExponentialDecay` with a rate of exp(-decay_rate).
     """
     return exponential_decay(
         learning_rate, global_step, decay_steps, keras.ops.exp(-decay_rate), staircase
@@ -37,23 +37,49 @@ def natural_exp_decay(
 
 @keras.saving.register_keras_serializable("v2_keras")
 class LinearCosineDecay(schedules.LearningRateSchedule):
-    """What Keras 3 has no more, as a schedule of one's own."""
+    """`tf.train.linear_cosine_decay` as a schedule, which Keras 3 does not have.
+
+    share = min(step, decay_steps) / decay_steps
+    wave = (1 + cos(π * 2 * num_periods * share)) / 2
+    rate = learning_rate * ((alpha + 1 - share) * wave + beta)
+
+    The formula is that of `learning_rate_decay_v2.py` in 1.15.5.
+
+    Args:
+        learning_rate: float scalar, a number or a tensor, of step 0.
+        decay_steps: int, where the rate stops falling.
+        num_periods: float, how many waves there are in `decay_steps`.
+        alpha: float, added to the line.
+        beta: float, the share of the rate that is left in the end.
+        dtype: name of the dtype of the rate; None for that of `learning_rate`, which is
+            float32 for a Python number.
+    """
 
     def __init__(
-        self, learning_rate, decay_steps, num_periods=0.5, alpha=0.0, beta=0.001
+        self,
+        learning_rate,
+        decay_steps,
+        num_periods=0.5,
+        alpha=0.0,
+        beta=0.001,
+        dtype=None,
     ):
         self.learning_rate, self.decay_steps = learning_rate, decay_steps
         self.num_periods, self.alpha, self.beta = num_periods, alpha, beta
+        self.dtype = dtype
 
     def __call__(self, step):
-        rate = tf.convert_to_tensor(self.learning_rate)
+        rate = tf.convert_to_tensor(self.learning_rate, self.dtype)
         steps = tf.cast(self.decay_steps, rate.dtype)
         share = tf.minimum(tf.cast(step, rate.dtype), steps) / steps
         wave = 0.5 * (1 + tf.cos(math.pi * (2 * self.num_periods * share)))
         return rate * ((self.alpha + (1 - share)) * wave + self.beta)
 
     def get_config(self):
-        return dict(vars(self))
+        rate = tf.convert_to_tensor(self.learning_rate, self.dtype)
+        # A file has numbers without a dtype.
+        known = {"learning_rate": float(self.learning_rate), "dtype": rate.dtype.name}
+        return {**vars(self), **known}
 
 
 def linear_cosine_decay(
@@ -67,8 +93,9 @@ def linear_cosine_decay(
 def piecewise_constant(x, boundaries, values):
     """Chooses values[i] for the i that says how many boundaries `x` is beyond.
 
-    The value is a sum of all values times 0 or 1: a NaN among them is the answer. The
-    boundaries must rise: nothing is raised where they fall, and two values are added.
+    Keras sums all values times 0 or 1: if one of them is NaN, the result is NaN.
+    Boundaries must rise: Keras does not check them, and adds two values where they
+    fall.
     """
     return schedules.PiecewiseConstantDecay(boundaries, values)(x)
 
@@ -92,7 +119,7 @@ def descend(start, learning_rate, steps, decay_steps=1, decay_rate=1.0, first_st
     def step():
         with tf.GradientTape() as tape:
             loss = tf.square(x)
-        optimizer.apply([tape.gradient(loss, x.value)], [x])
+        optimizer.apply([tape.gradient(loss, x)], [x])
 
     # --- run
     rates, history = [], []

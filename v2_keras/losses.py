@@ -54,7 +54,7 @@ def reduced(make, labels, predictions, weights, reduction, **options):
 
 
 def by_element(make, labels, predictions, *args, **options):
-    """Likewise: a loss for each element, where Keras takes means of the last axis."""
+    """`reduced`, element by element: Keras takes means of the last axis first."""
     predictions = tf.convert_to_tensor(predictions)
     labels = tf.cast(labels, dtype_of(predictions))  # of float16 and integers: float32
     predictions = tf.cast(predictions, labels.dtype)
@@ -71,14 +71,23 @@ def dtype_of(logits):
     return "float64" if tf.as_dtype(logits.dtype) == tf.float64 else "float32"
 
 
+@keras.saving.register_keras_serializable("v2_keras")
 class Hinge(keras.losses.Loss):
-    """max(0, 1 - y * outputs) with y = 2 * labels - 1, of whatever labels.
+    """The mean over the last axis of max(0, 1 - y * outputs), y = 2 * labels - 1.
 
-    `keras.losses.Hinge` makes y of labels only if all of a batch are 0 or 1.
+    `keras.losses.Hinge` takes labels for y unless all of a batch are 0 or 1; 1.15's
+    `tf.losses.hinge_loss` always converted them. Labels and outputs are floats of one
+    shape.
+
+    Args:
+        **kwargs: those of `keras.losses.Loss`: `name`, `reduction`, `dtype`.
     """
 
     def call(self, labels, outputs):
         return ops.mean(ops.relu(1 - (2 * labels - 1) * outputs), axis=-1)
+
+    def get_config(self):  # Keras' own has no dtype
+        return {**super().get_config(), "dtype": self.dtype}
 
 
 def absolute_difference(labels, predictions, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
@@ -109,7 +118,12 @@ def hinge_loss(labels, logits, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 def sigmoid_cross_entropy(
     labels, logits, weights=1.0, label_smoothing=0, reduction=BY_NONZERO_WEIGHTS
 ):
-    """Averages the cross-entropy of independent labels."""
+    """Averages the cross-entropy of independent labels.
+
+    Returns:
+        float32 scalar, float64 if `logits` are; for "none" a tensor of the shape of
+        `logits`.
+    """
     return by_element(
         keras.losses.BinaryCrossentropy,
         labels,
@@ -127,7 +141,10 @@ def softmax_cross_entropy(
 ):
     """Averages the cross-entropy of one-hot labels.
 
-    Labels were constants, through which no gradient goes.
+    No gradient goes through the labels, as in TensorFlow 1.
+
+    Returns:
+        float32 scalar, float64 if `logits` are; for "none" [...] tensor.
     """
     logits = tf.convert_to_tensor(logits)
     return reduced(
@@ -159,8 +176,11 @@ def sparse_softmax_cross_entropy(
 ):
     """Averages the cross-entropy of class numbers.
 
+    Returns:
+        float32 scalar, float64 if `logits` are; for "none" [...] tensor.
+
     Raises:
-        TypeError: the numbers are floats, which Keras would cut off.
+        TypeError: the numbers are floats, which Keras would truncate.
     """
     make = keras.losses.SparseCategoricalCrossentropy
     labels, logits = class_numbers(labels), tf.convert_to_tensor(logits)
@@ -172,7 +192,11 @@ def sparse_softmax_cross_entropy(
 
 
 def softmax_losses(labels, logits, axis=-1):
-    """Computes the cross-entropy of every example, labels being constants."""
+    """Computes the cross-entropy of every example, labels being constants.
+
+    Returns:
+        float32 tensor, float64 if `logits` are, without the dimension `axis`.
+    """
     logits = tf.convert_to_tensor(logits)
     losses = keras.losses.CategoricalCrossentropy(
         from_logits=True, axis=axis, reduction="none", dtype=dtype_of(logits)

@@ -32,9 +32,16 @@ def results_of(named):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class MeanTensor(metrics.Metric):
-    """The mean of every element of a shape apart, which Keras 3 has no more.
+    """The weighted mean of each element: Keras 2 had `keras.metrics.MeanTensor`.
 
-    A weight is one for each row, or for each element, as in all metrics of Keras.
+    sum(weights * values) / sum(weights) per element, 0 where the weights' sum is 0.
+    `update_state` takes values of the shape `shape`, and weights of it or of its first
+    axes, such as one for each row.
+
+    Args:
+        shape: tuple of ints, the shape of the values.
+        name: str, the name of the metric.
+        dtype: str, the dtype of the sums and of the result.
     """
 
     def __init__(self, shape, name="mean_tensor", dtype=None):
@@ -62,12 +69,14 @@ class MeanTensor(metrics.Metric):
 def averages(batches):
     """Streams the mean of all values, and that of every element apart.
 
-    Keras divides by a sum of weights that is below 0, where TensorFlow 1 told 0.
+    Keras also divides by a sum of weights below 0, where TensorFlow 1 returned 0.
     """
     # --- metrics
     named = {"mean": metrics.Mean(), "mean_tensor": MeanTensor(batches[0][0].shape)}
 
     def update(values, weights=None):
+        values = np.asarray(values)
+        weights = None if weights is None else np.asarray(weights)
         if weights is not None:  # one for each row, or as many as there are values
             axes = tuple(range(weights.ndim, values.ndim))
             weights = np.broadcast_to(np.expand_dims(weights, axes), values.shape)
@@ -81,7 +90,7 @@ def averages(batches):
 def regression(batches, threshold=0.5):
     """Streams errors: absolute, squared, relative, by angle, and how many are small.
 
-    What Keras has no metric for is a `Mean` of something.
+    The errors that Keras has no metric for are a `Mean` of computed values.
     """
     # --- metrics
     named = {
@@ -121,9 +130,9 @@ def yes(values):
 
 
 def decisions(batches):
-    """Streams what counts of right and wrong decisions tell.
+    """Streams accuracy, precision, recall, F1 and the counts of a confusion matrix.
 
-    Whatever is not 0 is a yes; to Keras it is what exceeds a threshold, of 1/2.
+    Every number but 0 is positive here; for Keras, numbers above a threshold of 1/2.
     """
     # --- metrics
     named = {
@@ -137,6 +146,7 @@ def decisions(batches):
     }
 
     def update(labels, predictions, weights=None):
+        labels, predictions = np.asarray(labels), np.asarray(predictions)
         shapes, n = {labels.shape, predictions.shape}, len(labels)
         if len(shapes) > 1 and shapes != {(n,), (n, 1)}:
             raise ValueError(f"{labels.shape} and {predictions.shape} do not fit")
@@ -159,7 +169,17 @@ def decisions(batches):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class MeanF1(metrics.Metric):
-    """The mean of all classes' F1, from a matrix of counts."""
+    """The mean over classes of the F1 score of all rows so far: macro F1.
+
+    2 * true positives / (labels + predictions of the class), 0 for a class without
+    either, from the confusion matrix `matrix`. `update_state` takes labels and
+    predictions, [batch] or [batch, 1] class numbers, and, optionally, weights, [batch].
+
+    Args:
+        num_classes: int, the number of classes.
+        name: str, the name of the metric.
+        dtype: str, the dtype of the counts and of the result.
+    """
 
     def __init__(self, num_classes, name="mean_f1", dtype=None):
         super().__init__(dtype, name)
@@ -185,7 +205,7 @@ class MeanF1(metrics.Metric):
 
 
 def mean_f1(batches, num_classes):
-    """Streams a metric of one's own: the mean of all classes' F1."""
+    """Streams a custom metric: the mean of all classes' F1."""
     # --- metrics
     metric = MeanF1(num_classes)
 

@@ -8,6 +8,8 @@ import numpy as np
 import tensorflow as tf
 from keras import optimizers
 
+from v2_eager.keras_optimizers import RowsSummed
+
 __all__ = [
     "fit",
     "fit_embedding",
@@ -18,29 +20,47 @@ __all__ = [
 
 
 @keras.saving.register_keras_serializable("v2_keras")
-class LegacyRMSprop(optimizers.RMSprop):
-    """RMSprop whose mean square begins at one, as in TensorFlow 1, and not at zero."""
+class LegacyRMSprop(RowsSummed, optimizers.RMSprop):
+    """RMSprop whose mean square begins at one, as in TensorFlow 1, and not at zero.
+
+    square = rho * square + (1 - rho) * g²
+    mean = rho * mean + (1 - rho) * g, if centered
+    slot = momentum * slot + learning_rate * g / √(square - mean² + epsilon)
+    w -= slot
+
+    `RMSPropOptimizer._create_slots` of 1.15.5 begins with ones. Rows of a sparse
+    gradient g are summed first, and all rows move.
+
+    Its arguments and slots are those of `keras.optimizers.RMSprop`.
+    """
 
     def build(self, variables):
         if self.built:  # what was trained stays
             return
         super().build(variables)
         for variable in self.variables:
-            if variable.path.endswith("_velocity"):
+            if variable.name.endswith("_velocity"):
                 variable.assign(tf.ones_like(variable))
 
 
 # The defaults of TensorFlow 1, where Keras has others: epsilon is 1e-7 there.
 def gradient_descent(learning_rate):
+    """`tf.train.GradientDescentOptimizer`."""
     return optimizers.SGD(learning_rate)
 
 
 def momentum(learning_rate, momentum, use_nesterov=False):
+    """`tf.train.MomentumOptimizer`; see `Momentum` for its slot."""
     return optimizers.SGD(learning_rate, momentum, use_nesterov)
 
 
 def adagrad(learning_rate, initial_accumulator_value=0.1):
-    if not initial_accumulator_value > 0:  # Keras takes 0, too
+    """`tf.train.AdagradOptimizer`, which has no epsilon.
+
+    Raises:
+        ValueError: the initial value is 0 or below, which Keras allows.
+    """
+    if not initial_accumulator_value > 0:
         raise ValueError(
             f"initial_accumulator_value must be positive: {initial_accumulator_value}"
         )
@@ -48,15 +68,27 @@ def adagrad(learning_rate, initial_accumulator_value=0.1):
 
 
 def adadelta(learning_rate=0.001, rho=0.95, epsilon=1e-8):
+    """`tf.train.AdadeltaOptimizer`."""
     return optimizers.Adadelta(learning_rate, rho, epsilon)
 
 
 def rmsprop(learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, centered=False):
+    """`tf.train.RMSPropOptimizer`; see `LegacyRMSprop`."""
     return LegacyRMSprop(learning_rate, decay, momentum, epsilon, centered)
 
 
 def adam(learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8):
-    """Adam whose betas are float32, as they were: 1 - 0.999 is then 1.3e-5 less."""
+    """`tf.train.AdamOptimizer`, whose betas are float32: 1 - 0.999 is then 1.3e-5 less.
+
+    Args:
+        learning_rate: float, or a schedule of Keras.
+        beta1: float, the decay of the mean.
+        beta2: float, the decay of the mean square.
+        epsilon: float, added to the root before the bias correction of the mean square.
+
+    Returns:
+        `keras.optimizers.Adam`.
+    """
     beta1, beta2 = (float(np.float32(beta)) for beta in (beta1, beta2))
     return optimizers.Adam(learning_rate, beta1, beta2, epsilon)
 
@@ -68,6 +100,7 @@ def ftrl(
     l1_regularization_strength=0.0,
     l2_regularization_strength=0.0,
 ):
+    """`tf.train.FtrlOptimizer`."""
     return optimizers.Ftrl(
         learning_rate,
         learning_rate_power,
@@ -106,6 +139,13 @@ class Momentum:
     """The slot of `MomentumOptimizer`. Keras keeps it times the negative rate.
 
     The rate must be the one of all steps so far: read the slot before you set another.
+
+    Args:
+        variable: Keras' slot "momentum" of a weight.
+        optimizer: `keras.optimizers.SGD` whose rate is a number and no schedule.
+
+    Raises:
+        ValueError: the rate is a schedule, or, when the slot is read or set, 0.
     """
 
     variable: object
@@ -133,7 +173,11 @@ class Momentum:
 
 
 def refuse_no_limit(norm):
-    """Raises a ValueError of a limit of norms by which Keras clips nothing."""
+    """Raises a ValueError of a limit of norms by which Keras clips nothing.
+
+    Args:
+        norm: number, the largest norm; Keras ignores 0 and what is below.
+    """
     if not norm > 0:
         raise ValueError(f"the limit must be positive, to be one in Keras: {norm}")
 
@@ -142,6 +186,18 @@ def slots_of(optimizer, weights):
     """{name in TensorFlow 1: slot} of the weights {name in TensorFlow 1: weight}.
 
     Where there is no momentum, Keras keeps no slot for it.
+
+    Args:
+        optimizer: one of Keras, built with the weights.
+        weights: {name in TensorFlow 1: `keras.Variable`}.
+
+    Returns:
+        {name in TensorFlow 1, such as "dense/kernel/Adam_1": `keras.Variable`, or
+        `Momentum`}.
+
+    Raises:
+        ValueError: the optimizer is not built, or not with all of the weights; it has
+            no form in `tf.train`; see also `Momentum`.
     """
     if not optimizer.built:
         raise ValueError("no slots yet: optimizer.build(model.trainable_variables)")
@@ -176,7 +232,10 @@ def old_names(model, named=lambda weight: weight.name):
 
     Args:
         model: is compiled, its optimizer built.
-        named: tells what TensorFlow 1 called a weight.
+        named: function of a weight that returns its name in TensorFlow 1.
+
+    Returns:
+        {name in TensorFlow 1: `keras.Variable`, or `Momentum`}.
 
     Raises:
         ValueError: two weights of one name; slots that Keras does not have.
@@ -184,7 +243,7 @@ def old_names(model, named=lambda weight: weight.name):
     weights = {named(weight): weight for weight in model.weights}
     if len(weights) < len(model.weights):
         raise ValueError(
-            f"two of {[*weights]}: tell all names of TensorFlow 1, `named`"
+            f"two of {[*weights]}: pass `named`, which gives TensorFlow 1's names"
         )
     trained = {named(weight): weight for weight in model.trainable_weights}
     slots = slots_of(model.optimizer, trained)
@@ -192,7 +251,16 @@ def old_names(model, named=lambda weight: weight.name):
 
 
 def line(start, optimizer, frozen=()):
-    """A dense layer that begins with the weights `start`, compiled."""
+    """A dense layer that begins with the weights `start`, compiled.
+
+    Args:
+        start: [kernel, bias], float arrays [features, units] and [units].
+        optimizer: one of Keras, which is built.
+        frozen: names of weights that are not trained: "kernel", "bias".
+
+    Returns:
+        `keras.Sequential` of the dtype of the kernel.
+    """
     features, units = start[0].shape
     dense = keras.layers.Dense(units, dtype=start[0].dtype.name)
     model = keras.Sequential([keras.Input([features], dtype=dense.dtype), dense])
@@ -205,12 +273,28 @@ def line(start, optimizer, frozen=()):
 
 
 def squares(dtype):
-    """The mean squared error in the dtype of a model: "mse" is one in float32."""
+    """The mean squared error in the dtype of a model: "mse" is one in float32.
+
+    Args:
+        dtype: name of a float dtype.
+
+    Returns:
+        `keras.losses.MeanSquaredError`.
+    """
     return keras.losses.MeanSquaredError(dtype=dtype)
 
 
 def states(model, data, stops):
-    """Fits the model; its variables as they are at each of `stops`."""
+    """Fits the model; its variables as they are at each of `stops`.
+
+    Args:
+        model: see `line`.
+        data: (x, y), float arrays [n, features] and [n, units], a batch.
+        stops: list of the steps, rising, at which to look.
+
+    Returns:
+        {stop: {name in TensorFlow 1: array}}.
+    """
     batches = tf.data.Dataset.from_tensors(data).repeat()
     history, done = {}, 0
     for stop in stops:
@@ -221,6 +305,11 @@ def states(model, data, stops):
 
 
 def named_values(model):
+    """{name in TensorFlow 1: array} of `old_names`.
+
+    Args:
+        model: is compiled, its optimizer built.
+    """
     return {name: variable.numpy() for name, variable in old_names(model).items()}
 
 
@@ -257,7 +346,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
     def train(rows, target):
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum(tf.square(embedding(rows) - target)) / 2
-        gradient = tape.gradient(loss, weight.value)
+        gradient = tape.gradient(loss, weight)
         optimizer.apply([dense(gradient)], [weight])
 
     # --- run
@@ -269,7 +358,14 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def dense(gradient):
-    """A sparse gradient with the rows summed that occur in it twice."""
+    """A sparse gradient with the rows summed that occur in it twice.
+
+    Args:
+        gradient: float tensor, or `tf.IndexedSlices`.
+
+    Returns:
+        Tensor of the shape of the variable.
+    """
     return tf.convert_to_tensor(gradient)
 
 
@@ -289,12 +385,12 @@ def fit_clipped(data, start, limit, stops, rate=0.5, momentum=0.875, frozen=()):
     history = states(model, data, stops)
     with tf.GradientTape() as tape:
         loss = model.compute_loss(y=data[1], y_pred=model(data[0]))
-    weights = [weight.value for weight in model.trainable_weights]
-    return history, tf.linalg.global_norm(tape.gradient(loss, weights)).numpy()
+    gradients = tape.gradient(loss, model.trainable_weights)
+    return history, tf.linalg.global_norm(gradients).numpy()
 
 
 def fit_at_rates(data, start, rates):
-    """Fits a line by Adam, at a learning rate given anew for every step.
+    """Fits a line by Adam, at a learning rate that is given for every step.
 
     `fit` rounds arrays of float64 to float32, and datasets not.
     """
@@ -310,10 +406,27 @@ def fit_at_rates(data, start, rates):
 
 
 @keras.saving.register_keras_serializable("v2_keras")
-class AdamWeightDecay(optimizers.Optimizer):
+class AdamWeightDecay(RowsSummed, optimizers.Optimizer):
     """Adam without bias correction, and weights that shrink apart from the loss.
 
-    `AdamW` has a bias correction, and its epsilon is 1e-7.
+    m = 0.9 * m + (1 - 0.9) * g
+    v = 0.999 * v + (1 - 0.999) * g²
+    w -= learning_rate * (m / (√v + 1e-6) + decay * w)
+
+    So BERT's `optimization.py` has it. `keras.optimizers.AdamW` has a bias correction,
+    its epsilon is 1e-7, and its `exclude_from_weight_decay` searches names, which in
+    Keras have no layer in them. A table with a sparse gradient shrinks as a whole, as
+    BERT's did.
+
+    Args:
+        learning_rate: float, or a schedule of Keras.
+        decay: float, the weight of the variable itself.
+        exclude: list of regular expressions. What one of them finds in its path, such
+            as "encoder/LayerNorm/gamma", does not shrink.
+        **options: of `RowsSummed` and `keras.optimizers.Optimizer`.
+
+    Raises:
+        re.error: a pattern that is none.
     """
 
     def __init__(self, learning_rate, decay, exclude, **options):
@@ -322,12 +435,13 @@ class AdamWeightDecay(optimizers.Optimizer):
         self.beta1, self.beta2, self.epsilon = 0.9, 0.999, 1e-6
 
     def build(self, variables):
-        if self.built:
+        if self.built:  # what was trained stays
             return
         super().build(variables)
         self.m = self.add_optimizer_variables(variables, "m")
         self.v = self.add_optimizer_variables(variables, "v")
-        # Here they are Keras': a step gets TensorFlow's, whose names end in ":0".
+        # Here they are Keras', with a path. A step gets TensorFlow's, whose names have
+        # no layer in them where the layer was built outside of its own call.
         self.decayed = [
             not any(p.search(v.path) for p in self.exclude) for v in variables
         ]
@@ -337,8 +451,7 @@ class AdamWeightDecay(optimizers.Optimizer):
         return {**super().get_config(), "decay": self.decay, "exclude": exclude}
 
     def update_step(self, gradient, variable, learning_rate):
-        gradient = dense(gradient)  # a table shrinks as a whole: BERT's did
-        # Keras' own example does so.
+        # `keras.optimizers.Optimizer` documents this way to a slot.
         index = self._get_variable_index(variable)
         m, v = self.m[index], self.v[index]
         m.assign(self.beta1 * m + (1 - self.beta1) * gradient)

@@ -30,7 +30,7 @@ def penalties(kernel, scale):
 def contrib_penalties(kernel, scale):
     """Does the same by the regularizers of contrib, which slim had by its own name.
 
-    They halved the squares as `l2_loss` does.
+    They halve the squares as `l2_loss` does.
     """
     return penalties(kernel, scale)
 
@@ -42,6 +42,20 @@ def make_classifier(units, scale, name="classifier"):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Classifier(keras.Model):
+    """Dense layers with ELU between them, whose kernels are penalized by their squares.
+
+    The penalty is scale * Σ kernel² / 2, as of `l2_regularizer`; biases have none.
+
+    Args:
+        units: list of int, the outputs of each layer.
+        scale: float, the weight of the penalty.
+        **options: of `keras.Model`.
+
+    Returns:
+        Of a call with [n, features] inputs: ([n, units[-1]] outputs of the last layer,
+        which has no activation; the penalty, a scalar).
+    """
+
     def __init__(self, units, scale, **options):
         super().__init__(**options)
         self.units, self.scale = units, scale
@@ -52,9 +66,12 @@ class Classifier(keras.Model):
                 activation="elu" if i < len(units) - 1 else None,
                 kernel_regularizer=keras.regularizers.L2(scale / 2),
                 name=f"layer{i}",
+                dtype=self.dtype_policy,
             )
             for i, size in enumerate(units)
         ]
+        for layer in self.dense:  # tf.train.Checkpoint passes over lists
+            setattr(self, layer.name, layer)
 
     def get_config(self):
         own = {"units": list(self.units), "scale": self.scale}
@@ -68,7 +85,11 @@ class Classifier(keras.Model):
 
 
 def old_names(model):
-    """{name in TensorFlow 1: variable} of a classifier: scopes are paths."""
+    """{name in TensorFlow 1: variable} of a classifier: scopes are paths.
+
+    Args:
+        model: a built `Classifier`.
+    """
     return {variable.path: variable for variable in model.weights}
 
 
@@ -77,8 +98,8 @@ def train(
 ):
     """Trains a network of ELU layers by Adam, minimizing the penalties, too, or not.
 
-    The loss has the penalties in it, the metric has not. What is no part of the loss
-    Keras does not count: with `regularized=False` a callback watches the penalties.
+    The loss includes the penalties, the metric does not. Keras does not compute a
+    penalty that is no part of the loss: with `regularized=False` a callback does.
     """
     # --- build
     if labels.shape[1:] != (1,):

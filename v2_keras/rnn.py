@@ -1,4 +1,8 @@
-"""`tf.nn.dynamic_rnn`, `BasicLSTMCell`, `GRUCell`, `MultiRNNCell` → modules, a loop."""
+"""`tf.nn.dynamic_rnn`, `BasicLSTMCell`, `GRUCell`, `MultiRNNCell` → modules, a loop.
+
+A layer of Keras computes in float32 whatever the dtype of its input, and returns
+float32, unless it is made with another `dtype=`.
+"""
 
 import collections
 import functools
@@ -124,7 +128,8 @@ GRU = functools.partial(layers.GRU, reset_after=False, **READS)
 
 
 def mask_of(lengths, x):
-    """The mask that stands for the lengths, [batch] ints."""
+    """The mask of [batch, time] for the lengths, [batch] ints."""
+    tf.debugging.assert_rank(lengths, 1, "lengths must be a vector")
     check_rows(lengths, x)
     return tf.sequence_mask(lengths, tf.shape(x)[1])
 
@@ -137,10 +142,29 @@ def check_rows(part, x):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Reader(layers.Layer):
-    """A layer of Keras that takes lengths, where `LSTM` and its like take a mask."""
+    """Reads sequences up to their lengths by a recurrent layer of Keras.
+
+    `keras.layers.LSTM` and others take a mask. Its call takes x, [batch, steps,
+    features] floats; lengths, [batch] ints, or None for whole sequences; and the state
+    to begin with, or None for zeros: [batch, units], or (c, h) for an LSTM. It returns
+    (outputs, state): the outputs are [batch, steps, units] and 0 beyond the length; the
+    state is that after the last step of each sequence, a `State` for an LSTM.
+
+    Args:
+        rnn: `keras.layers.SimpleRNN`, `LSTM` or `GRU`, made with the options `READS`.
+        name: str, the scope of the cell in TensorFlow 1.
+        forget_bias: float, what TensorFlow 1's LSTM added to the forget gate in each
+            step. Keras has it in the bias; `old_weights` subtracts it.
+        time_major: bool, whether x and the outputs are [steps, batch, …].
+        **options: those of `keras.layers.Layer`; the dtype is by default that of `rnn`.
+
+    Raises:
+        ValueError: (InvalidArgumentError where shapes are unknown) there is not one
+            length and one state for each sequence.
+    """
 
     def __init__(self, rnn, name, forget_bias=1.0, time_major=False, **options):
-        super().__init__(name=name, **options)
+        super().__init__(name=name, **{"dtype": rnn.dtype_policy, **options})
         self.rnn, self.forget_bias, self.time_major = rnn, forget_bias, time_major
         self.supports_masking = True  # by lengths; no mask has to be attached
 
@@ -175,6 +199,8 @@ class Reader(layers.Layer):
 def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
     """Makes the plainest network: its output is its state.
 
+    Returns a `Reader`; see the class.
+
     Keras 3 has no `time_major`.
     """
     return Reader(
@@ -183,17 +209,31 @@ def make_basic_rnn(units, activation="tanh", time_major=False, name="reader"):
 
 
 def make_basic_lstm(units, forget_bias=1.0, name="reader"):
-    """Makes an LSTM, for sequences of several lengths and from any state."""
+    """Makes an LSTM, for sequences of several lengths and from any state.
+
+    Returns a `Reader`; see the class.
+
+    Raises:
+        ValueError: of the callable: not three dimensions, or lengths that are no
+            vector.
+        AttributeError: of the callable: an unknown depth.
+    """
     return Reader(layers.LSTM(units, **READS), name, forget_bias)
 
 
 def make_gru(units, name="reader"):
-    """Makes a GRU, whose reset gate comes before the product."""
+    """Makes a GRU, whose reset gate comes before the product.
+
+    Returns a `Reader`; see the class.
+    """
     return Reader(GRU(units), name)
 
 
 def make_stack(units, layers, name="reader"):
-    """Makes GRUs on top of each other, all but the first added to what they read."""
+    """Makes GRUs on top of each other, all but the first added to what they read.
+
+    Returns a `Stack`; see the class.
+    """
     if layers < 1:
         raise ValueError("Must specify at least one cell")
     return Stack(units, layers, name=name)
@@ -201,10 +241,27 @@ def make_stack(units, layers, name="reader"):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Stack(layers.Layer):
+    """GRUs on top of each other; all but the first add their inputs to their outputs.
+
+    Its call takes x, [batch, steps, features] floats, and lengths, [batch] ints. It
+    returns ([batch, steps, units] outputs, tuple of a [batch, units] state per GRU).
+
+    Args:
+        units: int, the size of each GRU.
+        count: int, the number of GRUs.
+        name: str, the scope of the cells in TensorFlow 1.
+        **options: those of `keras.layers.Layer`.
+    """
+
     def __init__(self, units, count, name, **options):
         super().__init__(name=name, **options)
         self.units, self.count = units, count
-        self.readers = [make_gru(units, f"cell_{i}") for i in range(count)]
+        self.readers = [
+            Reader(GRU(units, dtype=self.dtype_policy), f"cell_{i}")
+            for i in range(count)
+        ]
+        for i, reader in enumerate(self.readers):  # a Checkpoint passes over lists
+            setattr(self, f"cell_{i}", reader)
 
     def build(self, x_shape, lengths_shape=None):
         for reader in self.readers:  # or the weights of a file find no variables
@@ -233,34 +290,76 @@ class Stack(layers.Layer):
 
 
 def make_static_rnn(units, name="reader"):
-    """Makes an LSTM that is unrolled: a graph as long as the sequences."""
+    """Makes an LSTM that is unrolled: a graph as long as the sequences.
+
+    Returns a `StaticReader`; see the class.
+    """
     return StaticReader(layers.LSTM(units, unroll=True, **READS), name)
 
 
 @keras.saving.register_keras_serializable("v2_keras")
 class StaticReader(Reader):
+    """A `Reader` that returns the outputs as a list with a tensor for each step.
+
+    Its call takes no state. x must have a known number of steps.
+
+    Args:
+        rnn: as for `Reader`, with `unroll=True`.
+        name: str, the scope of the cell in TensorFlow 1.
+        forget_bias: float, as for `Reader`.
+        **options: those of `keras.layers.Layer`.
+
+    Raises:
+        ValueError: `time_major=True`.
+    """
+
+    def __init__(self, rnn, name, forget_bias=1.0, **options):
+        super().__init__(rnn, name, forget_bias, **options)
+        if self.time_major:
+            raise ValueError("an unrolled layer reads [batch, steps, features]")
+
     def call(self, x, lengths=None):
         outputs, state = super().call(x, lengths)
         return tf.unstack(outputs, axis=1), state
 
 
 def make_bidirectional(units, name="reader"):
-    """Makes two GRUs, one of which reads every sequence from its own end."""
+    """Makes two GRUs, one of which reads every sequence from its own end.
+
+    Returns a `BidirectionalReader`; see the class.
+    """
     return BidirectionalReader(layers.Bidirectional(GRU(units)), name)
 
 
 @keras.saving.register_keras_serializable("v2_keras")
 class BidirectionalReader(Reader):
+    """Reads each sequence forwards, and backwards from its own end.
+
+    Its call takes x, [batch, steps, features] floats, and lengths, [batch] ints. It
+    returns ([batch, steps, 2 * units] outputs, (forward state, backward state)).
+
+    Args:
+        rnn: `keras.layers.Bidirectional` of a GRU, made with the options `READS`.
+        name: str, the scope of the cells in TensorFlow 1.
+        forget_bias: float, which a GRU does not use.
+        time_major: bool, whether x and the outputs are [steps, batch, …].
+        **options: those of `keras.layers.Layer`; the dtype is by default that of `rnn`.
+    """
+
     def old_weights(self):
         path = f"{self.name}/bidirectional_rnn"
         forward, backward = self.rnn.forward_layer, self.rnn.backward_layer
         return {
-            **old_weights(forward, f"{path}/fw"),
-            **old_weights(backward, f"{path}/bw"),
+            **old_weights(forward, f"{path}/fw", self.forget_bias),
+            **old_weights(backward, f"{path}/bw", self.forget_bias),
         }
 
     def call(self, x, lengths):
+        if self.time_major:
+            x = tf.transpose(x, [1, 0, 2])
         outputs, *states = self.rnn(x, mask=mask_of(lengths, x))
+        if self.time_major:
+            outputs = tf.transpose(outputs, [1, 0, 2])
         return outputs, tuple(states)
 
 
@@ -323,10 +422,10 @@ def read_in_pieces(x, pieces, units, keep_state=True):
 
 
 def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
-    """Trains an LSTM to tell sequences apart, its gradients clipped.
+    """Trains an LSTM to classify sequences, its gradients clipped.
 
-    `global_clipnorm` would clip them as well, and not tell the norm. It is in float32,
-    whatever `x` is.
+    `global_clipnorm` would clip them as well, but does not return the norm. All is
+    computed in float32, whatever the dtype of `x`.
     """
     # --- model
     tf.random.set_seed(7)
@@ -352,25 +451,42 @@ def train(x, lengths, labels, steps, units=4, rate=0.5, limit=1.0):
 
 @keras.saving.register_keras_serializable("v2_keras", "SequenceClassifier")
 class Classifier(keras.Model):
-    """An LSTM and a dense layer, whose steps tell the norm of their gradients.
+    """An LSTM and a dense layer of 3 logits; its steps clip by the global norm.
 
-    They tell no metrics of `compile`, but the loss.
+    Its call takes {"x": [batch, steps, features] floats, "lengths": [batch] ints} and
+    returns [batch, 3] logits of the state after the last step. A step of `fit` logs
+    `loss` and `norm`, the global norm of the gradients before they are clipped, and no
+    metrics of `compile`. The weights begin as TensorFlow 1 drew them.
+
+    Args:
+        units: int, the size of the LSTM.
+        limit: float, the largest global norm of the gradients.
+        **options: those of `keras.Model`.
     """
 
     def __init__(self, units, limit, **options):
         super().__init__(**options)
         self.units, self.limit = units, limit
-        self.reader = make_basic_lstm(units)
+        kept = {"dtype": self.dtype_policy}
+        self.reader = Reader(layers.LSTM(units, **READS, **kept), "reader")
         draw = initializers.glorot_uniform(seed=2)
-        self.dense = layers.Dense(3, kernel_initializer=draw)
+        self.dense = layers.Dense(3, kernel_initializer=draw, **kept)
 
     def get_config(self):
         own = {"units": self.units, "limit": self.limit}
         return {**super().get_config(), **own}
 
     def build(self, shape):
+        if isinstance(shape, dict):  # where the first call builds
+            shape = shape["x"]
+        # Initializers: to assign is lost where a model that holds this one builds it.
+        with tf.init_scope():
+            weights = drawn(shape[2], self.units)
+        kernel = swap_gates(weights["rnn/basic_lstm_cell/kernel"])
+        constant, cell = keras.initializers.Constant, self.reader.rnn.cell
+        cell.kernel_initializer = constant(kernel[: shape[2]])
+        cell.recurrent_initializer = constant(kernel[shape[2] :])
         self.reader.rnn.build(shape)
-        restore(self.reader, drawn(shape[2], self.units))
         self.dense.build([None, self.units])
 
     def call(self, inputs):

@@ -73,6 +73,7 @@ def serve_words(words, vocabulary, vectors, files=False):
     """
     # --- build
     inputs = keras.Input([], dtype="string", name="words")
+    # A word that equals the token is out of vocabulary: "\0" is no word of a text.
     lookup = layers.StringLookup(vocabulary=vocabulary, oov_token="\0")
     ids = ops.maximum(lookup(inputs) - 1, 0)
     embedding = layers.Embedding(*vectors.shape, dtype=vectors.dtype.name)
@@ -103,7 +104,8 @@ def add_endpoint(archive, name, model):
 def fine_tune(files, x, y, steps, rate=0.125):
     """Trains a model that TensorFlow 1 saved, without the code that made it.
 
-    The layers are written anew; what was saved is a checkpoint, too, by the old names.
+    The layers are written again in Keras. A SavedModel has a checkpoint, too, with the
+    old names as keys.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- load
@@ -124,8 +126,8 @@ def values(model):
 def train_on(x, y, weights, stop, steps, rate=0.125, files=False):
     """Trains, saves graph and variables, and goes on without the code of the model.
 
-    A file `.keras` has the layers, the weights, and what `compile` was told, but not in
-    which dtype the loss is computed: it is told again. The `files` are this one.
+    A file `.keras` has the layers, the weights and the arguments of `compile`, but not
+    the dtype of the loss, which is set again after loading. The `files` are this one.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.keras")

@@ -7,7 +7,7 @@ import keras
 import tensorflow as tf
 
 from v2_eager.summaries import read_folder, variable_summaries, write_scalar
-from v2_keras.basics import Losses
+from v2_keras.basics import Losses, parts
 from v2_keras.optimizers import squares
 
 __all__ = ["train"]
@@ -17,13 +17,14 @@ class Curves(Losses):
     """Writes loss and statistics of the weights at every step, under their old tags.
 
     `keras.callbacks.TensorBoard` writes the losses of epochs, under tags of its own.
+    The metrics of the epoch are those of the training, also where it tests in between.
 
     A second `fit` goes on at its step. Weights that are counts, as `Normalization` has
     one, have no curve.
 
     Args:
         directory: gets the directories `train` and `test`.
-        test: dataset to test with, before the step is taken.
+        test: dataset of (x, y) to test with, before the step is taken.
         test_every: how many steps from one test to the next.
     """
 
@@ -32,6 +33,7 @@ class Curves(Losses):
         self.directory, self.test, self.test_every = directory, test, test_every
 
     def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
         self.train_writer, self.test_writer = (
             tf.summary.create_file_writer(os.path.join(self.directory, name))
             for name in ("train", "test")
@@ -40,34 +42,38 @@ class Curves(Losses):
     def on_train_batch_begin(self, batch, logs=None):
         # `batch` is of the epoch
         self.step = int(self.model.optimizer.iterations.numpy())
+        self.before = self.floats()
         if self.step % self.test_every == 0:
-            metrics = [(v, v.numpy()) for v in self.model.metrics_variables]
+            metrics = parts(self.model, self.model.metrics_variables)
+            metrics = [(part, part.numpy()) for part in metrics]
             found = self.model.evaluate(self.test, verbose=0, return_dict=True)
             self.write(self.test_writer, found["loss"])
             self.forget(metrics)
         super().on_train_batch_begin(batch, logs)
-        self.before = self.model.get_weights()
+
+    def floats(self):
+        """Copies of the weights, on their device: a step assigns to the weights."""
+        values = [weight.value for weight in self.model.weights]
+        return [tf.identity(value) for value in values if value.dtype.is_floating]
 
     def forget(self, metrics):
         """Leaves the rows of the test out of what `fit` logs."""
         self.model.reset_metrics()
-        for variable, value in metrics:
-            variable.assign(value)
+        for part, value in metrics:
+            part.assign(value)
 
     def on_train_batch_end(self, batch, logs=None):
         super().on_train_batch_end(batch, logs)
-        self.write(self.train_writer, logs["loss"], self.before)
+        self.write(self.train_writer, self.losses[-1])
 
     def on_train_end(self, logs=None):
         self.train_writer.close()
         self.test_writer.close()
 
-    def write(self, writer, loss, weights=None):
+    def write(self, writer, loss):
         with writer.as_default(self.step):
             write_scalar("loss_1", loss)
-            weights = weights or self.model.get_weights()
-            floats = [weight for weight in weights if weight.dtype.kind not in "iu"]
-            for i, weight in enumerate(floats):
+            for i, weight in enumerate(self.before):
                 # A scope that was entered again had a number.
                 variable_summaries(weight, f"summaries_{i}" if i else "summaries")
 

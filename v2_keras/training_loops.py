@@ -30,7 +30,12 @@ RATE = keras.optimizers.schedules.ExponentialDecay(0.125, 4, 0.5, staircase=True
 
 
 class Printer(Losses):
-    """A hook that prints: callbacks know the model, and so its optimizer's step."""
+    """A hook that prints: callbacks know the model, and so its optimizer's step.
+
+    Args:
+        every: number of steps from one line to the next.
+        file: text file to print to.
+    """
 
     def __init__(self, every, file):
         super().__init__()
@@ -118,7 +123,11 @@ class Training:
 class Saver(keras.callbacks.Callback):
     """Saves before the first step, whenever it is due, and after the last step.
 
-    `ModelCheckpoint` keeps one file, or all; a manager keeps the newest.
+    `ModelCheckpoint` keeps one file, or all; a manager keeps the newest. After an
+    exception it does not save: Keras leaves `fit` without `on_train_end`.
+
+    Args:
+        manager: `tf.train.CheckpointManager` that has a `checkpoint_interval`.
     """
 
     def __init__(self, manager):
@@ -137,7 +146,12 @@ class Saver(keras.callbacks.Callback):
 
 
 class EveryFewSteps(Losses):
-    """Calls `act(number before the step, loss)` in the first step and every n-th."""
+    """Calls `act(number before the step, loss)` in the first step and every n-th.
+
+    Args:
+        act: function of an int and a float.
+        every: number of steps from one call to the next.
+    """
 
     def __init__(self, act, every):
         super().__init__()
@@ -256,11 +270,22 @@ def nan_guard(batches, start, last_step, save_every=2, recover=False):
 
 
 class EarlyStopping(keras.callbacks.EarlyStopping):
-    """Takes no loss for the best that is NaN or infinite, even if it is the first."""
+    """Takes no loss for the best that is NaN or infinite, even if it is the first.
+
+    `keras.callbacks.EarlyStopping` keeps the first loss as the best, whatever it is.
+
+    The arguments are those of `keras.callbacks.EarlyStopping`.
+
+    Raises:
+        ValueError: from `fit`: no value was finite; or the mode is "auto", and what is
+            monitored is no loss.
+    """
 
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
-        self.best = math.inf
+        if self.mode == "auto" and not self.monitor.endswith("loss"):
+            raise ValueError(f"give the mode: is {self.monitor} to fall or to rise?")
+        self.best = -math.inf if self.mode == "max" else math.inf
 
     def on_train_end(self, logs=None):
         if not math.isfinite(self.best):

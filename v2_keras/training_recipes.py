@@ -18,18 +18,33 @@ __all__ = ["pretrain"]
 
 @keras.saving.register_keras_serializable("v2_keras")
 class WarmUp(keras.optimizers.schedules.LearningRateSchedule):
-    """BERT's rate as a schedule; see `warmed_rate`."""
+    """BERT's rate as a schedule: it rises in a line, then joins a line down to zero.
 
-    def __init__(self, learning_rate, decay_steps, warmup_steps):
+    rate = learning_rate * step / warmup_steps, if step < warmup_steps
+    rate = learning_rate * (1 - min(step, decay_steps) / decay_steps), from then on
+
+    See `warmed_rate`.
+
+    Args:
+        learning_rate: float, what the falling line begins with, at step 0.
+        decay_steps: int, where the falling line ends.
+        warmup_steps: int, where the rising line ends; 0 for none.
+        dtype: name of the float dtype of the rate.
+    """
+
+    def __init__(self, learning_rate, decay_steps, warmup_steps, dtype="float32"):
         super().__init__()
-        self.numbers = learning_rate, decay_steps, warmup_steps
+        self.learning_rate, self.dtype = learning_rate, dtype
+        self.decay_steps, self.warmup_steps = decay_steps, warmup_steps
 
     def __call__(self, step):
-        return warmed_rate(tf.convert_to_tensor(step), *self.numbers)
+        peak = tf.constant(self.learning_rate, self.dtype)
+        steps = self.decay_steps, self.warmup_steps
+        return warmed_rate(tf.convert_to_tensor(step), peak, *steps)
 
     def get_config(self):
-        names = "learning_rate", "decay_steps", "warmup_steps"
-        return dict(zip(names, self.numbers))
+        names = "learning_rate", "decay_steps", "warmup_steps", "dtype"
+        return {name: getattr(self, name) for name in names}
 
 
 def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
@@ -41,15 +56,22 @@ def pretrain(x, y, start, steps, rate=0.01, warmup_steps=4, limit=1.0):
     refuse_no_limit(limit)
     # --- build
     dtype = x.dtype.name
+    sizes = {name: len(start[f"{name}/bias"]) for name in ("body", "head")}
+    norm = {"epsilon": 1e-12, "dtype": dtype}
     layers = [
-        keras.layers.Dense(len(start[f"{name}/bias"]), act, dtype=dtype, name=name)
-        for name, act in (("body", "relu"), ("head", None))
+        keras.layers.LayerNormalization(**norm, name="layer_norm"),
+        keras.layers.Dense(sizes["body"], dtype=dtype, name="body"),
+        keras.layers.LayerNormalization(**norm, name="LayerNorm"),
+        keras.layers.ReLU(dtype=dtype),
+        keras.layers.Dense(sizes["head"], dtype=dtype, name="head"),
     ]
     model = keras.Sequential([keras.Input(x.shape[1:], dtype=dtype), *layers])
-    names = [f"{a}/{b}" for a in ("body", "head") for b in ("kernel", "bias")]
-    model.set_weights([start[name] for name in names])
-    weights = dict(zip(names, model.weights))
-    schedule = WarmUp(x.dtype.type(rate), steps, warmup_steps)
+    weights = {
+        f"{part.name}/{w.name}": w for part in model.layers for w in part.weights
+    }
+    for name, weight in weights.items():
+        weight.assign(start[name])
+    schedule = WarmUp(rate, steps, warmup_steps, dtype)
     exclude = ["LayerNorm", "layer_norm", "bias"]
     optimizer = AdamWeightDecay(schedule, 0.01, exclude, global_clipnorm=limit)
     model.compile(optimizer, squares(dtype))

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import functools
 
 OPERATORS = {
     ast.Add: ast.Sub,
@@ -58,6 +59,7 @@ DTYPES = {
 ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 FIXED = (ast.FunctionDef, ast.ClassDef, ast.Pass, ast.Import, ast.ImportFrom)
 """Statements that are neither removed nor swapped."""
+DISPLAYS = (ast.List, ast.Tuple, ast.Set)
 
 
 def mutants(source):
@@ -69,9 +71,17 @@ def mutants(source):
         if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
         and ast.get_docstring(node) is not None
     }
-    arguments = _arguments(tree)
+    arguments, whole = _arguments(tree), _whole(tree)
+
+    def changes(node):
+        if id(node) not in constants:
+            yield from _changes(node, docstrings, arguments)
+        if id(node) not in whole:
+            yield from _dropped(node)
+
+    constants = {id(n) for part in tree.body if _is_table(part) for n in ast.walk(part)}
     for number, node in enumerate(_nodes(tree)):
-        for description, change in _changes(node, docstrings, arguments):
+        for description, change in changes(node):
             twin = copy.deepcopy(tree)
             change(_nodes(twin)[number])
             yield node.lineno, description, ast.fix_missing_locations(twin)
@@ -89,13 +99,113 @@ def _arguments(tree):
 
 
 def _nodes(tree):
-    """What lies in functions and classes, in an order that a copy shares."""
+    """The nodes of functions, classes and tables, in an order that a copy shares."""
     return [
         node
         for part in tree.body
-        if isinstance(part, (ast.FunctionDef, ast.ClassDef))
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef)) or _is_table(part)
         for node in ast.walk(part)
     ]
+
+
+def _is_table(part):
+    """Whether a statement at top level assigns a name; `__all__` is no value."""
+    if not isinstance(part, ast.Assign):
+        return False
+    return "__all__" not in [ast.unparse(target) for target in part.targets]
+
+
+def _whole(tree):
+    """ids of the lists, tuples, sets and dicts that keep their elements.
+
+    A row of a matrix, values that are unpacked, a result that is returned: without an
+    element the program raises, or every comparison sees it, so that the change says
+    nothing. A dict that is returned with `**` in it is a layer's config: what is left
+    out there is lost when the layer is loaded.
+    """
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Return, ast.Yield)) and not (
+            isinstance(node.value, ast.Dict) and None in node.value.keys
+        ):
+            found.add(id(node.value))
+        if isinstance(node, ast.Assign) and any(
+            isinstance(target, (ast.List, ast.Tuple)) for target in node.targets
+        ):
+            found.add(id(node.value))
+        if isinstance(node, DISPLAYS):
+            found |= {
+                id(element)
+                for element in node.elts
+                if isinstance(element, DISPLAYS) and not _is_strings(element)
+            }
+    return found
+
+
+def _dropped(node):
+    """Yields (description, change) for each element of a literal list, set or dict.
+
+    Of tuples only those of strings: others are shapes, arguments and classes. A list
+    with a whole number is a shape, axes or strides, unless it has a float, too.
+    """
+    if isinstance(node, ast.Dict):
+        elements = [
+            f"**{ast.unparse(value)}" if key is None else ast.unparse(key)
+            for key, value in zip(node.keys, node.values)
+        ]
+        drop = _drop_key
+    elif isinstance(node, DISPLAYS) and _is_collection(node):
+        elements = [ast.unparse(element) for element in node.elts]
+        drop = functools.partial(_delete, "elts")
+    else:
+        return
+    for index, element in enumerate(elements):
+        if index == 0 or element != elements[index - 1]:  # [x, x] without either is [x]
+            yield f"{_cut(element)} dropped from {_cut(ast.unparse(node))}", drop(index)
+
+
+def _is_collection(node):
+    """Whether a list, tuple or set is a number of things, and no shape."""
+    if isinstance(node, ast.Set) or _is_strings(node):
+        return True
+    if isinstance(node, ast.Tuple) or not isinstance(node.ctx, ast.Load):
+        return False
+    floats = any(
+        isinstance(e, ast.Constant) and type(e.value) is float for e in node.elts
+    )
+    return floats or not any(_is_size(element) for element in node.elts)
+
+
+def _is_strings(node):
+    """Whether a node is a literal list, tuple or set of strings, and nothing else."""
+    return (
+        isinstance(node, DISPLAYS)
+        and bool(node.elts)
+        and all(isinstance(e, ast.Constant) and type(e.value) is str for e in node.elts)
+    )
+
+
+def _is_size(element):
+    """Whether an element is a whole number or None, or a row with one of these."""
+    if isinstance(element, ast.UnaryOp):
+        return _is_size(element.operand)
+    if isinstance(element, (ast.List, ast.Tuple)):
+        return any(map(_is_size, element.elts))
+    return isinstance(element, ast.Constant) and (
+        element.value is None or type(element.value) is int
+    )
+
+
+def _cut(text):
+    """At most 40 letters of a text."""
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _drop_key(index):
+    def change(node):
+        del node.keys[index], node.values[index]
+
+    return change
 
 
 def _changes(node, docstrings, arguments):

@@ -74,6 +74,112 @@ class MutationsTest(unittest.TestCase):
         self.assertEqual(scope["f"](np.float64(1)), 2)
         self.assertEqual(scope["f"](np.float32(1)), 1998)
 
+    @parameterized.expand(
+        [
+            ("the_public_names", "__all__ = ['f', 'g']"),
+            ("a_shape", "def f(x):\n    return reshape(x, [2, 3])"),
+            ("a_shape_of_any_batch", "def f(x):\n    return reshape(x, [-1, n])"),
+            ("a_shape_that_is_open", "def f(x):\n    return spec([None, n])"),
+            ("paddings", "def f(x):\n    return pad(x, [[0, n], [m, 0]])"),
+            ("a_tuple_that_is_a_shape", "def f(x):\n    return reshape(x, (n, m))"),
+            ("classes", "def f(x):\n    return isinstance(x, (list, tuple))"),
+            ("rows_of_a_matrix", "def f():\n    return [[0.5, 1.5], [2.5, 3.5]]"),
+            ("what_is_unpacked", "def f():\n    a, b = ['a', 'b']"),
+            ("what_it_is_unpacked_into", "def f(x):\n    [a, b] = x"),
+            ("a_result_list", "def f(x, y):\n    return [x, y]"),
+            ("a_result_dict", "def f(x, y):\n    return {'x': x, 'y': y}"),
+            ("what_a_generator_yields", "def f(x, y):\n    yield ['x', 'y']"),
+            ("empty", "def f():\n    return g([], (), {})"),
+            ("a_name_of_an_index", "def f(x):\n    return x[a, b]"),
+        ]
+    )
+    def test_nothing_is_dropped_from(self, _, source):
+        found = [what for _, what, _ in mutations.mutants(source)]
+        self.assertEqual([what for what in found if "dropped from" in what], [])
+
+    @parameterized.expand(
+        [
+            (
+                "of_a_list_that_is_an_argument",
+                "def f(v):\n    return Adam(v, exclude=['norm', 'bias'])",
+                {
+                    "'norm' dropped from ['norm', 'bias']": "exclude=['bias']",
+                    "'bias' dropped from ['norm', 'bias']": "exclude=['norm']",
+                },
+            ),
+            (
+                "of_a_list_with_one_element",
+                "def f(v):\n    return fit(v, callbacks=[Losses()])",
+                {"Losses() dropped from [Losses()]": "callbacks=[]"},
+            ),
+            (
+                "of_a_list_that_is_assigned",
+                "def f(v):\n    v = [*v, b]",
+                {"*v dropped from [*v, b]": "[b]", "b dropped from [*v, b]": "[*v]"},
+            ),
+            (
+                "of_a_default",
+                "def f(v, exclude=('bias',)):\n    pass",
+                {"'bias' dropped from ('bias',)": "exclude=()"},
+            ),
+            (
+                "of_a_table_of_the_module",
+                "KINDS = {'a': 1, 'b': 2}",
+                {
+                    "'a' dropped from {'a': 1, 'b': 2}": "KINDS = {'b': 2}",
+                    "'b' dropped from {'a': 1, 'b': 2}": "KINDS = {'a': 1}",
+                },
+            ),
+            (
+                "of_a_set",
+                "def f(v):\n    return v in {'a'}",
+                {"'a' dropped from {'a'}": "v in {*()}"},
+            ),
+            (
+                "of_numbers_that_are_no_shape",
+                "def f(n):\n    return decay([0.5, 1, n])",
+                {
+                    "0.5 dropped from [0.5, 1, n]": "decay([1, n])",
+                    "1 dropped from [0.5, 1, n]": "decay([0.5, n])",
+                    "n dropped from [0.5, 1, n]": "decay([0.5, 1])",
+                },
+            ),
+            (
+                "of_equal_elements_once",
+                "def f():\n    return weights([n, n])",
+                {"n dropped from [n, n]": "weights([n])"},
+            ),
+            (
+                "of_the_config_of_a_layer",
+                "def get_config(self):\n    return {**base(), 'rate': self.rate}",
+                {
+                    "**base() dropped from {**base(), 'rate': self.rate}": (
+                        "return {'rate': self.rate}"
+                    ),
+                    "'rate' dropped from {**base(), 'rate': self.rate}": (
+                        "return {**base()}"
+                    ),
+                },
+            ),
+        ]
+    )
+    def test_each_element_is_dropped_once(self, _, source, wanted):
+        found = {
+            what: ast.unparse(tree)
+            for _, what, tree in mutations.mutants(source)
+            if "dropped from" in what
+        }
+        self.assertEqual(found.keys(), wanted.keys())
+        for what, text in wanted.items():
+            self.assertIn(text, found[what])
+
+    def test_a_table_of_the_module_changes_by_its_elements_only(self):
+        found = [what for _, what, _ in mutations.mutants("STEPS = [0.5, 2.0 * x]\n")]
+        self.assertEqual(
+            found,
+            ["0.5 dropped from [0.5, 2.0 * x]", "2.0 * x dropped from [0.5, 2.0 * x]"],
+        )
+
     def test_the_owner_of_a_line(self):
         self.assertEqual(mutate.owner(SOURCE, 8), "page")
 

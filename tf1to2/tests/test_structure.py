@@ -1,13 +1,16 @@
 """What every topic must have, read off the trees: nobody keeps a list by hand."""
 
 import ast
+import functools
 import importlib
 import inspect
+import io
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import tokenize
 import unittest
 
 from parameterized import parameterized
@@ -250,6 +253,99 @@ def _foreign(topic, source):
     return [word for word in foreign if word in source]
 
 
+PRIVATE = {
+    "_replace": "a method of a namedtuple, which Python documents",
+    "_asdict": "a method of a namedtuple, which Python documents",
+    "_exit": "os._exit, which Python documents",
+    "_get_variable_index": "the docstring of keras.optimizers.Optimizer uses it",
+}
+"""Names with an underscore that pages use and do not define, and why they may."""
+
+MODULES = [
+    (path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."), path)
+    for package in ("v2_eager", "v2_keras")
+    for path in sorted(topics.folder(package).rglob("*.py"))
+]
+
+
+def _package(path):
+    """The modules of a page, or of `numerics`: one, or all below its folder."""
+    parts = path.relative_to(ROOT).parts
+    if len(parts) == 2:
+        return [path]
+    return sorted(ROOT.joinpath(*parts[:2]).rglob("*.py"))
+
+
+@functools.cache
+def _private_members(path):
+    """The names with an underscore that a module's classes define or assign."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+                found.add(node.attr)
+        if isinstance(node, ast.ClassDef):
+            found |= {n.name for n in node.body if isinstance(n, ast.FunctionDef)}
+            assigned = [n for n in node.body if isinstance(n, ast.Assign)]
+            found |= {ast.unparse(t) for n in assigned for t in n.targets}
+    return {name for name in found if name.startswith("_")}
+
+
+def _private_accesses(source, own, allowed=PRIVATE):
+    """Yields (expression, attribute) where a private attribute is neither."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            if node.attr.endswith("__") or node.attr in own or node.attr in allowed:
+                continue
+            yield f"line {node.lineno}: {ast.unparse(node)}", node.attr
+
+
+def _unexplained_raw_ops(source):
+    """The functions that use `raw_ops`, and say nowhere what else there would be.
+
+    The sentence has "would" or "no public" in it. It is a comment or the docstring, in
+    the function or up to three lines above it.
+    """
+    lines, words = source.splitlines(), re.compile("would|no public", re.I)
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    said = {
+        line
+        for token in tokens
+        if token.type == tokenize.COMMENT
+        or (token.type == tokenize.STRING and '"""' in token.string)
+        if words.search(token.string)
+        for line in range(token.start[0], token.end[0] + 1)
+    }
+    functions = [
+        part
+        for node in ast.parse(source).body
+        for part in (node.body if isinstance(node, ast.ClassDef) else [node])
+        if isinstance(part, ast.FunctionDef)
+    ]
+    return [
+        function.name
+        for function in functions
+        if "raw_ops" in "\n".join(lines[function.lineno - 1 : function.end_lineno])
+        if said.isdisjoint(range(function.lineno - 3, function.end_lineno + 1))
+    ]
+
+
+@functools.cache
+def _public_classes():
+    """The names of the classes of Keras' modules and of `tf.train`."""
+    import keras
+    import tensorflow as tf
+
+    kinds = "layers optimizers losses metrics callbacks regularizers constraints"
+    modules = [getattr(keras, kind) for kind in kinds.split()]
+    return {
+        name
+        for module in (*modules, tf.train)
+        for name, value in vars(module).items()
+        if inspect.isclass(value)
+    }
+
+
 def _plain(function):
     return getattr(function, "python_function", function)
 
@@ -381,6 +477,86 @@ class SourceTest(unittest.TestCase):
         for path in topic.sources:
             with self.subTest(path=path.name):
                 self.assertEqual(_foreign(name, path.read_text("utf-8")), [])
+
+    @parameterized.expand(MODULES)
+    def test_only_public_names_are_used(self, name, path):
+        source = path.read_text("utf-8")
+        private = ["tensorflow.python", "tensorflow.core", "keras.src"]
+        self.assertEqual([word for word in private if word in source], [])
+        own = set().union(*map(_private_members, _package(path)))
+        found = [text for text, _ in _private_accesses(source, own)]
+        self.assertEqual(
+            found, [], "write it by public names, or give PRIVATE the reason"
+        )
+
+    def test_each_private_name_that_is_allowed_is_used(self):
+        used = set()
+        for _, path in MODULES:
+            found = _private_accesses(path.read_text("utf-8"), (), allowed=())
+            used |= {attribute for _, attribute in found}
+        self.assertEqual(PRIVATE.keys() - used, set())
+
+    @parameterized.expand(
+        [
+            ("of_a_library_class", "class A(B):\n f = lambda self: self._slots", 1),
+            ("of_another_object", "def f(model):\n return model._layers", 1),
+            ("of_its_own", "class A:\n def f(self):\n  self._x = 1\n  self._x", 0),
+            ("a_method_of_its_own", "class A:\n def _f(self):\n  self._f()", 0),
+            ("a_special_name", "def f(model):\n return model.__call__", 0),
+            ("of_a_named_tuple", "def f(state):\n return state._replace(x=1)", 0),
+        ]
+    )
+    def test_private_accesses(self, _, source, count):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "page.py")
+            path.write_text(source, "utf-8")
+            own = _private_members(path)
+        self.assertEqual(len(list(_private_accesses(source, own))), count)
+
+    @parameterized.expand(MODULES)
+    def test_a_raw_op_says_what_the_public_one_would_do(self, name, path):
+        source = path.read_text("utf-8")
+        self.assertEqual(_unexplained_raw_ops(source), [])
+
+    @parameterized.expand(
+        [
+            ("a_call", "def f(x):\n    return tf.raw_ops.Select(x=x)\n", ["f"]),
+            (
+                "a_comment_inside",
+                "def f(x):\n    # tf.where would broadcast.\n    tf.raw_ops.S(x=x)\n",
+                [],
+            ),
+            (
+                "a_comment_above",
+                "# No public function does.\ndef f(x):\n    tf.raw_ops.S(x=x)\n",
+                [],
+            ),
+            (
+                "a_docstring",
+                'def f(x):\n    """tf.where would."""\n    tf.raw_ops.S(x=x)\n',
+                [],
+            ),
+            (
+                "another_function_s_comment",
+                "def f(x):\n    tf.raw_ops.S(x=x)\n\n\n\n\ndef g(x):\n    x  # would\n",
+                ["f"],
+            ),
+        ]
+    )
+    def test_unexplained_raw_ops(self, _, source, functions):
+        self.assertEqual(_unexplained_raw_ops(source), functions)
+
+    @parameterized.expand(MODULES)
+    def test_a_namesake_names_the_public_class(self, name, path):
+        missing = []
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.name in _public_classes():
+                pattern = rf"(keras\.\w+|tf\.train|tf\.losses)\.{node.name}\b"
+                if not re.search(pattern, ast.get_docstring(node) or ""):
+                    missing.append(node.name)
+        self.assertEqual(
+            missing, [], "say in the docstring what the public class does otherwise"
+        )
 
     def test_compat_v1_is_for_one_page(self):
         bridges = TOPICS["bridges"].v2.read_text("utf-8")

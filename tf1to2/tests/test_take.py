@@ -262,6 +262,44 @@ class TakeTest(unittest.TestCase):
         self.assertIn("class BahdanauAttention(Attention):", out)
         self.assertNotRegex(out, r"(?m)^(import|from) (v2_|tf1to2)")
 
+    @parameterized.expand(
+        [
+            ("a_dict_by_its_whole_name", ["keras_optimizers.ROWS_SUMMED"]),
+            ("a_dict_by_its_last_part", ["ROWS_SUMMED"]),
+            ("beside_a_function", ["keras_optimizers.legacy", "ROWS_SUMMED"]),
+        ]
+    )
+    def test_what_a_page_assigns_can_be_taken(self, _, names):
+        status, out, err = command("take", *names)
+        self.assertEqual((status, err), (0, ""))
+        self.assertNotRegex(out, r"(?m)^(import|from) (v2_|tf1to2)")
+        program = (
+            f"{out}\nprint(ROWS_SUMMED['Adam'](0.5).get_config()['learning_rate'])"
+        )
+        run = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        )
+        self.assertEqual(run.stdout, "0.5\n")
+
+    def test_what_a_page_assigns_is_not_listed(self):
+        self.assertIn(
+            "optimizers.SLOTS", {n.removeprefix("keras.") for n in take.assigned()}
+        )
+        self.assertNotIn("keras_optimizers.ROWS_SUMMED", take.available())
+        self.assertFalse(set(take.assigned()) & set(take.available()))
+
+    @parameterized.expand(
+        [
+            ("a_typo", "keras_optimizers.ROWS_SUMED", "keras_optimizers.ROWS_SUMMED"),
+            ("of_several_pages", "OPTIMIZERS", "say which"),
+            ("a_private_name", "keras_optimizers.__all__", "there is no"),
+        ]
+    )
+    def test_what_is_assigned_and_cannot_be_taken(self, _, name, message):
+        status, out, err = command("take", name)
+        self.assertEqual((status, out, err.count("\n")), (2, "", 1))
+        self.assertIn(message, err)
+
     def test_what_is_of_numerics_has_one_name(self):
         definitions = list(take.available().values())
         self.assertEqual(len(set(definitions)), len(definitions))

@@ -74,6 +74,21 @@ def available():
     return {name: found[name] for name in found if _is_whole(found[name])}
 
 
+@functools.cache
+def assigned():
+    """{name: Definition} of what the same modules assign, "keras_optimizers.SLOTS".
+
+    It can be taken as well, and is not listed: mostly it comes with what needs it.
+    """
+    found = {}
+    for name, definition in available().items():
+        prefix = name.rpartition(".")[0]
+        for other, assignment in definition.module.definitions.items():
+            if _is_short(assignment) and not other.startswith("_"):
+                found.setdefault(f"{prefix}.{other}", assignment)
+    return {n: d for n, d in found.items() if n not in available() and _is_whole(d)}
+
+
 def _is_whole(definition):
     """Whether no module is handed about, of which any name may be wanted."""
     statements = (i.statement for i in needed([definition])[1])
@@ -84,7 +99,8 @@ def taken(names):
     """One Python file with some definitions and all that they need.
 
     Args:
-        names: list of names as `available` has them, or of their last parts.
+        names: list of names as `available` or `assigned` has them, or of their last
+            parts.
 
     Returns:
         The text of the file.
@@ -96,8 +112,12 @@ def taken(names):
 
 
 def _found(name):
-    there = available()
-    named = [name] * (name in there) or [n for n in there if n.endswith(f".{name}")]
+    there = {**available(), **assigned()}
+    ends = [
+        [n for n in kind if n.endswith(f".{name}")]
+        for kind in (available(), assigned())
+    ]
+    named = [name] if name in there else ends[0] or ends[1]
     if len(named) > 1:
         raise CommandError(f"{name} is {' and '.join(named)}: say which")
     if not named:

@@ -22,7 +22,10 @@ DRAW = initializers.glorot_uniform(seed=1)
 
 
 def make_bahdanau(units, normalize=False, name="decoder"):
-    """Makes Bahdanau's attention: scores by a layer of tanh."""
+    """Makes Bahdanau's attention: scores by a layer of tanh.
+
+    Returns a `Step`; see the class.
+    """
     path = f"{name}/bahdanau_attention"
     return Step(BahdanauAttention(units, normalize, path, **drawn(name)))
 
@@ -33,7 +36,16 @@ def drawn(name):
 
 
 class Step(tf.Module):
-    """A mechanism, asked once."""
+    """An attention mechanism, asked for one step.
+
+    A call takes the query, [batch, depth] floats, the memory, [batch, time, size]
+    floats, optionally its lengths, [batch] ints, and the previous alignments, [batch,
+    time], which only monotonic mechanisms use. It returns the alignments, [batch,
+    time].
+
+    Args:
+        mechanism: an `Attention`, such as a `BahdanauAttention`.
+    """
 
     def __init__(self, mechanism):
         super().__init__()
@@ -47,7 +59,10 @@ class Step(tf.Module):
 
 
 def make_luong(units, scale=False, hard=False, name="decoder"):
-    """Makes Luong's attention: scores are products of the query and the keys."""
+    """Makes Luong's attention: scores are products of the query and the keys.
+
+    Returns a `Step`; see the class.
+    """
     chosen = {"probability_fn": hardmax if hard else tf.nn.softmax}
     path = f"{name}/luong_attention"
     return Step(LuongAttention(units, scale, path, **chosen, **drawn(name)))
@@ -84,7 +99,10 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
 
 
 def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
-    """Makes Bahdanau's or Luong's attention so that it never goes back."""
+    """Makes Bahdanau's or Luong's attention so that it never goes back.
+
+    Returns a `Step`; see the class.
+    """
     kinds = {"Bahdanau": BahdanauMonotonicAttention, "Luong": LuongMonotonicAttention}
     path = f"{name}/{kind.lower()}_monotonic_attention"
     options = {"mode": mode, "score_bias_init": bias, **drawn(name)}
@@ -92,11 +110,17 @@ def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
 
 
 class Monotonic(Attention):
-    """What the two below share; see `monotonic_attention` for `mode`.
+    """What the two monotonic mechanisms below share.
 
-    `score_bias_init` is the variable that is added to all scores, in the beginning.
-    `sigmoid_noise` is the deviation of the noise that is added to them, by which
-    training learns to be sure: make a mechanism that tells without it.
+    Args:
+        *args: of the mechanism that it is mixed with, such as num_units.
+        mode: "parallel", "recursive" or "hard"; see `monotonic_attention`.
+        score_bias_init: initial value of the variable that is added to all scores.
+        sigmoid_noise: deviation of the normal noise that is added to the scores in
+            training, so that they learn to be far from 0. For inference, make a
+            mechanism with 0.
+        sigmoid_noise_seed: seed of the op that draws the noise, an int or None.
+        **options: of the mechanism that it is mixed with.
     """
 
     def __init__(
@@ -140,14 +164,26 @@ class Monotonic(Attention):
 
 
 class BahdanauMonotonicAttention(Monotonic, BahdanauAttention):
-    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`."""
+    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`.
+
+    Args:
+        num_units: size of the keys.
+        name: what the names of the variables begin with.
+        **options: of `Monotonic` and `BahdanauAttention`.
+    """
 
     def __init__(self, num_units, name="bahdanau_monotonic_attention", **options):
         super().__init__(num_units, name=name, **options)
 
 
 class LuongMonotonicAttention(Monotonic, LuongAttention):
-    """`tf.contrib.seq2seq.LuongMonotonicAttention`."""
+    """`tf.contrib.seq2seq.LuongMonotonicAttention`.
+
+    Args:
+        num_units: size of the keys, which must be the query's depth.
+        name: what the names of the variables begin with.
+        **options: of `Monotonic` and `LuongAttention`.
+    """
 
     def __init__(self, num_units, name="luong_monotonic_attention", **options):
         super().__init__(num_units, name=name, **options)
@@ -156,7 +192,10 @@ class LuongMonotonicAttention(Monotonic, LuongAttention):
 def make_attention_reader(
     units, attention_size=None, output_attention=True, name="reader"
 ):
-    """Makes a GRU that looks at a memory after each step, and is told what it saw."""
+    """Makes a GRU that attends to a memory after each step, and reads what it saw.
+
+    Returns a `Reader`; see the class.
+    """
     # --- cell
     path = f"{name}/rnn/attention_wrapper"
     return Reader(
@@ -173,7 +212,16 @@ def make_attention_reader(
 
 
 class Reader(tf.Module):
-    """A cell with attention, run over a sequence by one function for all sizes."""
+    """Runs a cell with attention over a sequence, by one function for all sizes.
+
+    A call takes x, [batch, steps, depth] floats, the memory, [batch, time, size]
+    floats, its lengths, [batch] ints, and optionally the cell's first state. It returns
+    a dict of the outputs, the last state and attention, and the alignments, [steps,
+    batch, time].
+
+    Args:
+        attention: an `AttentionWrapper` with `alignment_history=True`.
+    """
 
     def __init__(self, attention):
         super().__init__()
@@ -201,6 +249,8 @@ class Reader(tf.Module):
 
 def make_two_memories(units, sizes, name="reader"):
     """Makes a GRU that looks at two memories, at each by a mechanism of its own.
+
+    Returns a `ReaderOfTwo`; see the class.
 
     Raises:
         ValueError: not a size per memory.

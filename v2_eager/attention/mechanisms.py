@@ -28,6 +28,9 @@ class Attention(tf.Module):
     A mechanism is called with a query, [batch, depth], a `Memory` of its own, from
     `remember`, and the last alignments, for the alignments, [batch, time].
 
+    `keras.layers.Attention` scores by products, without variables, and remembers no
+    memory.
+
     Args:
         num_units: size of the keys.
         name: what the names of its variables begin with.
@@ -116,8 +119,13 @@ class Attention(tf.Module):
 class BahdanauAttention(Attention):
     """`tf.contrib.seq2seq.BahdanauAttention`: v · tanh(keys + W query).
 
-    Takes what `Attention` takes, and whether to `normalize`: v has a length of its own,
-    g, and there is a bias, b.
+    Normalized, it is g v / |v| · tanh(keys + W query + b).
+
+    Args:
+        num_units: size of the keys and of v.
+        normalize: whether v has a length of its own, g, and the sum a bias, b.
+        name: what the names of the variables begin with.
+        **options: of `Attention`.
     """
 
     def __init__(
@@ -149,7 +157,14 @@ class BahdanauAttention(Attention):
 class LuongAttention(Attention):
     """`tf.contrib.seq2seq.LuongAttention`: query · keys.
 
-    Takes what `Attention` takes, and whether to `scale` the scores by a variable.
+    Args:
+        num_units: size of the keys, which must be the query's depth.
+        scale: whether the scores are multiplied by a variable, g.
+        name: what the names of the variables begin with.
+        **options: of `Attention`.
+
+    Raises:
+        ValueError: when the variables are made: the query has another depth.
     """
 
     def __init__(self, num_units, scale=False, name="luong_attention", **options):

@@ -120,7 +120,11 @@ class AttentiveCell:
     """An `AttentionWrapper` over the memories of a batch: a cell like any other.
 
     Its state is an `AttentionWrapperState`; `state._replace(cell_state=…)` sets where
-    the cell begins.
+    the cell begins. Make it by `AttentionWrapper.over`.
+
+    Args:
+        wrapper: the `AttentionWrapper`, which has the variables.
+        memories: list of `Memory`, one for each mechanism.
     """
 
     def __init__(self, wrapper, memories):

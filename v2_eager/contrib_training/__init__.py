@@ -39,6 +39,18 @@ def configure(text="", overrides=(), values_json="{}"):
 
 @dataclasses.dataclass
 class Settings(HParams):
+    """The hyperparameters of the pair, each with its default.
+
+    Args:
+        learning_rate: a float.
+        units: list of ints, the layers' sizes.
+        keep_probs: list of floats.
+        activation: name of a function.
+        batch_size: rows of a batch.
+        use_bias: whether the layers have one.
+        model_dir: path, or None.
+    """
+
     learning_rate: float = 0.001
     units: list[int] = dataclasses.field(default_factory=lambda: [64, 32])
     keep_probs: list[float] = dataclasses.field(default_factory=lambda: [0.5])
@@ -184,7 +196,7 @@ def run_all(measures, update, batches):
 
 
 def stream(batches):
-    """Streams the metrics of contrib about answers that are yes or no."""
+    """Streams the metrics of contrib for binary classification."""
     # --- metrics
     weighted = {
         "accuracy": metrics.Accuracy(),

@@ -41,11 +41,21 @@ __all__ = [
 
 keras = tf.keras
 layers = tf.keras.layers
+register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
-@keras.utils.register_keras_serializable()
+# Files of TensorFlow 1 call it "Scale"; `keras_functions` registers another "Scale".
+@keras.utils.register_keras_serializable("tensorflow_1", "FeatureScale")
 class Scale(layers.Layer):
-    """A number for each feature, which multiplies it."""
+    """Multiplies each of the last axis' features by a trained number.
+
+    The weight `scale`, [features], begins with ones. Numbers above `most` count as
+    `most`, and get no gradient.
+
+    Args:
+        most: float, the largest number that multiplies.
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, most=1.0, **kwargs):
         super().__init__(**kwargs)
@@ -61,13 +71,13 @@ class Scale(layers.Layer):
         return {**super().get_config(), "most": self.most}
 
 
-@keras.utils.register_keras_serializable()
+@register
 def center(x):
     """Each row less its mean."""
     return x - tf.reduce_mean(x, axis=-1, keepdims=True)
 
 
-@keras.utils.register_keras_serializable()
+@register
 def quartic(y_true, y_pred):
     """A loss: the mean of the fourth powers."""
     return tf.reduce_mean(tf.square(tf.square(y_pred - y_true)), axis=-1)
@@ -76,14 +86,22 @@ def quartic(y_true, y_pred):
 OWN = {"Scale": Scale, "center": center, "quartic": quartic}
 
 
+@register
 class Network(keras.Model):
-    """The dense network as a class."""
+    """The dense network as a class: [batch, features] to [batch, 3] probabilities.
+
+    A layer of 5 units with ReLU, a batch norm, and a softmax over 3 classes.
+
+    Args:
+        **kwargs: those of `keras.Model`.
+    """
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        self.hidden = layers.Dense(5, activation="relu", name="hidden")
-        self.norm = layers.BatchNormalization(name="norm")
-        self.out = layers.Dense(3, activation="softmax", name="out")
+        kept = {"dtype": self.dtype_policy}  # or the layers have the default
+        self.hidden = layers.Dense(5, activation="relu", name="hidden", **kept)
+        self.norm = layers.BatchNormalization(name="norm", **kept)
+        self.out = layers.Dense(3, activation="softmax", name="out", **kept)
 
     def call(self, inputs, training=None):
         return self.out(self.norm(self.hidden(inputs), training=training))
@@ -198,7 +216,7 @@ def fit(model, data, steps):
 
 
 def save_whole(data, start, kind, before, after, files=False):
-    """Saves a whole model while it is trained, loads it and goes on.
+    """Saves a whole model during training, loads it, and continues training.
 
     A `.keras` file has the optimizer's state, as `.h5` had; registered classes are
     found by their names.
@@ -239,9 +257,9 @@ def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False)
 
 
 def export(data, start, steps, by_export=False, files=False):
-    """Saves a dense network as a SavedModel, and asks it.
+    """Saves a dense network as a SavedModel, loads it, and predicts.
 
-    `by_export` has no meaning any more: there is one `export`.
+    `by_export` has no effect: there is one `export`.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- save
@@ -257,7 +275,8 @@ def export(data, start, steps, by_export=False, files=False):
 def load_whole(files, x):
     """Loads a whole model from an `.h5` file.
 
-    `load_model` refuses what TensorFlow 1 wrote: its initializers have a dtype.
+    Keras 3's `load_model` refuses files of TensorFlow 1: their initializers have a
+    dtype.
     """
     with tempfile.TemporaryDirectory() as folder:
         model = read_model(os.path.join(unpack(files, folder), "model.h5"))
@@ -265,9 +284,9 @@ def load_whole(files, x):
 
 
 def resume(files, data, steps):
-    """Loads a whole model and trains on: loss, rate and Adam's state are in the file.
+    """Loads a whole model with loss, rate and Adam's state, and continues training.
 
-    `load_model` drops the decay, and builds the optimizer for no weights at all.
+    `load_model` drops the decay, and builds the optimizer for no weights.
     """
     with tempfile.TemporaryDirectory() as folder:
         model = read_compiled(os.path.join(unpack(files, folder), "model.h5"))
@@ -276,14 +295,14 @@ def resume(files, data, steps):
 
 
 def load_custom(files, data, steps):
-    """Loads a model with a layer, a function and a loss of one's own, and trains on."""
+    """Loads a model with a custom layer, function and loss, and continues training."""
     with tempfile.TemporaryDirectory() as folder:
         model = read_compiled(os.path.join(unpack(files, folder), "model.h5"), OWN)
         return model.predict(data[0], verbose=0), fit(model, data, steps)
 
 
 def from_json(files, weights, x):
-    """Makes a model of its JSON configuration, and gives it weights."""
+    """Makes a model from its JSON configuration, and sets its weights."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(unpack(files, folder), "model.json")) as file:
             config = mended(json.load(file))
@@ -306,7 +325,7 @@ def load_weights(files, kind, x):
 
 
 def load_by_name(files, start, x):
-    """Loads the layers whose names are in the file, for a task with other classes."""
+    """Loads weights into the layers whose names are in the file."""
     with tempfile.TemporaryDirectory() as folder:
         model = keras.Sequential(
             [
@@ -333,22 +352,35 @@ def load_cudnn(files, x):
                 [file[name][weight][()] for weight in file[name].attrs["weight_names"]]
                 for name in file.attrs["layer_names"]
             ]
-        kernels, recurrent_kernels, bias = lstm
-        units = len(recurrent_kernels)
-        gates = np.split(kernels, 4, axis=1)
-        gates = [gate.T.reshape(gate.shape, order="F") for gate in gates]
-        recurrent_gates = [gate.T for gate in np.split(recurrent_kernels, 4, axis=1)]
-        bias = bias[: 4 * units] + bias[4 * units :]
-        lstm = [np.hstack(gates), np.hstack(recurrent_gates), bias]
         model = keras.Sequential(
             [
                 keras.Input(x.shape[1:]),
-                layers.LSTM(units, implementation=1, name="lstm"),
+                layers.LSTM(len(lstm[1]), implementation=1, name="lstm"),
                 layers.Dense(len(out[1]), name="out"),
             ]
         )
-        model.set_weights([*lstm, *out])
+        model.set_weights([*cudnn_lstm_to_keras(*lstm), *out])
         return model.get_weights(), model.predict(x, verbose=0)
+
+
+def cudnn_lstm_to_keras(kernels, recurrent_kernels, bias):
+    """The weights of `keras.layers.LSTM`, of those of a `CuDNNLSTM`.
+
+    Args:
+        kernels: [depth, 4 * units] array, the kernel of each gate as CuDNN has it:
+            transposed, in an array of the old shape.
+        recurrent_kernels: [units, 4 * units] array, likewise.
+        bias: [8 * units] array, of the inputs and then of the state; both are added.
+
+    Returns:
+        [kernel, recurrent kernel, bias], of [depth, 4 * units], [units, 4 * units] and
+        [4 * units], the gates in the same order.
+    """
+    gates = np.split(kernels, 4, axis=1)
+    gates = [gate.T.reshape(gate.shape, order="F") for gate in gates]
+    recurrent_gates = [gate.T for gate in np.split(recurrent_kernels, 4, axis=1)]
+    bias = bias[: len(bias) // 2] + bias[len(bias) // 2 :]
+    return [np.hstack(gates), np.hstack(recurrent_gates), bias]
 
 
 def load_cudnn_gru(weights, x):
@@ -369,7 +401,7 @@ def load_cudnn_gru(weights, x):
 
 
 def load_checkpoint(files, kind, start, data, steps):
-    """Loads weights in TensorFlow's format, with Adam's state, and trains on.
+    """Loads a checkpoint of `save_weights` with Adam's state, and continues training.
 
     `load_weights` of Keras 3 reads no checkpoint.
     """
@@ -382,10 +414,10 @@ def load_checkpoint(files, kind, start, data, steps):
 
 
 def freeze(start, kind, x):
-    """Writes a model whose variables have become constants, reads it, and asks it.
+    """Freezes a model's variables to constants, writes its graph, and predicts by it.
 
-    `stateless_call` takes arrays in the place of the variables. A model that is
-    exported keeps these in files of their own, and needs none of this.
+    `stateless_call` takes arrays in place of the variables. `model.export` keeps the
+    variables in their own files, and needs no freezing.
     """
     with tempfile.TemporaryDirectory() as folder:
         model = NETWORKS[kind]()
@@ -422,7 +454,7 @@ def serve(files, x):
 
 
 def fine_tune(files, data, steps):
-    """Loads a SavedModel of Keras and trains on.
+    """Loads a SavedModel of Keras, and continues training.
 
     Keras 3 loads it to predict alone: build the model, and read the variables. Adam's
     state is in the file; TensorFlow 1 did not take it from there.
@@ -447,7 +479,7 @@ def load_exported(files, x):
 
 
 def look(files):
-    """Reads what an `.h5` file says of its model, without making it.
+    """Reads an `.h5` file's version, layers, loss and rate, without making the model.
 
     Attributes are text with h5py 3, and were bytes.
     """

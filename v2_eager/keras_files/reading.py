@@ -6,15 +6,10 @@ import json
 import h5py
 import numpy as np
 import tensorflow as tf
-from tensorflow.core.protobuf import trackable_object_graph_pb2
 
+from v2_eager.keras_layers import hard_sigmoid
 from v2_eager.keras_optimizers import ROWS_SUMMED, legacy, slots
-
-
-@tf.keras.utils.register_keras_serializable("legacy")
-def hard_sigmoid(x):
-    """The hard sigmoid of TensorFlow 1, of slope 0.2; that of Keras 3 has 1 / 6."""
-    return tf.clip_by_value(0.2 * x + 0.5, 0.0, 1.0)
+from v2_eager.saved_models import message_class
 
 
 def mended(config, custom_objects=None):
@@ -206,7 +201,7 @@ def read_checkpoint(path):
     """
     reader = tf.train.load_checkpoint(path)
     graph = reader.get_tensor("_CHECKPOINTABLE_OBJECT_GRAPH")
-    graph = trackable_object_graph_pb2.TrackableObjectGraph.FromString(graph)
+    graph = message_class("TrackableObjectGraph").FromString(graph)
     return {
         attribute.full_name: reader.get_tensor(attribute.checkpoint_key)
         for node in graph.nodes

@@ -121,7 +121,7 @@ def make_tagger(words, tags, units, length, name="tagger"):
 
 
 def read_in_pieces(pieces, weights, reset=()):
-    """Reads long sequences piece by piece with an LSTM that remembers its state."""
+    """Reads long sequences piece by piece with a stateful LSTM."""
     # --- build
     units = weights[1].shape[0]
     shape = pieces[0].shape
@@ -138,7 +138,7 @@ def read_in_pieces(pieces, weights, reset=()):
 
 
 def translate(source, target, encoder, decoder):
-    """Reads a sequence, and has another begin with the state that is left."""
+    """Encodes a sequence, and decodes another from the encoder's final state."""
     # --- build
     units = encoder[1].shape[0]
     read = layers.LSTM(units, **OLD_LSTM, return_state=True)
@@ -174,7 +174,7 @@ def list_weights(kind, features, units):
 
 
 def normalize(x, weights, trainable=True, training=None, phase=0):
-    """Normalizes a batch, as a layer that may be frozen and is told to train or not."""
+    """Normalizes a batch by a layer that may be frozen, in training or in inference."""
     # --- build
     # A layer with trainable=False takes its moving statistics, in training, too. What
     # was frozen before went on with the batch's: its momentum is 1, its weights rest.
@@ -190,7 +190,7 @@ def normalize(x, weights, trainable=True, training=None, phase=0):
 
 
 def activate(x, kind):
-    """Applies an activation that is called otherwise today, or is another function."""
+    """Applies an activation whose name or function differs in Keras 3."""
     activations = tf.keras.activations
     kept = {"dtype": x.dtype}  # by default a layer casts to float32
     return {
@@ -252,7 +252,7 @@ def penalty(w, kind):
 
 
 def compare_twins(a, b, kernel, bias):
-    """Compares pairs by the distance of what one shared layer makes of them."""
+    """Computes the distance of pairs in the outputs of one shared layer."""
     # --- build
     ops = tf.keras.ops
     left, right = (layers.Input(a.shape[1:]) for _ in range(2))
@@ -279,9 +279,17 @@ def compare_twins(a, b, kernel, bias):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Center(layers.Layer):
-    """Subtracts the mean of a batch, and follows it in training.
+    """Subtracts the mean of the batch and scales; follows the mean in training.
 
-    On the left `fit` ran the update, and `predict` did not: here the call is told.
+    The output is scale * (x - mean over the batch), [batch, size], of which
+    rate * mean(output ** 2) is added to the losses. In training the weight `mean` moves
+    by (1 - momentum) * (mean over the batch - mean). TensorFlow 1 ran that update in
+    `fit` and not in `predict`; here `training` of the call decides.
+
+    Args:
+        momentum: float in [0, 1], how much of the moving mean is kept in a step.
+        rate: float, the weight of the loss.
+        **kwargs: those of `keras.layers.Layer`.
     """
 
     def __init__(self, momentum, rate, **kwargs):
@@ -311,9 +319,13 @@ class Center(layers.Layer):
         self.add_loss(self.rate * tf.reduce_mean(tf.square(y)))
         return y
 
+    def get_config(self):
+        own = {"momentum": self.momentum, "rate": self.rate}
+        return {**super().get_config(), **own}
+
 
 def center(batches, momentum=0.9, rate=0.1):
-    """Centers batches by a layer of one's own, with a weight, a loss and an update."""
+    """Centers batches by a custom layer with a weight, a loss and an update."""
     # --- build
     layer = Center(momentum, rate)
     layer.build(batches[0].shape)
@@ -333,7 +345,7 @@ def center(batches, momentum=0.9, rate=0.1):
 
 
 def attend(encoded, decoded, weights):
-    """Lets each step of a decoder look at an encoder's steps: additive attention."""
+    """Attends from each step of a decoder to an encoder's steps: additive attention."""
     # --- build
     attention = Attention()
     attention.build([encoded.shape, decoded.shape])
@@ -356,12 +368,15 @@ def attend(encoded, decoded, weights):
 
 
 def make_residual(units, name="residual"):
-    """Makes a layer of one's own around two layers, which its `build` makes."""
+    """Makes a custom layer around two layers, which its `build` makes.
+
+    Returns a `Residual`; see the class.
+    """
     return Residual(units, name=name)
 
 
 def compare_padded(a, b, vectors):
-    """Compares padded sentences by a layer that gets two inputs and two masks."""
+    """Compares padded sentences by a layer with two inputs and two masks."""
     # --- build
     inputs = [layers.Input(words.shape[1:], dtype="int32") for words in (a, b)]
     embedding = layers.Embedding(*vectors.shape, mask_zero=True)
@@ -390,7 +405,7 @@ def read_documents(ids, vectors, of_words, of_sentences):
 
 
 def read_with_constants(x, context, weights):
-    """Reads sequences by a cell of one's own, which gets one context at each step."""
+    """Reads sequences by a custom cell, which gets one context at each step."""
     # --- build
     size, units = weights[2].shape
     layer = layers.RNN(Conditioned(units, size), return_sequences=True)
@@ -430,7 +445,7 @@ def squash(x):
 
 
 def initial_scale(name, shape, seed=7):
-    """Tells how far an initializer draws by default."""
+    """Measures the spread of an initializer's draws with its default arguments."""
     # --- draw
     initializer = getattr(tf.keras.initializers, name)(seed=seed)
     draws = initializer(shape).numpy()
@@ -440,12 +455,15 @@ def initial_scale(name, shape, seed=7):
 
 
 def make_clusters(count, alpha=1.0, name="clustering"):
-    """Makes a layer of one's own that tells how near rows are to centers it learns."""
+    """Makes a custom layer that assigns rows to trained centers by their distance.
+
+    Returns a `Clustering`; see the class.
+    """
     return Clustering(count, alpha, name=name)
 
 
 def attend_by_layers(query, value, kept):
-    """Attends by the layers of Keras: by products, and by sums."""
+    """Attends by Keras' layers: `Attention` (products), `AdditiveAttention` (sums)."""
     mask = [None, kept]
     by_sums = layers.AdditiveAttention(use_scale=False, dtype=query.dtype)
     return {

@@ -7,6 +7,22 @@ import tensorflow as tf
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Attention(tf.keras.layers.Layer):
+    """Additive attention: each decoded step weighs the encoded steps.
+
+    scores[b, d, e] = tanh(encoded[b, e] @ w + decoded[b, d] @ u) @ v; the output is
+    softmax(scores) @ encoded, [batch, decoded steps, features], with the shares
+    softmax(scores), [batch, decoded steps, encoded steps].
+    `keras.layers.AdditiveAttention` has no products with `w` and `u`.
+
+    Its call takes [encoded, decoded]: [batch, steps, features] and [batch, steps,
+    units] floats.
+
+    `keras.layers.Attention` scores by products of queries and keys.
+
+    Args:
+        **kwargs: those of `keras.layers.Layer`.
+    """
+
     def build(self, input_shape):
         features, units = [shape[-1] for shape in input_shape]
         weight = functools.partial(self.add_weight, initializer="uniform")
@@ -25,13 +41,22 @@ class Attention(tf.keras.layers.Layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Residual(tf.keras.layers.Layer):
+    """Adds to x two dense layers of it: x + narrow(relu(widen(x))).
+
+    Args:
+        units: int, the size of the layer `widen`; `narrow` has the size of x, which is
+            [..., features] floats.
+        **kwargs: those of `keras.layers.Layer`.
+    """
+
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
         self.units = units
 
     def build(self, input_shape):
-        self.widen = tf.keras.layers.Dense(self.units, activation="relu", name="widen")
-        self.narrow = tf.keras.layers.Dense(input_shape[-1], name="narrow")
+        dense, kept = tf.keras.layers.Dense, {"dtype": self.dtype_policy}
+        self.widen = dense(self.units, activation="relu", name="widen", **kept)
+        self.narrow = dense(input_shape[-1], name="narrow", **kept)
         # A layer that is loaded from a file is built, and not called.
         self.widen.build(input_shape)
         self.narrow.build(self.widen.compute_output_shape(input_shape))
@@ -39,9 +64,22 @@ class Residual(tf.keras.layers.Layer):
     def call(self, x):
         return x + self.narrow(self.widen(x))
 
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
+
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Likeness(tf.keras.layers.Layer):
+    """Compares two sequences by the dot product of their means, [batch, 1].
+
+    A mean is over the steps that the mask keeps. Its call takes two [batch, steps,
+    size] floats with a mask each, [batch, steps] bools, such as an `Embedding` with
+    `mask_zero` attaches; it hands no mask on.
+
+    Args:
+        **kwargs: those of `keras.layers.Layer`.
+    """
+
     def call(self, inputs, mask=None):
         means = []
         for words, kept in zip(inputs, mask, strict=True):
@@ -56,7 +94,17 @@ class Likeness(tf.keras.layers.Layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Conditioned(tf.keras.layers.Layer):
-    """A cell whose second state is the context, which stays as it was given."""
+    """A cell of an `RNN` that reads a context in each step.
+
+    h = tanh(x @ kernel + h @ recurrent + context @ context kernel). The context is its
+    second state, [batch, size], which it hands on as it is: give it as the second of
+    the RNN's `initial_state`.
+
+    Args:
+        units: int, the size of h and of the output.
+        size: int, the size of the context.
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, units, size, **kwargs):
         super().__init__(**kwargs)
@@ -74,9 +122,24 @@ class Conditioned(tf.keras.layers.Layer):
         h = tf.tanh(summed + context @ self.context)
         return h, [h, context]
 
+    def get_config(self):
+        units, size = self.state_size
+        return {**super().get_config(), "units": units, "size": size}
+
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Clustering(tf.keras.layers.Layer):
+    """Assigns rows softly to trained cluster centers by Student's t: DEC.
+
+    q[i, j] is (1 + |x[i] - clusters[j]| ** 2 / alpha) ** -((alpha + 1) / 2), divided by
+    its sum over j: [batch, features] floats become [batch, count] shares.
+
+    Args:
+        count: int, the number of clusters.
+        alpha: float above 0, the degrees of freedom.
+        **kwargs: those of `keras.layers.Layer`.
+    """
+
     def __init__(self, count, alpha, **kwargs):
         super().__init__(**kwargs)
         self.count, self.alpha = count, alpha
@@ -92,3 +155,6 @@ class Clustering(tf.keras.layers.Layer):
         near = 1.0 / (1.0 + squared / self.alpha)
         near **= (self.alpha + 1.0) / 2.0
         return near / tf.reduce_sum(near, axis=1, keepdims=True)
+
+    def get_config(self):
+        return {**super().get_config(), "count": self.count, "alpha": self.alpha}

@@ -88,9 +88,9 @@ def reads_before_updates():
 
 
 def clip_critic(batches, start, rate, limit):
-    """Trains the critic of a Wasserstein GAN, whose weights are clipped after a step.
+    """Trains the critic of a Wasserstein GAN, and clips its weights after each step.
 
-    A constraint would clip after each batch, twice in a step.
+    A constraint would clip after each of the two batches of a step.
     """
     # --- build
     critic = stack(start)
@@ -111,7 +111,7 @@ def clip_critic(batches, start, rate, limit):
 
 
 def fit_constrained(data, start, low, high, epochs, rate=0.25):
-    """Fits kernels that a constraint of one's own keeps between two numbers."""
+    """Fits kernels that a custom constraint keeps between two numbers."""
     model = stack(start, kernel_constraint=Between(low, high))
     model.compile(keras.optimizers.SGD(rate), "mse")
     x, y = data
@@ -120,7 +120,7 @@ def fit_constrained(data, start, low, high, epochs, rate=0.25):
 
 
 def normalize_spectrally(data, start, epochs, rate=0.25):
-    """Fits layers that are normalized by their largest singular values."""
+    """Fits layers whose kernels are divided by their largest singular value."""
     # --- build
     sizes = [len(bias) for _, bias, _ in start]
     model = keras.Sequential(
@@ -141,7 +141,7 @@ def normalize_spectrally(data, start, epochs, rate=0.25):
 
 
 def adapt(data, start, strength, epochs, batch_size, rate=0.25):
-    """Fits classes by features that do not tell the domain: a gradient is reversed."""
+    """Fits domain-adversarial features by gradient reversal."""
     # --- build
     sizes = [len(bias) for bias in start[1::2]]
     inputs = keras.Input(start[0].shape[:1])
@@ -159,7 +159,7 @@ def adapt(data, start, strength, epochs, batch_size, rate=0.25):
 
 
 def fit_scales(data, start, scale, epochs, rate=0.25):
-    """Fits a layer of one's own whose weight was a variable: L2 normalization of SSD.
+    """Fits a custom layer whose weight was a variable: L2 normalization of SSD.
 
     A `tf.Variable` or `K.variable` that is an attribute is no weight of Keras 3.
     """
@@ -174,7 +174,7 @@ def fit_scales(data, start, scale, epochs, rate=0.25):
 
 
 def renormalize(batches, x, weights, clipping, momentum):
-    """Normalizes batches towards those before them: `renorm=True` of batch norm."""
+    """Normalizes batches by batch renormalization: `renorm=True`."""
     norm = Renormalization(clipping, momentum)
     norm.build(x.shape)
     norm.set_weights([*weights, *norm.get_weights()[2:]])
@@ -184,9 +184,9 @@ def renormalize(batches, x, weights, clipping, momentum):
 
 
 def warm_up(data, start, rate, rising, epochs, batch_size):
-    """Fits at a rate that rises with every batch: a callback counts an epoch's batches.
+    """Fits with a learning rate that a callback raises with every batch: warm-up.
 
-    `params` has neither rows nor the size of a batch, but how many there are.
+    `params` has the number of batches, "steps", but not "samples" and "batch_size".
     """
     model = stack(start)
     model.compile(keras.optimizers.SGD(rate), "mse")
@@ -197,9 +197,9 @@ def warm_up(data, start, rate, rising, epochs, batch_size):
 
 
 def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
-    """Fits a model whose kernels are penalized after it was made.
+    """Fits a model whose kernels get a penalty after it was built.
 
-    What counts is the regularizer of the weight: the layer's is for `build`.
+    Set the regularizer of the weight: the layer's is read by `build` alone.
     """
     model = stack(start)
     # --- penalize
@@ -213,7 +213,7 @@ def penalize_pretrained(data, start, penalty, epochs, rate=0.25):
 
 
 def fit_by_layers(data, start, rates, momentum, steps):
-    """Fits layers at rates of their own: one learns more slowly than the other."""
+    """Fits layers at different learning rates."""
     # --- build
     model = stack(start)
     # --- rates
@@ -226,7 +226,7 @@ def fit_by_layers(data, start, rates, momentum, steps):
 
 
 def train_actor(states, actor, critic, rate):
-    """Moves an actor to actions that its critic likes better: a DDPG agent's step."""
+    """Trains an actor by the gradient of its critic: a step of DDPG."""
     # --- build
     actor, critic = stack(actor, "tanh"), stack(critic)
     optimizer = legacy("Adam", lr=rate)
@@ -251,7 +251,7 @@ def train_actor(states, actor, critic, rate):
 
 
 def reinforce(episodes, start, rate, discount):
-    """Trains a policy by what its actions brought: the REINFORCE agent."""
+    """Trains a policy by the discounted returns of its actions: REINFORCE."""
     # --- build
     policy = stack(start, "softmax")
     optimizer = legacy("Adam", lr=rate)
@@ -285,9 +285,9 @@ def discounted(rewards, discount):
 
 
 def learn_by_target(memory, start, rate, discount, every):
-    """Trains a network of values by a copy of it, which is renewed now and then: DQN.
+    """Trains a Q-network by a target network, which is copied now and then: DQN.
 
-    The copy may be `copy.deepcopy(model)`, which raised in TensorFlow 1.
+    `copy.deepcopy(model)` makes a copy, too; it raised in TensorFlow 1.
     """
     # --- build
     model = stack(start)
@@ -307,7 +307,7 @@ def learn_by_target(memory, start, rate, discount, every):
 
 
 def decode(sources, first, length, start):
-    """Translates word by word with a trained encoder and decoder, taken out of it."""
+    """Translates by greedy decoding with the encoder and decoder of a trained model."""
     # --- trained model
     units, words = start[1].shape[0], start[-1].size
     read, said = (keras.Input([None, size]) for size in (len(start[0]), words))
@@ -341,7 +341,7 @@ def decode(sources, first, length, start):
 
 
 def begin_at_states(pieces, weights, states):
-    """Reads piece by piece with an LSTM that begins at given states, not at zeros."""
+    """Reads piece by piece with a stateful LSTM from given initial states."""
     # --- build
     lstm = layers.LSTM(weights[1].shape[0], **OLD_LSTM, stateful=True)
     model = keras.Sequential([keras.Input(batch_shape=pieces[0].shape), lstm])
@@ -355,9 +355,9 @@ def begin_at_states(pieces, weights, states):
 
 
 def read_both_ways(pieces, weights):
-    """Reads piece by piece, forwards and backwards, with an LSTM that is stateful.
+    """Reads piece by piece with a stateful bidirectional LSTM.
 
-    In TensorFlow 1 nothing went from piece to piece within a Bidirectional.
+    In TensorFlow 1 a Bidirectional did not pass states from piece to piece.
     """
     lstm = layers.LSTM(weights[1].shape[0], **OLD_LSTM)  # and not stateful
     shape = pieces[0].shape
@@ -367,7 +367,7 @@ def read_both_ways(pieces, weights):
 
 
 def read_padded(x, weights):
-    """Reads padded sequences by a cell of one's own, whose output is not its state."""
+    """Reads padded sequences by a custom cell whose output is not its state."""
     inputs = keras.Input(x.shape[1:])
     cell = Summing(len(weights[1]))
     rnn = layers.RNN(cell, return_sequences=True, return_state=True)
@@ -386,9 +386,10 @@ def plain(texts):
 
 
 def number_words(texts, most, unknown, length):
-    """Numbers the words of texts, the most frequent first, and pads in front.
+    """Maps words of texts to ids, the most frequent first, and pads in front.
 
-    `adapt` would sort words of the same frequency backwards, and leave signs out.
+    `TextVectorization.adapt` would sort words of equal frequency backwards, and deletes
+    punctuation, where `Tokenizer` put a space.
     """
     split = tf.strings.split(plain(texts)).flat_values.numpy()
     counts = collections.Counter(word.decode() for word in split)
@@ -399,7 +400,7 @@ def number_words(texts, most, unknown, length):
 
 
 def confuse(data, held_out, start, epochs, rate=0.25):
-    """Fits classes, and counts after each epoch which was taken for which."""
+    """Fits classes, and computes a confusion matrix after each epoch."""
     model, confusion = stack(start, "softmax"), Confusion(*held_out, len(start[-1]))
     optimizer = keras.optimizers.SGD(rate)
     model.compile(optimizer, "sparse_categorical_crossentropy")
@@ -410,9 +411,9 @@ def confuse(data, held_out, start, epochs, rate=0.25):
 
 
 def standardize(images, others):
-    """Scales images by the mean and the deviation that each channel has in some.
+    """Standardizes images by the channels' mean and deviation in other images.
 
-    `adapt` would leave out the 1e-6 that was added to the deviation.
+    `Normalization.adapt` would leave out the 1e-6 that is added to the deviation.
     """
     mean, deviation = images.mean(axis=(0, 1, 2)), images.std(axis=(0, 1, 2)) + 1e-6
     layer = layers.Normalization(mean=mean, variance=deviation**2)
@@ -420,7 +421,7 @@ def standardize(images, others):
 
 
 def preprocess(images):
-    """Scales images as the pretrained networks want them, in the three ways there are.
+    """Preprocesses images for the pretrained networks, in all three modes.
 
     `applications.imagenet_utils.preprocess_input(images, mode=way)` is the same.
     """
@@ -434,7 +435,7 @@ def preprocess(images):
 
 
 def tie_weights(rows, start, epochs, batch_size, rate=0.25):
-    """Fits an autoencoder whose decoder has the kernel of its encoder."""
+    """Fits an autoencoder whose decoder uses the encoder's kernel, transposed."""
     encoder = layers.Dense(len(start[1]), activation="tanh")
     decoder = Tied(encoder)
     model = keras.Sequential([keras.Input(rows.shape[1:]), encoder, decoder])

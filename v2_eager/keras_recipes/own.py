@@ -3,11 +3,16 @@
 import tensorflow as tf
 
 from v2_eager.gradients import reverse_gradient
+from v2_eager.keras_optimizers import RowsSummed
 
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Between(tf.keras.constraints.Constraint):
-    """Keeps numbers between two others."""
+    """Clips weights to [low, high].
+
+    Args:
+        low, high: numbers, what the weights are clipped to after each step.
+    """
 
     def __init__(self, low, high):
         self.low, self.high = low, high
@@ -21,7 +26,18 @@ class Between(tf.keras.constraints.Constraint):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class SpectralDense(tf.keras.layers.Dense):
-    """A dense layer whose kernel is divided by about its largest singular value."""
+    """A dense layer whose kernel is divided by about its largest singular value.
+
+    A call takes one step of the power iteration from the weight `u`, [1, units], and
+    divides the kernel by sigma = v @ kernel @ transpose(u); in training it keeps the
+    new u. The gradient does not go through u and v.
+    `keras.layers.SpectralNormalization` changes the kernel itself in each call in
+    training.
+
+    Args:
+        units: int, the size of the output: [batch, features] become [batch, units].
+        **kwargs: those of `keras.layers.Dense`. There is always a bias.
+    """
 
     def build(self, input_shape):
         super().build(input_shape)
@@ -47,7 +63,12 @@ class SpectralDense(tf.keras.layers.Dense):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Reversal(tf.keras.layers.Layer):
-    """Hands on what it gets, and the gradient the other way round."""
+    """Returns its inputs, and multiplies the gradient by -strength.
+
+    Args:
+        strength: float, the factor of the reversed gradient.
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, strength, **kwargs):
         super().__init__(**kwargs)
@@ -62,7 +83,14 @@ class Reversal(tf.keras.layers.Layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Scaled(tf.keras.layers.Layer):
-    """Vectors of length one, times a trained number for each channel."""
+    """Scales vectors of the last axis to the length 1, times a weight per channel.
+
+    x / |x| * gamma with gamma, [channels], as SSD has it for its lowest features.
+
+    Args:
+        scale: float or [channels] list, the number that gamma begins with.
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, scale, **kwargs):
         super().__init__(**kwargs)
@@ -83,7 +111,21 @@ class Scaled(tf.keras.layers.Layer):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Renormalization(tf.keras.layers.Layer):
-    """Batch normalization that leads a batch to those before it, within limits."""
+    """Batch renormalization, as `tf.layers.batch_normalization(renorm=True)` had it.
+
+    In training x is normalized by the batch, then multiplied by r and shifted by d,
+    which correct the batch's deviation and mean towards the moving ones:
+    r = clip(deviation / moving deviation), d = clip((mean - moving mean) / moving
+    deviation). No gradient goes through r and d. Otherwise x is normalized by the
+    moving statistics. The weights are gamma, beta, moving_mean, moving_variance,
+    moving_stddev, renorm_mean and renorm_stddev, [channels] each.
+
+    Args:
+        clipping: dict of floats: "rmin" and "rmax" limit r, "dmax" limits |d|.
+        momentum: float in [0, 1], how much of the moving statistics a step keeps.
+        epsilon: float, added to the variance.
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, clipping, momentum=0.99, epsilon=1e-3, **kwargs):
         super().__init__(**kwargs)
@@ -135,11 +177,29 @@ class Renormalization(tf.keras.layers.Layer):
 
 
 class WarmUp(tf.keras.callbacks.Callback):
-    """Lets the rate rise with every batch, until so many epochs are over."""
+    """Lets the learning rate rise with every batch, until so many epochs are over.
+
+    rate * min(batches seen / (epochs * batches of an epoch), 1). A second `fit` counts
+    on.
+
+    Args:
+        rate: the rate in the end.
+        epochs: how many epochs it rises.
+
+    Raises:
+        ValueError: from `fit`: several steps per execution, of which a callback sees
+            one batch, or data without a length.
+    """
 
     def __init__(self, rate, epochs):
         super().__init__()
         self.rate, self.epochs, self.seen = rate, epochs, 0
+
+    def on_train_begin(self, logs=None):
+        if self.model.steps_per_execution != 1:
+            raise ValueError("the rate is set for each step: steps_per_execution=1")
+        if self.params["steps"] is None:
+            raise ValueError("give steps_per_epoch: the data have no length")
 
     def on_train_batch_begin(self, batch, logs=None):
         self.seen += 1
@@ -148,29 +208,60 @@ class WarmUp(tf.keras.callbacks.Callback):
 
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
-class ByLayer(tf.keras.optimizers.SGD):
-    """Gradient descent at a rate that is multiplied by a number of the layer's."""
+class ByLayer(RowsSummed, tf.keras.optimizers.SGD):
+    """Gradient descent at a rate that is multiplied by a number of the layer's.
+
+    A weight has the share of the innermost layer of its path that has one.
+
+    Args:
+        learning_rate: float, or a schedule of Keras.
+        shares: {name of a layer: float}.
+        **options: of `RowsSummed` and `keras.optimizers.SGD`.
+
+    Raises:
+        ValueError: when it is built: a weight is in no layer that has a share.
+    """
 
     def __init__(self, learning_rate, shares, **options):
         super().__init__(learning_rate, **options)
         self.shares = shares
 
     def build(self, variables):
+        if self.built:  # what was trained stays
+            return
         super().build(variables)
-        names = [variable.path.split("/")[-2] for variable in variables]
-        self.of_variables = [self.shares[name] for name in names]
+        self.of_variables = [self.share(variable.path) for variable in variables]
+
+    def share(self, path):
+        """The number by which the rate of a weight is multiplied.
+
+        Args:
+            path: of the weight, such as "model/block/dense/kernel".
+        """
+        layers = reversed(path.split("/")[:-1])
+        share = next((self.shares[n] for n in layers if n in self.shares), None)
+        if share is None:
+            raise ValueError(f"no layer of {path} is in shares: {[*self.shares]}")
+        return share
 
     def update_step(self, gradient, variable, learning_rate):
         share = self.of_variables[self._get_variable_index(variable)]
         super().update_step(gradient, variable, learning_rate * share)
 
     def get_config(self):
-        return {**super().get_config(), "shares": self.shares}
+        return {**super().get_config(), "shares": dict(self.shares)}
 
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Summing(tf.keras.layers.Layer):
-    """A cell that puts out the sum of its state."""
+    """A cell of an `RNN` whose output is the sum of its state, [batch, 1].
+
+    h = tanh(x @ kernel + h @ recurrent), [batch, units].
+
+    Args:
+        units: int, the size of the state.
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
@@ -185,9 +276,22 @@ class Summing(tf.keras.layers.Layer):
         h = tf.tanh(inputs @ self.kernel + states[0] @ self.recurrent)
         return tf.reduce_sum(h, axis=-1, keepdims=True), [h]
 
+    def get_config(self):
+        return {**super().get_config(), "units": self.state_size}
+
 
 class Confusion(tf.keras.callbacks.Callback):
-    """Counts after each epoch which class was taken for which."""
+    """Counts after each epoch which class was taken for which.
+
+    Args:
+        x: [rows, features] array to predict.
+        labels: [rows] int array of classes.
+        classes: number of classes.
+
+    Attributes:
+        counts: list of [classes, classes] int32 arrays, one for each epoch; a row is a
+            label, a column a prediction.
+    """
 
     def __init__(self, x, labels, classes):
         super().__init__()
@@ -201,7 +305,15 @@ class Confusion(tf.keras.callbacks.Callback):
 
 @tf.keras.utils.register_keras_serializable("tensorflow_1")
 class Tied(tf.keras.layers.Layer):
-    """A dense layer whose kernel is that of another one, transposed."""
+    """A dense layer whose kernel is that of another layer, transposed.
+
+    x @ transpose(tied_to.kernel) + bias, [batch, features of the other layer]. A model
+    that is saved whole has the kernel once, and both layers share it when loaded.
+
+    Args:
+        tied_to: the other `keras.layers.Dense`, which is built before this one.
+        **kwargs: those of `keras.layers.Layer`.
+    """
 
     def __init__(self, tied_to, **kwargs):
         super().__init__(**kwargs)
@@ -213,3 +325,12 @@ class Tied(tf.keras.layers.Layer):
 
     def call(self, x):
         return x @ tf.transpose(self.tied_to.kernel) + self.bias
+
+    def get_config(self):
+        tied_to = tf.keras.utils.serialize_keras_object(self.tied_to)
+        return {**super().get_config(), "tied_to": tied_to}
+
+    @classmethod
+    def from_config(cls, config):
+        tied_to = tf.keras.utils.deserialize_keras_object(config["tied_to"])
+        return cls(**{**config, "tied_to": tied_to})

@@ -71,9 +71,9 @@ def told(history):
 
 
 def fit_arrays(data, start, epochs, batch_size, share=0.25):
-    """Fits arrays, the last part of which validates.
+    """Fits arrays, and validates on their last rows.
 
-    The history calls a metric as `compile` did: "acc" keeps the old keys.
+    The history's keys are the names that `compile` got: "acc" keeps the old keys.
     """
     model = network(start, metrics=["acc"])
     history = model.fit(
@@ -88,10 +88,10 @@ def fit_arrays(data, start, epochs, batch_size, share=0.25):
 
 
 def fit_generator(data, start, epochs, batch_size):
-    """Fits what a generator yields, and validates by another.
+    """Fits the batches of a generator, and validates on those of another.
 
-    A generator that validates went on from epoch to epoch. Keras 3 keeps its first two
-    batches and begins with them every time.
+    In TensorFlow 1 a validation generator continued from epoch to epoch. Keras 3 keeps
+    its first two batches, and begins with them every time.
     """
     steps = len(data[0]) // batch_size
 
@@ -115,13 +115,26 @@ def fit_generator(data, start, epochs, batch_size):
 
 
 class Batches(keras.utils.Sequence):
-    """Batches of rows, which are shuffled before each epoch if there is a seed."""
+    """Batches of rows, which are shuffled before each epoch if there is a seed.
 
-    def __init__(self, data, batch_size, seed=None):
-        super().__init__()
+    The order of the epoch before is shuffled by NumPy's `RandomState`: by
+    `on_epoch_end`, because workers read the first batches of an epoch before Keras
+    calls `on_epoch_begin`. The last batch may be shorter.
+
+    Args:
+        data: tuple of arrays, [n, ...] each, such as (x, y).
+        batch_size: int, the number of rows in a batch.
+        seed: int, or None for the order of the arrays.
+        **options: those of `keras.utils.PyDataset`: `workers`, `max_queue_size`, ….
+    """
+
+    def __init__(self, data, batch_size, seed=None, **options):
+        super().__init__(**options)
         self.data, self.batch_size = data, batch_size
         self.order = np.arange(len(data[0]))
         self.random = None if seed is None else np.random.RandomState(seed)
+        self.begun = False
+        self.shuffle()
 
     def __len__(self):
         return -(-len(self.order) // self.batch_size)
@@ -130,16 +143,24 @@ class Batches(keras.utils.Sequence):
         rows = self.order[i * self.batch_size : (i + 1) * self.batch_size]
         return tuple(array[rows] for array in self.data)
 
-    def on_epoch_begin(self):
+    def shuffle(self):
         if self.random:
             self.random.shuffle(self.order)
 
+    def on_epoch_begin(self):
+        self.begun = True
+
+    def on_epoch_end(self):
+        if self.begun:  # Keras also calls it once before the first epoch
+            self.shuffle()
+        self.begun = False
+
 
 def fit_sequence(data, start, validation, epochs, batch_size, seed):
-    """Fits a Sequence that shuffles its rows, and validates by another one.
+    """Fits a Sequence that shuffles its rows, and validates on another one.
 
-    Keras 3 looks at two batches and calls `on_epoch_end` before the first epoch, too:
-    what shuffles stands in `on_epoch_begin`. Its `val_loss` is the mean over rows.
+    Keras 3 reads two batches and calls `on_epoch_end` before the first epoch, too:
+    `Batches` shuffles only after an epoch. Its `val_loss` is the mean over rows.
     """
     model = network(start, metrics=["acc"], model=TellsBatches)
     rest = Batches(validation, batch_size)
@@ -159,7 +180,7 @@ def fit_sequence(data, start, validation, epochs, batch_size, seed):
 
 
 def fit_frozen(data, start, epochs, batch_size, weight=0.01):
-    """Fits the last layer alone; the first one has a penalty, and is frozen.
+    """Fits the last layer alone: the first one is frozen, and has a penalty.
 
     Keras 3 leaves the penalties of frozen weights out of the losses.
     """
@@ -183,9 +204,9 @@ def fit_frozen(data, start, epochs, batch_size, weight=0.01):
 
 
 def fit_dataset(data, start, epochs, batch_size, steps):
-    """Fits a dataset that repeats, so many steps an epoch.
+    """Fits a dataset that repeats, with a number of steps per epoch.
 
-    The loss of an epoch is the mean over rows in Keras 3, and was one over batches.
+    The loss of an epoch is the mean over rows in Keras 3. It was the mean over batches.
     """
     dataset = tf.data.Dataset.from_tensor_slices(data).batch(batch_size).repeat()
     model = network(start, model=TellsBatches)
@@ -196,10 +217,10 @@ def fit_dataset(data, start, epochs, batch_size, steps):
 
 
 def fit_weighted(data, start, epochs, batch_size, rows=None, classes=None):
-    """Fits rows of which some count more.
+    """Fits rows with sample weights and class weights.
 
-    Keras 3 takes one of the two, and a class that is missing has the weight 1; here it
-    raises, as it did.
+    Keras 3 takes one of the two, and gives a missing class the weight 1. This function
+    raises, as TensorFlow 1 did.
     """
     weights = np.ones(len(data[0]), "f") if rows is None else rows
     if classes is not None:
@@ -223,7 +244,7 @@ def fit_named(data, start, validation, epochs, batch_size, share=0.25):
     """Fits two inputs and two outputs by their names, and logs by a callback.
 
     Inputs and outputs of the model are dicts, as the data are. A metric is logged by
-    the name that `compile` was told: "acc" or "accuracy", "mae" or the whole words.
+    the name that `compile` got: "acc" or "accuracy", "mae" or "mean_absolute_error".
     """
     layers, log = keras.layers, EventLog()
     inputs = {
@@ -254,10 +275,10 @@ def fit_named(data, start, validation, epochs, batch_size, share=0.25):
 
 
 def fit_padded(data, start, epochs, batch_size):
-    """Fits a class for each step of sequences whose padding is masked.
+    """Fits a class for each step of masked, padded sequences.
 
-    A loss of Keras 3 is the mean over the steps that count; it was the sum over them,
-    divided by the number of all steps.
+    A loss of Keras 3 is the mean over the steps that are not masked. In TensorFlow 1 it
+    was their sum, divided by the number of all steps.
     """
     x, _ = data
     dense = keras.layers.Dense(start[0].shape[1], "softmax")
@@ -271,10 +292,10 @@ def fit_padded(data, start, epochs, batch_size):
 
 
 def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
-    """Fits rows in the order that NumPy's seed gives.
+    """Fits rows in the order that NumPy's seeded generator gives.
 
-    Keras 3 shuffles by `tf.data`, in another order: shuffle before it does. 1.15
-    shuffled the rows that validate as well, whatever `shuffle=` said.
+    Keras 3 shuffles by `tf.data`, in another order: shuffle the rows before `fit`. 1.15
+    also shuffled the validation rows, whatever `shuffle=` was.
     """
     model, random = network(start), np.random.RandomState(seed)
     history = collections.defaultdict(list)
@@ -297,7 +318,7 @@ def fit_shuffled(data, start, epochs, batch_size, seed, share=0.0):
 
 
 def plain_loop(data, start, epochs, batch_size):
-    """What `fit` does, step by step: the losses of an epoch and the weights."""
+    """Trains as `fit` does, step by step: losses and accuracies of the epochs."""
     model = network(start)
     weights = model.trainable_weights
     means = {
@@ -327,7 +348,7 @@ def plain_loop(data, start, epochs, batch_size):
 
 
 def train_on_batches(data, start, batch_size, steps):
-    """Trains batch by batch, in a loop of its own, and tests every second one.
+    """Trains by `train_on_batch`, and tests every second batch by `test_on_batch`.
 
     Before Keras 3.15 the numbers are means of all batches since the last reset.
     """
@@ -344,7 +365,7 @@ def train_on_batches(data, start, batch_size, steps):
 
 
 def train_gan(data, noise, starts, rate=0.25):
-    """Trains a generator against a discriminator, which is frozen in a model of both.
+    """Trains a GAN whose discriminator is frozen in the model of both parts.
 
     Keras 3 reads `trainable` when it traces the first step: it is set before each one.
     """
@@ -391,7 +412,7 @@ def old_name(metric):
 
 
 def evaluate(data, start, batch_size, metrics):
-    """Tests a model: its loss and metrics, with their names."""
+    """Evaluates a model: its loss and metrics, with their names."""
     stateful = keras.metrics
     made = [
         getattr(stateful, m)(name=old_name(m)) if m[0].isupper() else old_name(m)
@@ -404,7 +425,7 @@ def evaluate(data, start, batch_size, metrics):
 
 
 def predict_classes(x, start, batch_size):
-    """The classes that a Sequential model predicts, and their probabilities."""
+    """Predicts classes and their probabilities by a Sequential model."""
     model = network(start, "mse")
     found = model.predict(x, batch_size=batch_size, verbose=0)
     if found.shape[-1] > 1:
@@ -413,7 +434,7 @@ def predict_classes(x, start, batch_size):
 
 
 def binary_loss(targets, outputs, from_logits=False, label_smoothing=0, sigmoid=False):
-    """The binary cross-entropy of probabilities or logits, a number per row.
+    """Computes the binary cross-entropy of probabilities or logits for each row.
 
     Keras 3 clips the probabilities as TensorFlow 1 did, and adds no epsilon to them. Of
     `tf.sigmoid(logits)` the graph of TensorFlow 1 took the logits; Keras 3 does so in a
@@ -433,9 +454,10 @@ def binary_loss(targets, outputs, from_logits=False, label_smoothing=0, sigmoid=
 
 
 def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
-    """Stops when the validation loss falls no more, and goes back to the best weights.
+    """Stops early by the validation loss, and restores the best weights.
 
-    That of Keras 3 also goes back when the epochs end before the patience does.
+    `EarlyStopping` of Keras 3 also restores the best weights if the epochs end before
+    the patience does.
     """
     model = network(start, rate=rate)
     callback = EarlyStopping(monitor="val_loss", restore_best_weights=True, **stopping)
@@ -452,7 +474,7 @@ def stop_early(data, start, validation, epochs, rate=0.25, **stopping):
 
 
 def keep_the_best(data, start, validation, epochs, rate=0.25):
-    """Saves the weights whenever the validation accuracy is better than ever."""
+    """Saves the weights after each epoch with a new best validation accuracy."""
     with tempfile.TemporaryDirectory() as folder:
         model = network(start, metrics=["acc"], rate=rate)
         callback = keras.callbacks.ModelCheckpoint(
@@ -506,7 +528,7 @@ def f1(y_true, y_pred):
 
 
 def own_metric(data, start, batch_size):
-    """A metric that is a function: its mean over batches, whatever their sizes."""
+    """Evaluates a metric that is a function: its mean over batches of any size."""
     model = network(start, "binary_crossentropy", [f1])
     values = model.evaluate(*data, batch_size=batch_size, verbose=0, return_dict=True)
     names = ["loss", "f1"]

@@ -8,7 +8,15 @@ import tensorflow as tf
 
 
 class Validation(tf.keras.callbacks.Callback):
-    """Validates by the next batches of a generator, after each epoch."""
+    """Validates by the next batches of a generator, after each epoch.
+
+    It adds `val_…` to the logs, for the callbacks after it in the list and `History`.
+
+    Args:
+        batches: iterator of batches (x, y), arrays [rows, …]; a second `fit` goes on
+            where the first one ended.
+        steps: how many batches to take, as one evaluation of all their rows.
+    """
 
     def __init__(self, batches, steps):
         super().__init__()
@@ -26,7 +34,13 @@ LOGS = ["loss", "kind_loss", "score_loss", "kind_acc", "score_mean_absolute_erro
 
 
 class EventLog(tf.keras.callbacks.Callback):
-    """When validation runs, and what the logs of an epoch have, in the old order."""
+    """Records when validation runs, and the names in the logs of an epoch.
+
+    The names of `LOGS` come first, in the old order, then all others by the alphabet.
+
+    Attributes:
+        events: list of ["validation"] and of lists of names.
+    """
 
     def __init__(self):
         super().__init__()
@@ -37,7 +51,8 @@ class EventLog(tf.keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         keys = [*LOGS, *(f"val_{key}" for key in LOGS)]
-        self.events.append(sorted(logs, key=keys.index))
+        others = sorted(set(logs) - set(keys))
+        self.events.append(sorted(logs, key=[*keys, *others].index))
 
 
 class EarlyStopping(tf.keras.callbacks.EarlyStopping):
@@ -46,6 +61,14 @@ class EarlyStopping(tf.keras.callbacks.EarlyStopping):
     The best is better than the baseline, if there is one, and no NaN; Keras 3 begins
     with the first epoch, whatever that is. What is called "acc" is to rise, unless the
     mode says otherwise, and all else to fall.
+
+    `keras.callbacks.EarlyStopping` goes back to the best weights in either case.
+
+    The arguments are those of `keras.callbacks.EarlyStopping`.
+
+    Raises:
+        TypeError: from `fit`: it stopped and is to restore the best weights, but no
+            value was better than the baseline, or than infinity.
     """
 
     def on_train_begin(self, logs=None):
@@ -67,7 +90,11 @@ class EarlyStopping(tf.keras.callbacks.EarlyStopping):
 
 
 class BatchLog(tf.keras.callbacks.Callback):
-    """What `logs` has after each batch; it has no sizes any more."""
+    """Records `batch_loss` of the logs of batches, and `loss` of those of epochs.
+
+    The model needs a metric that is called `batch_loss`: Keras 3 logs means of the
+    epoch so far. With several steps per execution only the last one of each has logs.
+    """
 
     def __init__(self):
         super().__init__()
@@ -81,7 +108,14 @@ class BatchLog(tf.keras.callbacks.Callback):
 
 
 class NanGuard(tf.keras.callbacks.Callback):
-    """Raises before what stands behind it saves; `TerminateOnNaN` ends the epoch."""
+    """Raises at a NaN loss, before callbacks after it in the list save.
+
+    `TerminateOnNaN` lets the callbacks after it act, and the epoch end, too.
+
+    Raises:
+        FloatingPointError: from `fit`: the mean loss of the epoch so far is NaN, as it
+            is from the first NaN on.
+    """
 
     def on_train_batch_end(self, batch, logs=None):
         if math.isnan(logs["loss"]):

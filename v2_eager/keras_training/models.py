@@ -2,16 +2,24 @@
 
 import tensorflow as tf
 
+register = tf.keras.utils.register_keras_serializable("tensorflow_1")
 
+
+@register
 class Last(tf.keras.metrics.Metric):
-    """What it was given last."""
+    """The scalar that `update_state` was given last; 0 before.
 
-    def __init__(self, name):
-        super().__init__(name=name)
-        self.value = self.add_weight(initializer="zeros", name="value")
+    Args:
+        name: str, the name of the metric.
+        **options: those of `keras.metrics.Metric`.
+    """
+
+    def __init__(self, name, **options):
+        super().__init__(name=name, **options)
+        self.value = self.add_weight((), "zeros", dtype=self.dtype, name="value")
 
     def update_state(self, value):
-        self.value.assign(value)
+        self.value.assign(tf.cast(value, self.value.dtype))
 
     def result(self):
         return self.value
@@ -27,6 +35,9 @@ class BatchLosses:
 
     The `loss` of Keras 3 is the mean of all rows since the epoch began. Validation adds
     both, too, as `val_batch_loss` and `val_mean_loss`.
+
+    Args:
+        *args, **kwargs: those of the class of the model.
     """
 
     def __init__(self, *args, **kwargs):
@@ -43,14 +54,22 @@ class BatchLosses:
         return loss
 
 
+@register
 class TellsBatches(BatchLosses, tf.keras.Sequential):
-    """A Sequential model that also logs the loss of each batch, and their mean."""
+    """A Sequential model that also logs `batch_loss` and their mean, `mean_loss`.
+
+    See `BatchLosses`.
+
+    Args:
+        *args: those of `keras.Sequential`.
+        **kwargs: those of `keras.Sequential`.
+    """
 
 
 class FrozenPenalties:
     """Has the losses of a model contain the penalties of what is frozen, too.
 
-    It stands before the class of the model; see `BatchLosses`.
+    List it before the class of the model; see `BatchLosses`.
     """
 
     def compute_loss(
@@ -63,15 +82,44 @@ class FrozenPenalties:
         return loss
 
 
+@register
 class CountsFrozen(FrozenPenalties, tf.keras.Sequential):
-    """A Sequential model whose losses contain the penalties of what is frozen, too."""
+    """A Sequential model whose losses contain the penalties of frozen weights, too.
+
+    `keras.Sequential` adds the penalties of trainable weights alone. See
+    `FrozenPenalties`.
+
+    Args:
+        *args: those of `keras.Sequential`.
+        **kwargs: those of `keras.Sequential`.
+    """
 
 
+@register
 class OverAllSteps(tf.keras.losses.SparseCategoricalCrossentropy):
-    """Divides by all steps, and not by those alone that a mask leaves."""
+    """The cross-entropy of class numbers, summed and divided by the number of steps.
 
-    def __init__(self, **options):
-        super().__init__(**{**options, "reduction": "sum"})
+    The sum has the steps that the mask of the outputs keeps, times their weights; the
+    divisor is the number of all labels. `keras.losses.SparseCategoricalCrossentropy`
+    divides by the number of steps that the mask keeps.
+
+    Args:
+        reduction: "sum", or left out.
+        axis: int, the axis of the classes.
+        **options: other ones of `keras.losses.SparseCategoricalCrossentropy`.
+
+    Raises:
+        ValueError: another reduction.
+    """
+
+    def __init__(self, reduction="sum", axis=-1, **options):
+        if reduction != "sum":
+            raise ValueError(f"reduction is {reduction!r}: it divides the 'sum' itself")
+        super().__init__(reduction=reduction, axis=axis, **options)
+        self.axis = axis
+
+    def get_config(self):  # Keras' own has no axis and no dtype
+        return {**super().get_config(), "axis": self.axis, "dtype": self.dtype}
 
     def __call__(self, y_true, y_pred, sample_weight=None):
         total = super().__call__(y_true, y_pred, sample_weight)

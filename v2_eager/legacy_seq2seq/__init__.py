@@ -34,19 +34,28 @@ __all__ = [
 
 
 def make_char_rnn(units, classes, feed_previous=False, name="model"):
-    """Makes char-rnn: LSTMs that tell the next character, or write on by themselves."""
+    """Makes char-rnn: LSTMs that predict the next character, or decode greedily.
+
+    Returns a `CharRNN`; see the class.
+    """
     return CharRNN(units, classes, feed_previous, name)
 
 
 def make_basic_seq2seq(units, tied=False, name="model"):
-    """Makes an encoder and a decoder of vectors, of one cell if they are tied."""
+    """Makes an encoder and a decoder of vectors, of one cell if they are tied.
+
+    Returns a `BasicSeq2Seq`; see the class.
+    """
     return BasicSeq2Seq(units, tied, name)
 
 
 def make_embedding_seq2seq(
     units, sources, classes, size, feed=False, projected=False, name="model"
 ):
-    """Makes a translator without attention, whose outputs are logits."""
+    """Makes a translator without attention, whose outputs are logits.
+
+    Returns a `Translator`; see the class.
+    """
     projection = None
     if projected:
         w = tf.Variable(DRAW([units, classes], tf.float32), name=f"{name}/proj_w")
@@ -67,7 +76,10 @@ def make_embedding_seq2seq(
 def make_attention_decoder(
     units, outputs=None, heads=1, initial_state_attention=False, name="model"
 ):
-    """Makes a decoder of vectors, which looks at a memory by several heads."""
+    """Makes a decoder of vectors, which looks at a memory by several heads.
+
+    Returns an `Attending`; see the class.
+    """
     options = outputs, heads, initial_state_attention
     path = f"{name}/attention_decoder"
     return Attending(AttentionDecoder(basic_lstm(units, path), *options, path, DRAW))
@@ -76,7 +88,10 @@ def make_attention_decoder(
 def make_attention_seq2seq(
     units, sources, classes, size, feed=False, heads=1, first=False, name="model"
 ):
-    """Makes a translator that looks at what it has read, whose outputs are logits."""
+    """Makes a translator that looks at what it has read, whose outputs are logits.
+
+    Returns a `Translator`; see the class.
+    """
     model = EmbeddingAttentionSeq2Seq(
         functools.partial(gru, units),
         sources,

@@ -46,7 +46,7 @@ def unrolled(step, inputs, state, loop_function):
 
 
 class AttentionDecoder(Cell):
-    """`attention_decoder`: looks at a memory behind each step.
+    """`attention_decoder`: looks at a memory after each step.
 
     Args:
         cell: the cell; its variables were named below those of the decoder.
@@ -54,6 +54,9 @@ class AttentionDecoder(Cell):
         num_heads: how often it looks, with weights of its own.
         initial_state_attention: whether it looks by the first state, too; else the
             first step reads zeros.
+        name: what the names of the variables begin with.
+        initializer: of the weights, a function of shape and dtype; None for
+            `glorot_uniform`.
 
     Raises:
         ValueError: no heads.
@@ -144,10 +147,13 @@ class EmbeddingDecoder(tf.Module):
 
     Args:
         cell: the cell; its variables were named below `…/rnn_decoder`.
-        num_symbols: how many words there are.
-        embedding_size: of their vectors.
+        num_symbols: vocabulary size.
+        embedding_size: size of a word's vector.
         output_projection: None where outputs are logits, or ([output_size, num_symbols]
             weights, [num_symbols] bias) that make logits of them.
+        name: scope of the variable `embedding`.
+        initializer: of the embedding, a function of shape and dtype; None for
+            `glorot_uniform`.
     """
 
     def __init__(
@@ -194,8 +200,8 @@ class EmbeddingDecoder(tf.Module):
             decoder_inputs: list of [batch] int tensors.
             initial_state: state of the cell.
             attention_states: [batch, time, size] tensor, of a decoder with attention.
-            feed_previous: whether it reads the likeliest of what it said last, and of
-                the inputs the first alone.
+            feed_previous: whether to decode greedily: each input after the first is
+                the argmax of the previous logits.
             update_embedding_for_previous: whether the vectors of those get gradients.
 
         Returns:
@@ -229,15 +235,19 @@ class EmbeddingAttentionDecoder(EmbeddingDecoder):
 
 
 class EmbeddingSeq2Seq(tf.Module):
-    """`embedding_rnn_seq2seq`: reads words and says words.
+    """`embedding_rnn_seq2seq`: encodes source words and decodes target words.
 
     Args:
-        make_cell: function of a path for a cell, its variables named below.
-        num_encoder_symbols: how many words are read.
-        num_decoder_symbols: how many words are said.
-        embedding_size: of the vectors of both.
-        output_projection: None, for a layer of its own that makes logits, or a pair as
+        make_cell: function from a path to a cell, whose variables are named below it.
+        num_encoder_symbols: source vocabulary size.
+        num_decoder_symbols: target vocabulary size.
+        embedding_size: size of the vectors of both.
+        output_projection: None for a layer of its own that makes logits, or a pair as
             of `EmbeddingDecoder`, for outputs as they are.
+        name: scope of all variables.
+        initializer: of the weights that are not the cells', a function of shape and
+            dtype; None for TensorFlow 1's defaults.
+        **options: of the decoder, where a subclass has some.
     """
 
     scopes = "embedding_rnn_decoder/rnn_decoder"  # of the cell that decodes
@@ -285,13 +295,13 @@ class EmbeddingSeq2Seq(tf.Module):
     def __call__(
         self, encoder_inputs, decoder_inputs, feed_previous=False, dtype=tf.float32
     ):
-        """Reads and says.
+        """Encodes the sources and decodes.
 
         Args:
             encoder_inputs: list of [batch] int tensors.
             decoder_inputs: list of [batch] int tensors.
-            feed_previous: whether it reads the likeliest of what it said last: a bool,
-                or a tensor of one; by a tensor, vectors of those get no gradients.
+            feed_previous: whether to decode greedily: a bool, or a bool tensor. By a
+                tensor, the embeddings of words that are fed back get no gradients.
             dtype: of all variables.
 
         Returns:

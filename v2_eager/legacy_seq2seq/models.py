@@ -10,13 +10,31 @@ from v2_eager.rnn import DRAW, basic_lstm, gru
 
 
 class CharRNN(tf.Module):
-    """char-rnn: an embedding, LSTMs on top of each other, and a softmax."""
+    """char-rnn: an embedding, LSTMs on top of each other, and a softmax layer.
+
+    A call takes chars, [batch, time] ints, and the states, a [layers, 2, batch, units]
+    float tensor of c and h. It returns the logits, [batch * time, classes], and the
+    last states, a tuple of (c, h). The first call makes the variables, which `ordered`
+    has in the order of TensorFlow 1.
+
+    Args:
+        units: size of the vectors and of both parts of each state.
+        classes: number of characters.
+        feed_previous: whether each step after the first reads the argmax of the
+            previous logits.
+        path: scope of the variables `embedding` and `rnnlm/…`, or None.
+    """
 
     def __init__(self, units, classes, feed_previous=False, path=None):
         super().__init__()
         self.units, self.classes = units, classes
         self.feeds, self.prefix = feed_previous, f"{path}/" if path else ""
         self.cell = None
+
+    @property
+    def built(self):
+        """Whether it has its variables."""
+        return self.cell is not None
 
     def build(self, layers, dtype):
         """Makes the variables, once."""
@@ -59,7 +77,16 @@ class CharRNN(tf.Module):
 
 
 class BasicSeq2Seq(tf.Module):
-    """A GRU that reads, and one that goes on from its state, or the same."""
+    """A GRU that reads the sources, and a GRU that goes on from its state.
+
+    A call takes two [batch, time, depth] float tensors, whose times may differ. It
+    returns the list of outputs of the second, [batch, units] each, and the last state.
+
+    Args:
+        units: size of the state.
+        tied: whether both are one cell.
+        path: scope of the variables, which TensorFlow 1 named after its functions.
+    """
 
     def __init__(self, units, tied, path):
         super().__init__()
@@ -78,7 +105,16 @@ class BasicSeq2Seq(tf.Module):
 
 
 class Translator(tf.Module):
-    """A model that reads words and says words."""
+    """Calls a sequence-to-sequence model with [batch, time] tensors in place of lists.
+
+    A call takes the source and the target words, [batch, time] ints, and optionally
+    `feed_previous`, a bool or a bool tensor. It returns the list of outputs, [batch,
+    classes] each, and the last state.
+
+    Args:
+        model: an `EmbeddingSeq2Seq`.
+        feed: `feed_previous` of calls without one, a bool.
+    """
 
     def __init__(self, model, feed):
         super().__init__()
@@ -91,7 +127,15 @@ class Translator(tf.Module):
 
 
 class Attending(tf.Module):
-    """An `AttentionDecoder` around an LSTM."""
+    """Calls an `AttentionDecoder` around an LSTM with tensors in place of lists.
+
+    A call takes x, [batch, time, depth], the memory, [batch, steps, size], and the
+    state, a [2, batch, units] tensor of c and h. It returns the list of outputs and the
+    last state.
+
+    Args:
+        decoder: the `AttentionDecoder`.
+    """
 
     def __init__(self, decoder):
         super().__init__()
@@ -104,7 +148,15 @@ class Attending(tf.Module):
 
 
 class BucketModel(tf.Module):
-    """A translator, and the weights that make logits of its outputs, from v1."""
+    """A translator with attention, and the weights that make logits of its outputs.
+
+    A call takes source and target words, [batch, time] ints. It returns the list of
+    outputs, [batch, units] each. `ordered` has the variables in the order of `start`.
+
+    Args:
+        start: {name in the checkpoint: array} of all variables; `proj_w` is [units,
+            classes], `proj_b` [classes].
+    """
 
     def __init__(self, start):
         super().__init__()

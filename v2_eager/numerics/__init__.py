@@ -48,28 +48,7 @@ __all__ = [
 
 
 def optimize(optimizer, hyper, start, gradients, options=()):
-    """Applies gradients, step by step, by an optimizer of any name.
-
-    Args:
-        optimizer: such as "Adam", or "AdamW" of contrib.
-        hyper: dict of its arguments.
-        start: {name: array}, the variables.
-        gradients: {name: [steps, ...] array, (indices [steps, k], values [steps, k,
-            ...]) of a sparse gradient, or None}.
-        options: dict with, of these: `rates`, [steps] learning rates, which are in a
-            variable, or, with `called`, returned by a function; `decay`, (steps,
-            factor) of a schedule; `limits`, (lowest, highest) of a constraint; `dtype`,
-            if not that of `start`; `decayed`, names of the variables whose weights
-            decay; `average`, the decay of averages that are swapped for the variables;
-            `minimized`, if a loss with these gradients is to be minimized.
-
-    Returns:
-        {name: value} of all variables in the end, halves as float32.
-
-    Raises:
-        ValueError: no gradients, an argument that the optimizer refuses.
-        RuntimeError: a constraint and a sparse gradient.
-    """
+    """Applies gradients, step by step, by an optimizer of any name."""
     # --- build
     hyper, options, more = dict(hyper), dict(options), {}
     limits, rates = options.get("limits"), options.get("rates")
@@ -138,24 +117,12 @@ def optimize(optimizer, hyper, start, gradients, options=()):
 
 
 def decayed(step, schedule, options):
-    """The learning rate at a step, by a schedule of any name.
-
-    `step` is an integer tensor of any shape, the rate a float32 tensor like it.
-    """
+    """The learning rate at a step, by a schedule of any name."""
     return getattr(schedules, schedule)(global_step=step, **options)
 
 
 def noisy_rates(steps, place, options):
-    """The rates of `noisy_linear_cosine_decay`, whose op is seeded by its place.
-
-    Args:
-        steps: [n] int array, of the steps to look at, one after the other.
-        place: number of the nodes before the op, which is its seed.
-        options: dict of the arguments of the schedule.
-
-    Returns:
-        {"place": as it is, "rates": list of n float32}.
-    """
+    """The rates of `noisy_linear_cosine_decay`, whose op is seeded by its place."""
     # --- build
     rng = randomness.stream(*randomness.kernel_seeds(7, place))
 
@@ -171,11 +138,7 @@ def noisy_rates(steps, place, options):
 
 
 def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
-    """Draws the initial value of a variable, by an initializer of any name.
-
-    `graph_seed` may be None. Returns an array of this shape and dtype. Raises
-    ValueError or TypeError for an argument that the initializer refuses.
-    """
+    """Draws the initial value of a variable, by an initializer of any name."""
     # --- build
     tf.random.set_seed(randomness.kernel_seeds(graph_seed, op_seed)[0])
     draw = getattr(initializers, initializer)(seed=op_seed, **options)
@@ -185,10 +148,7 @@ def initial(initializer, options, shape, graph_seed, op_seed, dtype="float32"):
 
 
 def numbers(kind, graph_seed, op_seed, sizes):
-    """Draws again and again from one op.
-
-    Returns a list of [size] float32 arrays; `graph_seed` may be None.
-    """
+    """Draws again and again from one op."""
     # --- build
     rng = randomness.stream(*randomness.kernel_seeds(graph_seed, op_seed))
     draw = getattr(rng, kind.replace("random_", ""))
@@ -199,21 +159,22 @@ def numbers(kind, graph_seed, op_seed, sizes):
 def make_reader(cell, loop="unroll", name="reader"):
     """Makes a recurrent network of cells of any name.
 
-    Args:
-        cell: (name, dict of its arguments), such as ("GRUCell", {"num_units": 4});
-            `cell` and `cells` among the arguments are likewise.
-        loop: "unroll", "unroll_in_python", or "unroll_both_ways".
-        name: scope of the variables.
-
-    Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        to the outputs and the last state.
+    Returns a `Reader`; see the class.
     """
     return Reader(cell, loop, name)
 
 
 class Reader(tf.Module):
-    """Cells, and the loop that they are run by."""
+    """Cells of `rnn` by name, and the loop that runs them.
+
+    A call takes x, [batch, time, depth] floats, and optionally lengths, [batch] ints.
+    It returns the outputs and the last state.
+
+    Args:
+        cell: (name of a class of `rnn`, dict of its arguments); see `make_reader`.
+        loop: name of a function of `rnn`.
+        name: scope of the variables.
+    """
 
     def __init__(self, cell, loop, name):
         super().__init__()
@@ -247,10 +208,7 @@ class Reader(tf.Module):
 
 
 def dropped(x, cell, runs):
-    """Runs a network of cells that drop, again and again.
-
-    Returns a list of (outputs, state); x is a [batch, time, depth] float array.
-    """
+    """Runs a network of cells that drop, again and again."""
     # --- build
     tf.random.set_seed(7)
     reader = make_reader(cell)
@@ -261,11 +219,7 @@ def dropped(x, cell, runs):
 
 
 def dropped_by(x, cell, shares):
-    """Runs a network that keeps the share it is fed: of inputs, outputs, states.
-
-    The first run has the first of the shares, a float array, and so on; x is a [batch,
-    time, depth] float array.
-    """
+    """Runs a network that keeps the share it is fed: of inputs, outputs, states."""
     # --- build
     tf.random.set_seed(7)
     cell = make_reader(cell).cells[0]
@@ -285,21 +239,23 @@ def dropped_by(x, cell, shares):
 def make_batch_norm(options, update=True, dtype=None, name="normalized"):
     """Makes a batch normalization.
 
-    Args:
-        options: dict of its arguments, such as {"momentum": 0.9}.
-        update: whether training updates the moving statistics.
-        dtype: name of the dtype to compute in, if not that of the input.
-        name: scope of the variables `batch_normalization/gamma`, and so on.
-
-    Returns:
-        Callable from a [..., channels] float tensor and `training`, a bool, to a tensor
-        of the same shape and dtype.
+    Returns a `Normalized`; see the class.
     """
     return Normalized(options, update, dtype, name)
 
 
 class Normalized(tf.Module):
-    """A batch normalization that computes in a given dtype."""
+    """A batch normalization that computes in a given dtype.
+
+    A call takes x, [..., channels] floats, and `training`, a bool, and returns a tensor
+    of the shape and dtype of x.
+
+    Args:
+        options: dict of the arguments of `BatchNorm`.
+        update: whether training updates the moving statistics.
+        dtype: name of the dtype to compute in, or None for that of the input.
+        name: scope of the variables `batch_normalization/gamma`, and so on.
+    """
 
     def __init__(self, options, update, dtype, name):
         super().__init__()
@@ -313,16 +269,7 @@ class Normalized(tf.Module):
 
 
 def contrib_normalized(batches, options):
-    """Trains a batch normalization of contrib, batch by batch, and looks at it then.
-
-    Args:
-        batches: list of [n, ..., channels] float arrays; n may vary.
-        options: dict of its arguments, such as {"decay": 0.9}.
-
-    Returns:
-        {"outputs": list of the normalized batches, "gradients": list of gradients by
-        the batches, "inferred": the last one by the moving statistics, "variables"}.
-    """
+    """Trains a batch normalization of contrib, batch by batch, and looks at it then."""
     # --- build
     norm = batch_norms.ContribBatchNorm(**options)
     spec = tf.TensorSpec([None, *batches[0].shape[1:]], batches[0].dtype)
@@ -346,26 +293,12 @@ def contrib_normalized(batches, options):
 
 
 def loss(labels, predictions, weights, kind, options):
-    """A loss of any name.
-
-    `kind` is its name, `options` a dict of its other arguments. Returns a scalar; for
-    the reduction "none" the losses.
-    """
+    """A loss of any name."""
     return getattr(losses, kind)(labels, predictions, weights=weights, **options)
 
 
 def streamed(metric, options, batches, more=()):
-    """Streams batches through a metric of any name.
-
-    Args:
-        metric: such as "auc", or "recall_at_thresholds".
-        options: dict of its arguments, but for tensors.
-        batches: list of tuples of arrays, the tensors of a batch; n may vary.
-        more: names of the tensors after the second.
-
-    Returns:
-        List of the values, at first and after each batch.
-    """
+    """Streams batches through a metric of any name."""
     # --- metrics
     name = metric.replace("_at_thresholds", "").title().replace("_", "")
     name = {"Auc": "AUC", "MeanIou": "MeanIoU"}.get(name, name)
@@ -390,18 +323,7 @@ def streamed(metric, options, batches, more=()):
 
 
 def averaged(start, values, decay, counts=None):
-    """Averages variables, which are assigned values in turn.
-
-    Args:
-        start: {name: array}, the variables.
-        values: {name: [n, ...] array}, their values, of some of them.
-        decay: share of the old average that an update keeps, at most.
-        counts: [n] ints, the numbers of updates, or None.
-
-    Returns:
-        ({name in the checkpoint: the value that an evaluation loads} in the end,
-        {name of the variable: name of its average}).
-    """
+    """Averages variables, which are assigned values in turn."""
     # --- build
     variables = {k: tf.Variable(value, name=k) for k, value in start.items()}
     count = None if counts is None else tf.Variable(0, False, dtype=tf.int64)
@@ -427,10 +349,7 @@ def averaged(start, values, decay, counts=None):
 
 
 def averaged_tensor(values, decay, zero_debias=False):
-    """Averages a tensor, such as a loss.
-
-    Returns a list of the averages of [n, ...] values, n of them.
-    """
+    """Averages a tensor, such as a loss."""
     # --- build
     shape, dtype = values.shape[1:], values.dtype
     average = averages.TensorAverage(shape, dtype, decay, zero_debias)
@@ -440,16 +359,7 @@ def averaged_tensor(values, decay, zero_debias=False):
 
 
 def restored(saved, start, assignment=None):
-    """Writes a checkpoint, and restores variables from it by name.
-
-    Args:
-        saved: {name: array}, what is written.
-        start: {name: array}, the variables to restore.
-        assignment: of `init_from_checkpoint`, or None, for all by their names.
-
-    Returns:
-        ({name: value} of the variables, {suffix: bytes of the file as a uint8 array}).
-    """
+    """Writes a checkpoint, and restores variables from it by name."""
     with tempfile.TemporaryDirectory() as folder:
         # --- save
         path = os.path.join(folder, "model.ckpt")

@@ -58,6 +58,13 @@ def variable_of_replicas(value, name):
 
     Read outside of `strategy.run`, it is the mean of all replicas. Without a strategy
     it is like any other that is not trained.
+
+    Args:
+        value: initial value, a float tensor.
+        name: of the variable.
+
+    Returns:
+        A `tf.Variable`.
     """
     return tf.Variable(
         value,
@@ -70,6 +77,10 @@ def variable_of_replicas(value, name):
 
 class ExponentialMovingAverage(tf.Module):
     """`tf.train.ExponentialMovingAverage` of variables.
+
+    The public `tf.train.ExponentialMovingAverage` moves an average of a variable by the
+    same bits. It would make the averages in its first `apply` only, give one whose name
+    is taken "_1", and, being no `tf.Module`, be in no `tf.train.Checkpoint`.
 
     Args:
         decay: share of the old average that an update keeps, at most.

@@ -17,7 +17,7 @@ from v2_eager.numerics.averages import (
     assign_moving_average,
     variable_of_replicas,
 )
-from v2_eager.numerics.norms import ranked, refuse_tensor
+from v2_eager.numerics.norms import in_phase, ranked
 
 __all__ = [
     "BatchNorm",
@@ -85,19 +85,21 @@ class BatchNorm(tf.Module):
 
         Args:
             x: [..., channels] float tensor.
-            training: Python bool: by the moments of x, or by the moving statistics. A
-                `tf.function` that gets it as an argument has a trace for each value.
+            training: bool: by the moments of x, or by the moving statistics. A
+                `tf.function` has a trace for each Python bool; a bool tensor has both
+                in one trace.
 
         Returns:
             Tensor like x.
 
         Raises:
             ValueError: the rank or the number of channels is unknown.
-            TypeError: fused, and float64; `training` is a tensor.
+            TypeError: fused, and float64.
         """
-        refuse_tensor(training, "training")
         x, rank = ranked(x)
         self.build(x.shape[-1], x.dtype)
+        if tf.is_tensor(training):
+            return in_phase(lambda phase: self(x, phase), training)
         # --- normalize
         fused = self.fused and rank == 4
         normalize = self.normalize_fused if fused else self.normalize
@@ -129,6 +131,8 @@ class BatchNorm(tf.Module):
     def normalize_fused(self, x, training):
         """By one kernel, which answers with the unbiased variance."""
         ones, zeros = tf.ones_like(self.moving_mean), tf.zeros_like(self.moving_mean)
+        # The public ones would round otherwise, tf.nn.moments and
+        # tf.nn.batch_normalization, and give the biased variance.
         return tf.raw_ops.FusedBatchNormV3(
             x=x,
             scale=ones if self.gamma is None else self.gamma,
@@ -190,12 +194,13 @@ class ContribBatchNorm(BatchNorm):
 
     def __call__(self, x, is_training=True):
         """Normalizes; see `BatchNorm.__call__`."""
-        refuse_tensor(is_training, "is_training")
         x, rank = ranked(x)
+        self.build(x.shape[-1], x.dtype)
+        if tf.is_tensor(is_training):
+            return in_phase(lambda phase: self(x, phase), is_training)
         flat = self.fused and rank == 2
         if self.collected and not (self.zero_debias or flat):
             return super().__call__(x, is_training)
-        self.build(x.shape[-1], x.dtype)
         # --- normalize
         if flat:
             image = tf.reshape(x, [-1, 1, 1, x.shape[-1]])

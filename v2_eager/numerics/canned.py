@@ -102,18 +102,43 @@ class Head(tf.Module):
 
 
 def column(values):
-    """[n] numbers as [n, 1], in float32."""
+    """Casts numbers to float32, and [n] to [n, 1].
+
+    Args:
+        values: [n] or [n, size] tensor of numbers.
+
+    Returns:
+        float32 tensor of rank 2; a scalar stays one.
+    """
     values = tf.cast(values, tf.float32)
     return values[:, None] if values.shape.rank == 1 else values
 
 
 def refuse_nan(loss):
-    """Raises an InvalidArgumentError: an Estimator stopped at such a loss."""
+    """Raises an InvalidArgumentError: an Estimator stopped at such a loss.
+
+    Args:
+        loss: float scalar.
+
+    Raises:
+        tf.errors.InvalidArgumentError: the loss is NaN.
+    """
     tf.debugging.assert_equal(tf.math.is_nan(loss), False, "NaN loss during training.")
 
 
 def row_weights(weights, logits):
-    """[n, 1] weights of [n, logits_dimension] logits; 1.0 for None."""
+    """The weights of rows as [n, 1] float32; 1.0 for None.
+
+    Args:
+        weights: [n] or [n, 1] numbers, a scalar, or None.
+        logits: [n, logits_dimension] tensor.
+
+    Returns:
+        float32 tensor, [n, 1] or a scalar, or 1.0.
+
+    Raises:
+        tf.errors.InvalidArgumentError: another number of rows.
+    """
     if weights is None:
         return 1.0
     weights = column(weights)
@@ -124,7 +149,15 @@ def row_weights(weights, logits):
 
 
 class ClassHead(Head):
-    """What heads with classes share: numbers for them, or words."""
+    """What heads with classes share: labels as class ids, or as words of a vocabulary.
+
+    Args:
+        classes: number of classes.
+        vocabulary: list of the classes' names, which the labels are, or None for ids.
+        logits_dimension: number of the logits.
+        reduction: of the loss; see `losses.compute_weighted_loss`.
+        **measures: of `Head`.
+    """
 
     def __init__(self, classes, vocabulary, logits_dimension, reduction, **measures):
         super().__init__(logits_dimension, reduction, **measures)
@@ -364,7 +397,13 @@ class DNN(tf.Module):
 
 
 class Baseline(tf.Module):
-    """The same logits for all rows, `baseline/bias`."""
+    """The same logits for all rows, the variable `baseline/bias`, zeros at first.
+
+    A call takes rows, any [n, ...] tensor, and returns float32 [n, units].
+
+    Args:
+        units: number of the logits.
+    """
 
     def __init__(self, units):
         super().__init__()
@@ -458,4 +497,12 @@ class Estimator(tf.Module):
 
 
 def as_numpy(tensors):
+    """Converts a dict of tensors into a dict of arrays.
+
+    Args:
+        tensors: {name: tensor}.
+
+    Returns:
+        {name: array}.
+    """
     return {name: tensor.numpy() for name, tensor in tensors.items()}

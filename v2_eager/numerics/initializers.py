@@ -33,19 +33,49 @@ __all__ = [
 
 
 def random_normal(mean=0.0, stddev=1.0, seed=None, dtype=tf.float32):
-    """`tf.random_normal_initializer`, whose deviation is 0.05 today."""
+    """`tf.random_normal_initializer`, whose deviation is 0.05 today.
+
+    Args:
+        mean: of the normal distribution.
+        stddev: its standard deviation.
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
     return lambda shape, dtype=dtype: draw("normal", shape, mean, stddev, dtype, seed)
 
 
 def random_uniform(minval=0.0, maxval=1.0, seed=None, dtype=tf.float32):
-    """`tf.random_uniform_initializer`, of floats, whose bounds are ±0.05 today."""
+    """`tf.random_uniform_initializer`, of floats, whose bounds are ±0.05 today.
+
+    Args:
+        minval: lower bound.
+        maxval: upper bound, not drawn.
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
     return lambda shape, dtype=dtype: draw(
         "uniform", shape, minval, maxval, dtype, seed
     )
 
 
 def truncated_normal(mean=0.0, stddev=1.0, seed=None, dtype=tf.float32):
-    """`tf.truncated_normal_initializer`: nothing beyond two deviations."""
+    """`tf.truncated_normal_initializer`: nothing beyond two deviations.
+
+    Args:
+        mean: of the normal distribution.
+        stddev: its standard deviation, before it is cut.
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
 
     def initialize(shape, dtype=dtype):
         return draw("truncated_normal", shape, mean, stddev, dtype, seed)
@@ -54,7 +84,18 @@ def truncated_normal(mean=0.0, stddev=1.0, seed=None, dtype=tf.float32):
 
 
 def uniform_unit_scaling(factor=1.0, seed=None, dtype=tf.float32):
-    """`tf.uniform_unit_scaling_initializer`: ±factor * sqrt(3 / size of the input)."""
+    """`tf.uniform_unit_scaling_initializer`: ±factor * sqrt(3 / size of the input).
+
+    The size of the input is the product of all but the last size of the shape.
+
+    Args:
+        factor: that the bounds are multiplied by.
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
 
     def initialize(shape, dtype=dtype):
         limit = math.sqrt(3 / max(math.prod(shape[:-1]), 1)) * factor
@@ -132,39 +173,90 @@ def glorot_uniform(seed=None, dtype=tf.float32):
     """`tf.glorot_uniform_initializer`: what a variable had without an initializer.
 
     Within ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
+
+    Args:
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
     """
     return variance_scaling(1.0, "fan_avg", "uniform", seed, dtype)
 
 
 def glorot_normal(seed=None, dtype=tf.float32):
-    """`tf.glorot_normal_initializer`: a variance of 2 / (fan_in + fan_out)."""
+    """`tf.glorot_normal_initializer`: a variance of 2 / (fan_in + fan_out).
+
+    Args:
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
     return variance_scaling(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
 
 def he_normal(seed=None):
-    """`tf.initializers.he_normal`: a variance of 2 / fan_in (He et al., 2015)."""
+    """`tf.initializers.he_normal`: a variance of 2 / fan_in (He et al., 2015).
+
+    Args:
+        seed: of the op; see `randomness.draw`.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
     return variance_scaling(2.0, "fan_in", "truncated_normal", seed)
 
 
 def he_uniform(seed=None):
-    """`tf.initializers.he_uniform`: within ±sqrt(6 / fan_in)."""
+    """`tf.initializers.he_uniform`: within ±sqrt(6 / fan_in).
+
+    Args:
+        seed: of the op; see `randomness.draw`.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
     return variance_scaling(2.0, "fan_in", "uniform", seed)
 
 
 def lecun_normal(seed=None):
-    """`tf.initializers.lecun_normal`: a variance of 1 / fan_in (LeCun et al., 1998)."""
+    """`tf.initializers.lecun_normal`: a variance of 1 / fan_in (LeCun et al., 1998).
+
+    Args:
+        seed: of the op; see `randomness.draw`.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
     return variance_scaling(1.0, "fan_in", "truncated_normal", seed)
 
 
 def lecun_uniform(seed=None):
-    """`tf.initializers.lecun_uniform`: within ±sqrt(3 / fan_in)."""
+    """`tf.initializers.lecun_uniform`: within ±sqrt(3 / fan_in).
+
+    Args:
+        seed: of the op; see `randomness.draw`.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
     return variance_scaling(1.0, "fan_in", "uniform", seed)
 
 
 def orthogonal(gain=1.0, seed=None, dtype=tf.float32):
     """`tf.orthogonal_initializer`: orthonormal columns, or rows if they are fewer.
 
-    The Q of a random matrix, times `gain`: Saxe et al., 2014. float32 or float64.
+    The Q of a random matrix, times `gain`: Saxe et al., 2014.
+
+    Args:
+        gain: that Q is multiplied by.
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default, float32 or float64.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
 
     Raises:
         ValueError: of the function: a shape of less than two dimensions.
@@ -224,5 +316,13 @@ def contrib_xavier(uniform=True, seed=None, dtype=tf.float32):
 
     Uniform, it is Glorot's. Else a normal distribution of variance 2.6 / (fan_in +
     fan_out), of which the cut at two deviations leaves about 2 / (fan_in + fan_out).
+
+    Args:
+        uniform: whether to draw from a uniform distribution.
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
     """
     return contrib_variance_scaling(1.0, "FAN_AVG", uniform, seed, dtype)

@@ -27,6 +27,9 @@ class Layer(tf.Module):
     The first call makes the variables, or `build`: `weights` by the initializer,
     xavier's by default, `biases` of zeros.
 
+    It is no `keras.layers.Layer`, which has no normalizer; its variables are called
+    `weights` and `biases`.
+
     Args:
         path: scope of the variables.
         units: size of the last axis of the output.
@@ -96,7 +99,11 @@ class Layer(tf.Module):
 
 
 class FullyConnected(Layer):
-    """`tf.contrib.layers.fully_connected`, along the last axis."""
+    """`tf.contrib.layers.fully_connected`, along the last axis.
+
+    A call takes [..., channels] floats of rank 2 or more and returns [..., units]. The
+    Args are those of `Layer`.
+    """
 
     def check_rank(self, rank):
         if rank is None or rank < 2:
@@ -120,11 +127,24 @@ class Image(Layer):
 class Conv2D(Image):
     """`tf.contrib.layers.conv2d`, whose padding was SAME.
 
+    A call takes [batch, height, width, channels] floats and returns [batch, new height,
+    new width, units].
+
+    `keras.layers.Conv2D` pads by "valid" and has no activation by default.
+
     Args:
-        path, units: see `Layer`, as are all others.
+        path: see `Layer`.
+        units: see `Layer`.
         size: [height, width] of the kernel, or a number for both.
-        stride, rate: likewise, the second for the dilation.
+        stride: between outputs, [down, right] or a number for both; 1 where there is a
+            rate.
         padding: "SAME" or "VALID".
+        rate: dilation, [down, right] or a number for both.
+        **others: see `Layer`.
+
+    Raises:
+        ValueError: another padding; in a call: not four dimensions, or unknown
+            channels.
     """
 
     def __init__(self, path, units, size, stride=1, padding="SAME", rate=1, **others):
@@ -147,11 +167,22 @@ class SeparableConv2D(Image):
 
     Its variables are `depthwise_weights` and `pointwise_weights`; `weights` has both.
 
+    `keras.layers.SeparableConv2D` pads by "valid" and has no activation by default, and
+    always mixes.
+
     Args:
-        path, others: see `Layer`.
-        units: likewise; None leaves out the second convolution.
-        size, stride, padding, rate: see `Conv2D`; strides are the same both ways.
-        multiplier: how many channels the first makes of each.
+        path: see `Layer`.
+        units: see `Layer`; None leaves out the second convolution.
+        size: [height, width] of the kernel, or a number for both.
+        stride: between outputs, the same both ways.
+        multiplier: number of channels that the first convolution makes of each.
+        rate: dilation, [down, right] or a number for both.
+        padding: "SAME" or "VALID".
+        **others: see `Layer`.
+
+    Raises:
+        ValueError: another padding; in a call: not four dimensions, or unknown
+            channels.
     """
 
     def __init__(
@@ -186,7 +217,26 @@ class SeparableConv2D(Image):
 
 
 class Conv2DTranspose(Image):
-    """`slim.conv2d_transpose`, which enlarges images; see `Conv2D`."""
+    """`slim.conv2d_transpose`, which enlarges images.
+
+    A call takes [batch, height, width, channels] floats. It returns [batch, height *
+    stride, width * stride, units] with SAME; see `conv2d_transpose` for VALID.
+    `weights` are [*size, units, channels].
+
+    `keras.layers.Conv2DTranspose` pads by "valid" and has no activation by default.
+
+    Args:
+        path: see `Layer`.
+        units: see `Layer`.
+        size: [height, width] of the kernel, or a number for both.
+        stride: [down, right] or a number: how much larger the output is.
+        padding: "SAME" or "VALID".
+        **others: see `Layer`.
+
+    Raises:
+        ValueError: another padding; in a call: not four dimensions, or unknown
+            channels.
+    """
 
     def __init__(self, path, units, size, stride=1, padding="SAME", **others):
         super().__init__(path, units, **others)
@@ -224,11 +274,26 @@ def conv2d_transpose(x, kernel, strides, padding):
 
 
 def pair(size):
-    """[down, right], of a number or of both."""
+    """[down, right], of a number or of both.
+
+    Args:
+        size: an int, or a sequence of two.
+
+    Returns:
+        List of two ints.
+    """
     return [size, size] if isinstance(size, int) else list(size)
 
 
 def checked(padding):
+    """Returns the padding if there is one of this name.
+
+    Args:
+        padding: a string.
+
+    Raises:
+        ValueError: it is not "SAME" or "VALID".
+    """
     if padding not in ("SAME", "VALID"):
         raise ValueError(f"padding must be SAME or VALID, not {padding!r}")
     return padding

@@ -77,9 +77,20 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 
 
 def float32_weights(weights, values):
-    """`weights` in float32; of another rank, they would make a matrix of a vector.
+    """Casts weights to float32; of another rank, they would make a matrix of a vector.
 
-    Where one of the ranks is unknown, it is looked at when it runs.
+    Where one of the ranks is unknown, it is checked when it runs.
+
+    Args:
+        weights: a number, or a tensor of the rank of `values`.
+        values: tensor of losses.
+
+    Returns:
+        float32 tensor.
+
+    Raises:
+        ValueError: another rank than 0 or that of `values`.
+        tf.errors.InvalidArgumentError: the same, of an unknown rank.
     """
     weights = tf.cast(weights, tf.float32)
     ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
@@ -94,19 +105,47 @@ def float32_weights(weights, values):
 
 
 def fitting(weighted, values):
-    """`weighted`, which must have the shape of `values`: weights may not enlarge it."""
+    """Returns weighted losses, which must have the shape of the losses themselves.
+
+    Args:
+        weighted: losses times weights, which may not enlarge them.
+        values: the losses.
+
+    Raises:
+        tf.errors.InvalidArgumentError: another shape.
+    """
     tf.debugging.assert_equal(tf.shape(weighted), tf.shape(values), NOT_FITTING)
     return weighted
 
 
 def number_present(values, weights, axis=None):
-    """How many of `values` have a weight other than 0."""
+    """Counts the values that have a weight other than 0.
+
+    Args:
+        values: float32 tensor.
+        weights: float32 tensor that broadcasts to it.
+        axis: axes to count along, which stay as 1; None for all.
+
+    Returns:
+        float32 tensor.
+    """
     present = tf.cast(tf.not_equal(weights, 0), tf.float32) * tf.ones_like(values)
     return tf.reduce_sum(present, axis, keepdims=axis is not None)
 
 
 def float32_pair(labels, predictions):
-    """Both in float32, as v1 computed whatever it was given, and of one shape."""
+    """Casts both to float32, as TensorFlow 1 did, and checks that their shapes agree.
+
+    Args:
+        labels: tensor of numbers.
+        predictions: tensor of its shape.
+
+    Returns:
+        (labels, predictions).
+
+    Raises:
+        ValueError: shapes that are known to differ.
+    """
     labels = tf.cast(labels, tf.float32)
     predictions = tf.cast(predictions, tf.float32)
     predictions.shape.assert_is_compatible_with(labels.shape)

@@ -53,6 +53,12 @@ class Norm(tf.Module):
 def ranked(x):
     """x as a tensor, and its rank.
 
+    Args:
+        x: tensor, or what can be made one.
+
+    Returns:
+        (tensor, rank).
+
     Raises:
         ValueError: the rank is unknown.
     """
@@ -62,12 +68,23 @@ def ranked(x):
     return x, x.shape.rank
 
 
-def refuse_tensor(value, name):
-    """Raises a TypeError if `value`, such as `is_training`, is a tensor or variable."""
-    if tf.is_tensor(value):
-        raise TypeError(
-            f"{name} is a tensor: pass a Python bool, each value has its own trace"
-        )
+def in_phase(call, phase):
+    """Calls a layer for training or for inference, as a bool or a bool tensor says.
+
+    A tensor puts both into one trace, by `tf.cond`, as `smart_cond` of TensorFlow 1 did
+    for a placeholder.
+
+    Args:
+        call: function of a Python bool, which makes no variables.
+        phase: Python bool, or a bool or integer scalar tensor.
+
+    Returns:
+        What `call` returns.
+    """
+    if not tf.is_tensor(phase):
+        return call(phase)
+    phase = tf.cast(phase, tf.bool)
+    return tf.cond(phase, lambda: call(True), lambda: call(False))
 
 
 class LayerNorm(Norm):
@@ -112,7 +129,21 @@ class LayerNorm(Norm):
 
 
 def layer_normalized(x, axes, beta, gamma):
-    """What `LayerNorm` does, with an offset and a factor, or None."""
+    """Subtracts the mean over axes, and divides by the root of the variance.
+
+        (x - mean) / sqrt(variance + epsilon) * gamma + beta
+
+    with an epsilon of 1e-12, of float16 1e-3.
+
+    Args:
+        x: float tensor.
+        axes: list of the axes to normalize over.
+        beta: offset that broadcasts to x, or None.
+        gamma: factor that broadcasts to x, or None.
+
+    Returns:
+        Tensor like x.
+    """
     mean, variance = tf.nn.moments(x, axes, keepdims=True)
     epsilon = 1e-3 if x.dtype == tf.float16 else 1e-12
     return tf.nn.batch_normalization(x, mean, variance, beta, gamma, epsilon)

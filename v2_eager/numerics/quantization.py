@@ -10,6 +10,7 @@ Follows `quant_ops.py` of 1.15.5's `tensorflow/contrib/quantize/python`.
 import tensorflow as tf
 
 from v2_eager.numerics.averages import assign_debiased_average
+from v2_eager.numerics.norms import in_phase
 
 __all__ = [
     "LastValueQuantize",
@@ -42,13 +43,17 @@ class LastValueQuantize(tf.Module):
 
         Args:
             x: float32 tensor.
-            is_training: whether the range follows x first.
+            is_training: bool or bool tensor, whether the range follows x first.
 
         Returns:
             Tensor like x.
         """
-        if is_training:
-            self.follow(*self.ends(x))
+
+        def follow(training):
+            if training:
+                self.follow(*self.ends(x))
+
+        in_phase(follow, is_training)
         return tf.quantization.fake_quant_with_min_max_vars(
             x, self.low, self.high, self.bits, self.narrow_range
         )
@@ -69,14 +74,15 @@ class LastValueQuantize(tf.Module):
 
 
 class MovingAverageQuantize(LastValueQuantize):
-    """Likewise, between moving averages, as of activations.
+    """Fake-quantizes between moving averages of the ends of x, as of activations.
 
     The averages are debiased: after one step they are the ends of its input, wherever
     they began.
 
     Args:
+        name: see `LastValueQuantize`.
         decay: share of the averages that a step keeps.
-        name, options: see `LastValueQuantize`.
+        **options: see `LastValueQuantize`.
     """
 
     def __init__(self, name, decay=0.999, **options):

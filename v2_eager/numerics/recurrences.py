@@ -42,6 +42,8 @@ class ConvLSTMCell(Cell):
         kernel_shape: list of as many sizes as the maps have dimensions.
         use_bias: whether there is a bias.
         forget_bias: added to the bias of the forget gate, and in no checkpoint.
+        name: what the names of the variables begin with.
+        initializer: see `Cell`.
     """
 
     def __init__(
@@ -115,12 +117,25 @@ def unroll_maps(cell, x, lengths=None, state=None):
 
 
 def swap_time(x):
-    """Swaps the first two axes."""
+    """Swaps the first two axes.
+
+    Args:
+        x: [batch, time, ...] or [time, batch, ...] tensor of known rank.
+    """
     return tf.transpose(x, [1, 0, *range(2, x.shape.rank)])
 
 
 def hold(ended, old, new):
-    """What was, where a sequence has ended; `ended` has the first axes of the maps."""
+    """Takes the old values where a sequence has ended, and the new ones elsewhere.
+
+    Args:
+        ended: bool tensor of the first axes of the others.
+        old: nested structure of tensors.
+        new: nested structure of tensors like it.
+
+    Returns:
+        Nested structure like `new`.
+    """
 
     def chosen(old, new):
         more = [1] * (new.shape.rank - ended.shape.rank)
@@ -139,6 +154,7 @@ class GLSTMCell(LSTMCell):
         num_proj: size of h, if it is not that of c.
         number_of_groups: none sees the inputs and the state of another.
         forget_bias: added to the bias of the forget gate, and in no checkpoint.
+        name: what the names of the variables begin with.
 
     Raises:
         ValueError: sizes, or when it is built a depth, that the groups do not divide.
@@ -200,7 +216,15 @@ class GLSTMCell(LSTMCell):
 class SRUCell(Cell):
     """`tf.contrib.rnn.SRUCell`, of arXiv:1709.02755: its gates see the input alone.
 
-    The output, a gate between the state and the input, is not the state.
+        h = f h + (1 - f) W x
+        output = r tanh(h) + (1 - r) V x
+
+    with f and r the sigmoids of layers of x. The output is not the state.
+
+    Args:
+        num_units: size of the state.
+        name: what the names of the variables begin with.
+        initializer: see `Cell`.
     """
 
     def __init__(self, num_units, name="sru_cell", initializer=None):
@@ -220,12 +244,26 @@ class SRUCell(Cell):
 
 
 def own_weights(shape, dtype):
-    """The first weights of a state by itself."""
+    """Draws the initial weights of a unit's own state, from (-1, 1).
+
+    Args:
+        shape: list of ints.
+        dtype: a float dtype.
+    """
     return tf.random.uniform(shape, -1, 1, dtype)
 
 
 class IndRNNCell(Cell):
-    """`tf.contrib.rnn.IndRNNCell`, of arXiv:1803.04831: a unit sees its own state."""
+    """`tf.contrib.rnn.IndRNNCell`, of arXiv:1803.04831: a unit sees its own state.
+
+        h = activation(W x + u * h + b)
+
+    Args:
+        num_units: size of the state.
+        activation: function.
+        name: what the names of the variables begin with.
+        initializer: of W; see `Cell`.
+    """
 
     def __init__(
         self, num_units, activation=tf.tanh, name="ind_rnn_cell", initializer=None
@@ -246,7 +284,14 @@ class IndRNNCell(Cell):
 
 
 class IndyGRUCell(GRUCell):
-    """`tf.contrib.rnn.IndyGRUCell`: a GRU whose gates, too, see their own state."""
+    """`tf.contrib.rnn.IndyGRUCell`: a GRU whose gates, too, see their own state.
+
+    Args:
+        num_units: size of the state.
+        activation: function, of the candidate.
+        name: what the names of the variables begin with.
+        initializer: of the kernels of the inputs; see `Cell`.
+    """
 
     def __init__(
         self, num_units, activation=tf.tanh, name="indy_gru_cell", initializer=None
@@ -277,7 +322,12 @@ class IndyGRUCell(GRUCell):
 class IndyLSTMCell(BasicLSTMCell):
     """`tf.contrib.rnn.IndyLSTMCell`: an LSTM whose units see their own h and c.
 
-    `forget_bias` is added to the bias of the forget gate, and is in no checkpoint.
+    Args:
+        num_units: size of c and h.
+        forget_bias: added to the bias of the forget gate, and in no checkpoint.
+        activation: function, of the new input and of c.
+        name: what the names of the variables begin with.
+        initializer: of the kernel of the inputs; see `Cell`.
     """
 
     def __init__(
@@ -319,6 +369,8 @@ class PhasedLSTMCell(Cell):
         trainable_ratio_on: whether that is trained.
         period_init_min: the shortest of the first periods.
         period_init_max: the longest.
+        name: what the names of the variables begin with.
+        initializer: of the kernels; see `Cell`.
     """
 
     def __init__(
@@ -392,5 +444,14 @@ class PhasedLSTMCell(Cell):
 
 
 def affine(parts, kernel, bias):
-    """A layer of several inputs, without an activation."""
+    """A layer of several inputs, without an activation.
+
+    Args:
+        parts: list of [batch, …] tensors, which are concatenated.
+        kernel: [sum of their sizes, units] tensor.
+        bias: [units] tensor.
+
+    Returns:
+        [batch, units] tensor.
+    """
     return tf.nn.bias_add(tf.matmul(tf.concat(parts, 1), kernel), bias)

@@ -52,15 +52,23 @@ def named(*owners, scope=""):
 
 
 def refuse_unbuilt(owner):
-    """Raises a ValueError if a module, or one in it, is yet to make its variables."""
+    """Raises a ValueError if a module, or one in it, is yet to make its variables.
+
+    Args:
+        owner: a `tf.Module`.
+
+    Raises:
+        ValueError: names the module's class, and the method that makes its variables.
+    """
     for module in (owner, *owner.submodules):
         if getattr(module, "built", True) is False:
             methods = "build", "create_slots", "create"
-            method = next((m for m in methods if hasattr(module, m)), "build")
+            method = next((m for m in methods if hasattr(module, m)), None)
             name = getattr(module, "path", module.name)
+            ways = f"call its {method}(...), or call" if method else "call"
             raise ValueError(
-                f"{type(module).__name__} {name} has no variables yet: call its "
-                f"{method}(...), or call it once, before its variables are named"
+                f"{type(module).__name__} {name} has no variables yet: {ways} it once, "
+                "before its variables are named"
             )
 
 
@@ -78,6 +86,7 @@ def by_name(path, variables):
         tf.errors.InvalidArgumentError: it holds one of another dtype.
         ValueError: it holds one of another shape.
     """
+    # The public one would read any dtype, tf.train.load_checkpoint, and assign cast it.
     values = tf.raw_ops.RestoreV2(
         prefix=path,
         tensor_names=list(variables),
@@ -102,6 +111,7 @@ def save(path, variables):
         variables: {name: variable, tensor or array}; see `named`.
     """
     names = sorted(variables)  # the order of a Saver: the same bytes
+    # The public one would write paths of objects, tf.train.Checkpoint, and its graph.
     tf.raw_ops.SaveV2(
         prefix=path,
         tensor_names=names,
@@ -123,7 +133,7 @@ def init_from_checkpoint(path, assignment_map, variables):
         ValueError: a variable in an assigned scope is not in the checkpoint or has
             another shape there, or there is no such variable or scope.
     """
-    sources = spelt_out(assignment_map, variables)
+    sources = expand_scopes(assignment_map, variables)
     shapes = dict(tf.train.list_variables(path))
     for source, name in sources.items():
         if source not in shapes:
@@ -133,8 +143,16 @@ def init_from_checkpoint(path, assignment_map, variables):
     by_name(path, {source: variables[name] for source, name in sources.items()})
 
 
-def spelt_out(assignment_map, names):
-    """{name of the checkpoint: name of a variable}, without scopes."""
+def expand_scopes(assignment_map, names):
+    """{name of the checkpoint: name of a variable}, without scopes.
+
+    Args:
+        assignment_map: see `init_from_checkpoint`.
+        names: the names of the variables.
+
+    Raises:
+        ValueError: an entry covers no variable, or is a scope on one side alone.
+    """
     sources = {}
     for source, name in assignment_map.items():
         if not name.endswith("/"):

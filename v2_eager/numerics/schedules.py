@@ -98,7 +98,16 @@ def noisy_linear_cosine_decay(
 
 
 def completed(learning_rate, global_step, decay_steps):
-    """The rate as a tensor, and the steps taken in its dtype, `decay_steps` at most."""
+    """The rate as a tensor, and the steps taken in its dtype, `decay_steps` at most.
+
+    Args:
+        learning_rate: float number or tensor.
+        global_step: int tensor or variable.
+        decay_steps: number of steps.
+
+    Returns:
+        (rate, steps), tensors of one dtype.
+    """
     rate = tf.convert_to_tensor(learning_rate)
     steps = tf.cast(decay_steps, rate.dtype)
     return rate, tf.minimum(tf.cast(global_step, rate.dtype), steps)

@@ -29,12 +29,27 @@ DRAW = initializers.glorot_uniform(seed=1)
 
 
 def make_training_decoder(units, classes, impute_finished=False, name="model"):
-    """Makes a decoder that reads what it should have said: teacher forcing."""
+    """Makes a decoder that reads the targets: teacher forcing.
+
+    Returns a `TrainingDecoder`; see the class.
+    """
     return TrainingDecoder(units, classes, impute_finished, f"{name}/decoder")
 
 
 class TrainingDecoder(tf.Module):
-    """A GRU, a layer, and one function for all sizes."""
+    """Teacher forcing: a GRU reads the targets, a layer makes logits of its outputs.
+
+    A call takes inputs, [batch, time, depth] floats, lengths, [batch] ints, and
+    optionally a state, [batch, units]. It returns a dict of `logits`, `ids`, `state`
+    and `lengths`; see `make_training_decoder`. One function serves all sizes.
+
+    Args:
+        units: size of the GRU's state.
+        classes: number of the logits.
+        impute_finished: whether outputs past the end are zeros, and the state is that
+            of the end.
+        path: scope of the variables `gru_cell/…` and `dense/…`.
+    """
 
     def __init__(self, units, classes, impute_finished, path):
         super().__init__()
@@ -64,12 +79,29 @@ class TrainingDecoder(tf.Module):
 
 
 def make_greedy_decoder(units, classes, start, end, longest=None, name="model"):
-    """Makes a decoder that reads what it said last, until it says that it ends."""
+    """Makes a greedy decoder: each input is the argmax of the previous logits.
+
+    Returns a `GreedyDecoder`; see the class.
+    """
     return GreedyDecoder(units, classes, start, end, longest, name)
 
 
 class GreedyDecoder(tf.Module):
-    """An embedding, a GRU, a layer, and one function for all sizes."""
+    """Greedy decoding: a GRU reads the embedding of the argmax of its previous logits.
+
+    A call takes a state, [batch, units] floats, and returns a dict of `ids`, `logits`,
+    `state` and `lengths`; see `make_greedy_decoder`. The first call makes the
+    embedding. One function serves all sizes.
+
+    Args:
+        units: size of the GRU's state, and of the embedding.
+        classes: number of the logits.
+        start: the id that is read first.
+        end: the id that ends a sequence.
+        longest: the largest number of steps, or None for as many as it takes.
+        name: scope of the variables `embedding`, `decoder/gru_cell/…` and
+            `decoder/dense/…`.
+    """
 
     def __init__(self, units, classes, start, end, longest, name):
         super().__init__()
@@ -103,12 +135,21 @@ class GreedyDecoder(tf.Module):
 
 
 def make_feedback_decoder(units, size, longest, name="model"):
-    """Makes a decoder of numbers, by a helper of its own: it reads what it put out."""
+    """Makes a decoder of numbers, by a helper of its own: it reads what it put out.
+
+    Returns a `FeedbackDecoder`; see the class.
+    """
     return FeedbackDecoder(units, size, longest, f"{name}/decoder")
 
 
 class Feedback(Helper):
-    """Reads what was put out; ends where the first number of it is above 0.5."""
+    """Reads the previous output; a row ends where its first number is above 0.5.
+
+    Args:
+        batch_size: number of rows, an int or an int tensor.
+        size: size of an output.
+        dtype: of the outputs.
+    """
 
     # --- helper
     def __init__(self, batch_size, size, dtype):
@@ -126,7 +167,18 @@ class Feedback(Helper):
 
 
 class FeedbackDecoder(tf.Module):
-    """A GRU, a layer, and one function for all sizes."""
+    """A GRU that reads the numbers that its layer output before.
+
+    A call takes a state, [batch, units] floats. It returns the outputs, [batch, steps,
+    size], zero past the end, and the lengths, [batch] int32. One function serves all
+    sizes.
+
+    Args:
+        units: size of the GRU's state.
+        size: number of outputs of a step.
+        longest: the largest number of steps.
+        path: scope of the variables `gru_cell/…` and `dense/…`.
+    """
 
     # --- decoder
     def __init__(self, units, size, longest, path):
@@ -169,7 +221,7 @@ def sample(weights, state, start, end, longest, runs, temperature=None):
 
 
 def read_some_and_sample(weights, state, ids, lengths, share):
-    """Decodes, and reads at each step what it should have said, or samples that."""
+    """Decodes by scheduled sampling: each step reads the target or a sample."""
     # --- decoder
     tf.random.set_seed(7)
     decoder = Decoder(weights)

@@ -12,7 +12,16 @@ BeamState = collections.namedtuple(
 
 
 class Embedding(tf.Module):
-    """The rows of the classes, made by the first call of `build`."""
+    """The vectors of the classes, a table that the first call of `build` makes.
+
+    `keras.layers.Embedding` calls its table `embeddings` and draws it uniformly.
+
+    Args:
+        classes: number of rows.
+        size: size of a vector.
+        path: scope of the variable `embedding`, [classes, size].
+        initializer: function of shape and dtype.
+    """
 
     rows = None
 

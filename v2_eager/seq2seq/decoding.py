@@ -63,6 +63,8 @@ class BasicDecoder:
 class Dense(tf.Module):
     """`tf.layers.Dense` of a matrix: x W + b, its variables made once.
 
+    A `tf.Module` finds no variables of a `keras.layers.Dense`.
+
     Args:
         units: size of the output.
         use_bias: whether there is b.

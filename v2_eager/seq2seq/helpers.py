@@ -72,7 +72,7 @@ class TrainingHelper(Helper):
 
 
 class GreedyEmbeddingHelper(Helper):
-    """`tf.contrib.seq2seq.GreedyEmbeddingHelper`: reads what was likeliest.
+    """`tf.contrib.seq2seq.GreedyEmbeddingHelper`: reads the embedding of the argmax.
 
     Args:
         embedding: [classes, depth] variable or tensor, or a function of ids.
@@ -100,10 +100,15 @@ class GreedyEmbeddingHelper(Helper):
 
 
 class SampleEmbeddingHelper(GreedyEmbeddingHelper):
-    """`tf.contrib.seq2seq.SampleEmbeddingHelper`: reads what was sampled.
+    """`tf.contrib.seq2seq.SampleEmbeddingHelper`: reads the embedding of a sampled id.
 
-    Takes what `GreedyEmbeddingHelper` takes, what the logits are divided by, and the
-    seed of the op, below that of `tf.random.set_seed`.
+    Args:
+        embedding: see `GreedyEmbeddingHelper`.
+        start_tokens: see `GreedyEmbeddingHelper`.
+        end_token: see `GreedyEmbeddingHelper`.
+        softmax_temperature: a float or a scalar tensor that the logits are divided by,
+            or None.
+        seed: of the op that samples, below that of `tf.random.set_seed`.
     """
 
     def __init__(

@@ -8,7 +8,12 @@ from v2_eager.seq2seq.decoding import BasicDecoder, Dense, dynamic_decode
 
 
 class Decoder(tf.Module):
-    """An embedding, a GRU and a layer, by their weights in v1."""
+    """An embedding, a GRU and a layer, by their weights in TensorFlow 1.
+
+    Args:
+        weights: {name in the checkpoint: array}: "embedding", [classes, units],
+            "decoder/gru_cell/…", "decoder/dense/…".
+    """
 
     def __init__(self, weights):
         super().__init__()
@@ -29,7 +34,15 @@ class Decoder(tf.Module):
 
 
 class Translator(tf.Module):
-    """An encoder and a decoder that looks at its outputs, by their weights in v1."""
+    """An encoder, and a decoder with attention, by their weights in TensorFlow 1.
+
+    A call takes a helper, the source words, [batch, time] ints, their lengths, [batch]
+    ints, and the largest number of steps, or None. It returns the decoder's outputs.
+
+    Args:
+        weights: {name in the checkpoint: array} of all variables; "embedding" is
+            [classes, depth] and "memory_layer/kernel" [units, units].
+    """
 
     def __init__(self, weights):
         super().__init__()

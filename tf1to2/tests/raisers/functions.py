@@ -4,7 +4,8 @@ import numpy as np
 import tensorflow as tf
 
 from tf1to2.tests.raisers import call, logged
-from v2_eager.numerics import batch_norms, restore, rnn
+from v2_eager.contrib_framework import make_centered
+from v2_eager.numerics import restore, rnn
 
 VECTOR = [tf.TensorSpec([None])]
 
@@ -132,13 +133,8 @@ ERRORS = {
     "singleton": call(lambda x: tf.Variable(1.0)),
     "Unable to lift": variable_of_an_argument,
     "Python `bool`": call(python_if, autograph=False),
-    "is_training is a tensor": lambda: batch_norms.ContribBatchNorm()(
-        tf.ones([2, 2]), tf.constant(True)
-    ),
-    "training is a tensor": lambda: batch_norms.BatchNorm()(
-        tf.ones([2, 2]), tf.constant(True)
-    ),
     "has no variables yet": lambda: restore.named(rnn.LSTMCell(2, name="lstm")),
+    "has no variables yet: call it once": lambda: restore.named(make_centered()),
     "Iterating over a symbolic `tf.Tensor`": call(lambda x: list(x), autograph=False),
     "Cannot infer": tf.function(
         tf.unstack, input_signature=VECTOR

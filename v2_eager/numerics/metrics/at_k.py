@@ -43,18 +43,38 @@ class CountsAtK(Metric):
 
 
 def sets_of(labels):
-    """[n, labels] tensor, of [n] labels, too."""
+    """The labels as [n, labels] tensor.
+
+    Args:
+        labels: [n, labels] ints, or [n] for one in each row.
+    """
     labels = tf.convert_to_tensor(labels)
     return labels[:, None] if labels.shape.rank == 1 else labels
 
 
 def highest(predictions, k):
-    """[n, k] int64 tensor, the classes of the k highest scores."""
+    """The classes of the k highest scores.
+
+    Args:
+        predictions: [n, classes] scores.
+        k: number of classes to take.
+
+    Returns:
+        [n, k] int64 tensor, the highest first.
+    """
     return tf.cast(tf.math.top_k(predictions, k).indices, tf.int64)
 
 
 def only(class_id, ids):
-    """The sets in the rows of `ids` without all but one class."""
+    """The sets in the rows of `ids` without all but one class.
+
+    Args:
+        class_id: the class to keep, an int.
+        ids: [n, ids] ints.
+
+    Returns:
+        Sparse tensor, [n, 1] at most.
+    """
     wanted = tf.fill([tf.shape(ids)[0], 1], tf.constant(class_id, ids.dtype))
     return tf.sets.intersection(wanted, ids)
 
@@ -102,7 +122,21 @@ class AveragePrecisionAtK(Metric):
 
 
 def average_precisions(labels, top, num_classes):
-    """Per row: the precisions at each rank where a label is found, over the labels."""
+    """Per row: the precisions at each rank where a label is found, over the labels.
+
+    Args:
+        labels: [n, labels] int64; those below 0 or not below `num_classes` do not
+            count.
+        top: [n, k] int64, as of `highest`.
+        num_classes: number of classes.
+
+    Returns:
+        [n] float64 tensor; NaN for a row without labels.
+
+    Raises:
+        ValueError: another number of rows, where both are known.
+        tf.errors.InvalidArgumentError: another number of rows.
+    """
     labels.shape[:1].assert_is_compatible_with(top.shape[:1])
     rows = tf.shape(labels)[0], tf.shape(top)[0]
     tf.debugging.assert_equal(*rows, "labels are of another number of rows than scores")

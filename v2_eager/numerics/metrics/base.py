@@ -8,6 +8,8 @@ class Metric(tf.Module):
 
     For one of your own, write `update_state`, which calls `add`, and `result`.
 
+    It is no `keras.metrics.Metric`, whose variables no `tf.Module` finds.
+
     Args:
         shapes: {name of a sum: its shape}.
         dtype: of the sums.
@@ -41,7 +43,15 @@ class Metric(tf.Module):
 def aligned(labels, predictions, weights=None):
     """The three without a last dimension of 1 that only one of them has.
 
-    Where a rank is unknown, they are looked at as they come.
+    Where a rank is unknown, they are left as they come.
+
+    Args:
+        labels: tensor.
+        predictions: tensor of its shape, or with one dimension of 1 more or less.
+        weights: tensor of rank 0 or such a shape, or None.
+
+    Returns:
+        (labels, predictions, weights), tensors; weights may be None.
 
     Raises:
         ValueError: labels and predictions do not fit.
@@ -88,7 +98,19 @@ def _surplus(x, other):
 
 
 def broadcast_weights(weights, values, dtype=tf.float32):
-    """Weights like `values`: of its rank and, where not 1, of its sizes."""
+    """Weights like `values`: of its rank and, where not 1, of its sizes.
+
+    Args:
+        weights: number, or tensor of the rank of `values`.
+        values: tensor.
+        dtype: of the result.
+
+    Returns:
+        Tensor of the shape of `values`.
+
+    Raises:
+        ValueError: weights of another rank.
+    """
     weights = tf.cast(weights, dtype)
     if weights.shape.rank != 0 and _surplus(weights, values) not in (0, None):
         shapes = f"{weights.shape} and {values.shape}"

@@ -8,6 +8,9 @@ from v2_eager.numerics.metrics.base import Metric, aligned
 class MeanIoU(Metric):
     """`tf.metrics.mean_iou`: intersection over union of the classes that occur.
 
+    `keras.metrics.MeanIoU` counts in int64, so that weights below 1 are lost, and
+    raises nothing for a number that is no class.
+
     Args:
         num_classes: how many classes there are.
     """

@@ -52,7 +52,11 @@ class Covariance(Metric):
 
 
 class PearsonCorrelation(tf.Module):
-    """`tf.contrib.metrics.streaming_pearson_correlation`, from three covariances."""
+    """`tf.contrib.metrics.streaming_pearson_correlation`, from three covariances.
+
+    `keras.metrics.PearsonCorrelation` is the mean of the correlations of all rows, not
+    the correlation of all values.
+    """
 
     def __init__(self):
         super().__init__()

@@ -6,12 +6,23 @@ from v2_eager.numerics.metrics.decisions import Counts
 
 
 def evenly(number, last):
-    """Thresholds from just below 0 to `last`."""
+    """Thresholds from just below 0 to `last`.
+
+    Args:
+        number: of the thresholds.
+        last: the last threshold; 1 - 1e-7 or 1 + 1e-7.
+
+    Returns:
+        List of floats.
+    """
     return [-1e-7, *(i / (number - 1) for i in range(1, number - 1)), last]
 
 
 class AUC(Counts):
     """`tf.metrics.auc`, the area under a curve.
+
+    `keras.metrics.AUC` adds no 1e-6, so that without a positive it is 0, and its
+    default for a precision-recall curve is the careful interpolation.
 
     Args:
         num_thresholds: how many points approximate the curve, ends included.
@@ -59,9 +70,17 @@ def strip_heights():
 
 
 def interpolated(tp, fp, fn):
-    """Area below precision over recall, between whose points runs no straight line.
+    """Area below the precision-recall curve, by non-linear interpolation.
 
     After Davis and Goadrich, "The relationship between Precision-Recall and ROC".
+
+    Args:
+        tp: [thresholds] float32, the true positives.
+        fp: [thresholds] float32, the false positives.
+        fn: [thresholds] float32, the false negatives.
+
+    Returns:
+        float32 scalar.
     """
     yes, found = tp + fp, tp[:-1] - tp[1:]
     slope = tf.math.divide_no_nan(found, yes[:-1] - yes[1:])
@@ -76,6 +95,13 @@ class SensitivityAtSpecificity(Counts):
     """`tf.metrics.sensitivity_at_specificity`.
 
     Recall at the lowest threshold whose specificity is nearest to the wanted one.
+
+    `keras.metrics.SensitivityAtSpecificity` is the highest one of all thresholds whose
+    specificity is not below the wanted one.
+
+    Args:
+        specificity: the wanted one, from 0 to 1.
+        num_thresholds: number of the evenly spaced thresholds.
     """
 
     def __init__(self, specificity, num_thresholds=200):
@@ -92,6 +118,13 @@ class SpecificityAtSensitivity(Counts):
     """`tf.metrics.specificity_at_sensitivity`.
 
     Specificity at the highest threshold whose recall is nearest to the wanted one.
+
+    `keras.metrics.SpecificityAtSensitivity` is the highest one of all thresholds whose
+    recall is not below the wanted one.
+
+    Args:
+        sensitivity: the wanted recall, from 0 to 1.
+        num_thresholds: number of the evenly spaced thresholds.
     """
 
     def __init__(self, sensitivity, num_thresholds=200):
@@ -107,7 +140,15 @@ class SpecificityAtSensitivity(Counts):
 
 
 def share(value, name):
-    """`value`, or a ValueError if it is not in [0, 1]."""
+    """Returns a number if it is in [0, 1].
+
+    Args:
+        value: a number.
+        name: of the argument, for the message.
+
+    Raises:
+        ValueError: it is not in [0, 1].
+    """
     if not 0 <= value <= 1:
         raise ValueError(f"`{name}` must be in the range [0, 1].")
     return value

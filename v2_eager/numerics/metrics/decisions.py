@@ -54,7 +54,17 @@ class Counts(Metric):
 
 
 def in_unit_interval(scores):
-    """`scores` in float32; raises unless all are in [0, 1]."""
+    """Casts scores to float32; raises unless all are in [0, 1].
+
+    Args:
+        scores: tensor of floats.
+
+    Returns:
+        float32 tensor.
+
+    Raises:
+        tf.errors.InvalidArgumentError: a score below 0 or above 1.
+    """
     message = "predictions must be in [0, 1]"
     tf.debugging.assert_greater_equal(scores, tf.cast(0, scores.dtype), message)
     tf.debugging.assert_less_equal(scores, tf.cast(1, scores.dtype), message)
@@ -62,35 +72,56 @@ def in_unit_interval(scores):
 
 
 class TruePositives(Counts):
-    """`tf.metrics.true_positives`, and `…_at_thresholds`."""
+    """`tf.metrics.true_positives`, and `…_at_thresholds`.
+
+    `keras.metrics.TruePositives` takes scores above its threshold, 0.5 by default, for
+    positive; without `thresholds` this class takes all but 0.
+    """
 
     def result(self):
         return tf.identity(self.sums["tp"])
 
 
 class FalsePositives(Counts):
-    """`tf.metrics.false_positives`, and `…_at_thresholds`."""
+    """`tf.metrics.false_positives`, and `…_at_thresholds`.
+
+    `keras.metrics.FalsePositives` takes scores above its threshold, 0.5 by default, for
+    positive; without `thresholds` this class takes all but 0.
+    """
 
     def result(self):
         return tf.identity(self.sums["fp"])
 
 
 class TrueNegatives(Counts):
-    """`tf.metrics.true_negatives`, and `…_at_thresholds`."""
+    """`tf.metrics.true_negatives`, and `…_at_thresholds`.
+
+    `keras.metrics.TrueNegatives` takes scores above its threshold, 0.5 by default, for
+    positive; without `thresholds` this class takes all but 0.
+    """
 
     def result(self):
         return tf.identity(self.sums["tn"])
 
 
 class FalseNegatives(Counts):
-    """`tf.metrics.false_negatives`, and `…_at_thresholds`."""
+    """`tf.metrics.false_negatives`, and `…_at_thresholds`.
+
+    `keras.metrics.FalseNegatives` takes scores above its threshold, 0.5 by default, for
+    positive; without `thresholds` this class takes all but 0.
+    """
 
     def result(self):
         return tf.identity(self.sums["fn"])
 
 
 class Precision(Counts):
-    """`tf.metrics.precision`, and `…_at_thresholds`, which divides otherwise."""
+    """`tf.metrics.precision`, and `…_at_thresholds`, which divides otherwise.
+
+    `keras.metrics.Precision` takes scores above its threshold, 0.5 by default, for
+    positive; without `thresholds` this class takes all but 0. Keras adds no 1e-7 where
+    it divides.
+    """
 
     def result(self):
         tp, fp = self.sums["tp"], self.sums["fp"]
@@ -100,7 +131,12 @@ class Precision(Counts):
 
 
 class Recall(Counts):
-    """`tf.metrics.recall`, and `…_at_thresholds`, which divides otherwise."""
+    """`tf.metrics.recall`, and `…_at_thresholds`, which divides otherwise.
+
+    `keras.metrics.Recall` takes scores above its threshold, 0.5 by default, for
+    positive; without `thresholds` this class takes all but 0. Keras adds no 1e-7 where
+    it divides.
+    """
 
     def result(self):
         tp, fn = self.sums["tp"], self.sums["fn"]
@@ -110,7 +146,11 @@ class Recall(Counts):
 
 
 class BestF1(Counts):
-    """`tf.contrib.metrics.f1_score`: the highest F1 of evenly spaced thresholds."""
+    """`tf.contrib.metrics.f1_score`: the highest F1 of evenly spaced thresholds.
+
+    Args:
+        num_thresholds: number of the thresholds.
+    """
 
     def __init__(self, num_thresholds=200):
         steps = range(1, num_thresholds - 1)

@@ -6,7 +6,15 @@ from v2_eager.numerics.metrics.base import Metric, aligned, broadcast_weights
 
 
 class Mean(Metric):
-    """`tf.metrics.mean`, the weighted mean of all values: most metrics are this."""
+    """`tf.metrics.mean`, the weighted mean of all values: most metrics are this.
+
+        result = sum(values * weights) / sum(weights)
+
+    `keras.metrics.Mean` has one sum and one count, whatever the shape of the values.
+
+    Args:
+        shape: of the sums; () for a scalar.
+    """
 
     def __init__(self, shape=()):
         super().__init__({"total": shape, "count": shape})
@@ -35,14 +43,22 @@ class Mean(Metric):
 
 
 class MeanTensor(Mean):
-    """`tf.metrics.mean_tensor`: of every element of `shape` apart."""
+    """`tf.metrics.mean_tensor`: the mean of every element over the updates.
+
+    Args:
+        shape: of the values, known.
+    """
 
     def __init__(self, shape):
         super().__init__(shape)
 
 
 class PercentageBelow(Mean):
-    """`tf.metrics.percentage_below`: the share, from 0 to 1, below a threshold."""
+    """`tf.metrics.percentage_below`: the share, from 0 to 1, below a threshold.
+
+    Args:
+        threshold: a number.
+    """
 
     def __init__(self, threshold):
         super().__init__()
@@ -53,7 +69,10 @@ class PercentageBelow(Mean):
 
 
 class Accuracy(Mean):
-    """`tf.metrics.accuracy`: how often predictions are labels, in the labels' dtype."""
+    """`tf.metrics.accuracy`: how often predictions are labels, in the labels' dtype.
+
+    `keras.metrics.Accuracy` casts no predictions: 2.5 is not 2.
+    """
 
     def update_state(self, labels, predictions, weights=None):
         labels, predictions, weights = aligned(labels, predictions, weights)
@@ -62,7 +81,11 @@ class Accuracy(Mean):
 
 
 class MeanAbsoluteError(Mean):
-    """`tf.metrics.mean_absolute_error`."""
+    """`tf.metrics.mean_absolute_error`.
+
+    `keras.metrics.MeanAbsoluteError` averages over the last axis first, so that weights
+    are for rows, not for elements.
+    """
 
     def update_state(self, labels, predictions, weights=None):
         labels, predictions, weights = aligned(labels, predictions, weights)
@@ -70,7 +93,11 @@ class MeanAbsoluteError(Mean):
 
 
 class MeanSquaredError(Mean):
-    """`tf.metrics.mean_squared_error`."""
+    """`tf.metrics.mean_squared_error`.
+
+    `keras.metrics.MeanSquaredError` averages over the last axis first, so that weights
+    are for rows, not for elements.
+    """
 
     def update_state(self, labels, predictions, weights=None):
         labels, predictions, weights = aligned(labels, predictions, weights)
@@ -79,7 +106,10 @@ class MeanSquaredError(Mean):
 
 
 class RootMeanSquaredError(MeanSquaredError):
-    """`tf.metrics.root_mean_squared_error`."""
+    """`tf.metrics.root_mean_squared_error`.
+
+    `keras.metrics.RootMeanSquaredError` rounds float64 to float32 before it subtracts.
+    """
 
     def result(self):
         return tf.sqrt(super().result())
@@ -97,7 +127,13 @@ class MeanRelativeError(Mean):
 
 
 class MeanCosineDistance(Mean):
-    """`tf.metrics.mean_cosine_distance`, of vectors along `dim`, of unit length."""
+    """`tf.metrics.mean_cosine_distance`, of vectors along `dim`, of unit length.
+
+        result = 1 - mean(sum(labels * predictions))
+
+    Args:
+        dim: the axis of the vectors.
+    """
 
     def __init__(self, dim):
         super().__init__()

@@ -6,9 +6,9 @@
 Arguments, defaults, slots' names and errors are those of 1.15.5, whose sources these
 follow (`tensorflow/python/training`, `tensorflow/contrib/opt`). They work eagerly and
 in a `tf.function`, which they do not make trace again. Under a strategy, make the slots
-inside of its scope (`create_slots`), and loss scales, too; sum the gradients yourself
-(`all_reduce`) before they are applied. Variables of a Keras model are given by their
-`value`: `[w.value for w in model.trainable_weights]`.
+(`create_slots`) and loss scales in its scope, and call the step in `strategy.run`: it
+sums the gradients of all replicas, as 1.15.5 and Keras do. Variables of a Keras model
+are given by their `value`: `[w.value for w in model.trainable_weights]`.
 """
 
 from v2_eager.numerics.optimizers.adam import Adam, AdaMax, LazyAdam, Nadam

@@ -16,6 +16,15 @@ class Adam(Optimizer):
     rate = learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t);
     variable -= rate * m / (sqrt(v) + epsilon), the "epsilon hat" of the paper (Kingma
     and Ba, 2015). A sparse gradient moves all rows, looked up or not.
+
+    `keras.optimizers.Adam` has an epsilon of 1e-7 and slots of other names, and rounds
+    after each operation.
+
+    Args:
+        learning_rate, beta1, beta2, epsilon: hyper-parameters, see `Optimizer`.
+        use_locking: whether a step locks the variable against other threads.
+        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        suffix: end of the names of the powers: "_1" for the second Adam of a graph.
     """
 
     kernel = "Adam"
@@ -36,6 +45,7 @@ class Adam(Optimizer):
         super().__init__(
             name,
             [("m", "m", 0), ("v", "v", 0)],
+            {"use_locking": use_locking},
             lr=learning_rate,
             beta1=beta1,
             beta2=beta2,
@@ -47,6 +57,7 @@ class Adam(Optimizer):
 
     def create_slots(self, variables):
         """As `Optimizer.create_slots`; also the powers."""
+        super().create_slots(variables)
         if not self.powers:
             with tf.init_scope(), tf.name_scope(""):
                 self.powers = {
@@ -57,7 +68,7 @@ class Adam(Optimizer):
                     )
                     for beta in self.betas
                 }
-        return super().create_slots(variables)
+        return self
 
     def arguments(self, variable, slots, numbers):
         arguments = super().arguments(variable, slots, numbers)
@@ -111,6 +122,11 @@ class Nadam(Adam):
     variable -= rate * (beta1 * m + (1 - beta1) * gradient) / (sqrt(v) + epsilon), rate,
     m and v being Adam's. A sparse gradient moves the rows that it names, and decays the
     averages of all.
+
+    `keras.optimizers.Nadam` has a momentum that grows with the steps.
+
+    Args:
+        *args, **kwargs: as for `Adam`.
     """
 
     def __init__(self, *args, **kwargs):
@@ -152,6 +168,12 @@ class AdaMax(Adam):
     m = beta1 * m + (1 - beta1) * gradient; v = max(beta2 * v, |gradient|);
     variable -= learning_rate / (1 - beta1 ** t) * m / (v + epsilon): section 7.1 of
     Kingma and Ba, "Adam". A sparse gradient moves the rows that it names, only.
+
+    Args:
+        learning_rate, beta1, beta2, epsilon: hyper-parameters, see `Optimizer`.
+        use_locking: whether a step locks the variable against other threads.
+        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        suffix: end of the name of the power: "_1" for the second Adam of a graph.
     """
 
     kernel = "AdaMax"

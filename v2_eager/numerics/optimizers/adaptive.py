@@ -9,6 +9,14 @@ class Adagrad(Optimizer):
     accumulator += gradient ** 2; variable -= learning_rate * gradient /
     sqrt(accumulator): Duchi, Hazan and Singer, 2011. There is no epsilon.
 
+    `keras.optimizers.Adagrad` adds an epsilon of 1e-7 below the root.
+
+    Args:
+        learning_rate: hyper-parameter, see `Optimizer`.
+        initial_accumulator_value: positive number, what every sum begins at.
+        use_locking: whether a step locks the variable against other threads.
+        name: the slot of `w` is called `w/name`.
+
     Raises:
         ValueError: an initial value that is not positive.
     """
@@ -23,7 +31,12 @@ class Adagrad(Optimizer):
         name="Adagrad",
     ):
         initial = positive(initial_accumulator_value, "initial_accumulator_value")
-        super().__init__(name, [("accumulator", "accum", initial)], lr=learning_rate)
+        super().__init__(
+            name,
+            [("accumulator", "accum", initial)],
+            {"use_locking": use_locking},
+            lr=learning_rate,
+        )
 
 
 class Adadelta(Optimizer):
@@ -33,6 +46,15 @@ class Adadelta(Optimizer):
     step = gradient * sqrt(accum_update + epsilon) / sqrt(accum + epsilon);
     accum_update = rho * accum_update + (1 - rho) * step ** 2;
     variable -= learning_rate * step.
+
+    `keras.optimizers.Adadelta` has an epsilon of 1e-7 and slots of other names, and
+    rounds after each operation.
+
+    Args:
+        learning_rate, rho, epsilon: hyper-parameters, see `Optimizer`. v1's rate of
+            0.001 is a thousandth of the paper's.
+        use_locking: whether a step locks the variable against other threads.
+        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
     """
 
     kernel = "Adadelta"
@@ -46,7 +68,14 @@ class Adadelta(Optimizer):
         name="Adadelta",
     ):
         slots = [("accum", "accum", 0), ("accum_update", "accum_update", 0)]
-        super().__init__(name, slots, lr=learning_rate, rho=rho, epsilon=epsilon)
+        super().__init__(
+            name,
+            slots,
+            {"use_locking": use_locking},
+            lr=learning_rate,
+            rho=rho,
+            epsilon=epsilon,
+        )
 
 
 class RMSProp(Optimizer):
@@ -56,6 +85,13 @@ class RMSProp(Optimizer):
     value + learning_rate * gradient / sqrt(rms + epsilon); variable -= momentum: after
     Tieleman and Hinton. With `centered` there is a slot "mg" between them, the mean of
     the gradients, and mg ** 2 is subtracted below the root.
+
+    Args:
+        learning_rate, decay, momentum, epsilon: hyper-parameters, see `Optimizer`.
+        use_locking: whether a step locks the variable against other threads.
+        centered: whether to divide by the deviation of the gradients, not by the root
+            of their mean square.
+        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
     """
 
     def __init__(
@@ -72,6 +108,7 @@ class RMSProp(Optimizer):
         super().__init__(
             name,
             [("rms", "ms", 1), *mean, ("momentum", "mom", 0)],
+            {"use_locking": use_locking},
             lr=learning_rate,
             rho=decay,
             momentum=momentum,

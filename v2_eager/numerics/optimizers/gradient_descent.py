@@ -6,16 +6,22 @@ from v2_eager.numerics.optimizers.base import Optimizer
 
 
 class GradientDescent(Optimizer):
-    """`tf.train.GradientDescentOptimizer`: variable -= learning_rate * gradient."""
+    """`tf.train.GradientDescentOptimizer`: variable -= learning_rate * gradient.
+
+    A sparse gradient is not summed before: a row that comes twice takes two steps.
+
+    Args:
+        learning_rate: hyper-parameter, see `Optimizer`.
+        use_locking: whether a step locks the variable against other threads.
+        name: not used, for there are no slots.
+    """
 
     kernel = "GradientDescent"
+    gradient = "delta"
 
     def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
-        super().__init__(name, alpha=learning_rate)
-
-    def update(self, variable, slots, gradient, numbers):
-        arguments = self.arguments(variable, slots, numbers)
-        tf.raw_ops.ResourceApplyGradientDescent(delta=gradient, **arguments)
+        options = {"use_locking": use_locking}
+        super().__init__(name, options=options, alpha=learning_rate)
 
     def update_rows(self, variable, slots, gradient, numbers):
         # Not summed before: a row that comes twice is subtracted from twice.
@@ -27,7 +33,14 @@ class Momentum(Optimizer):
     """`tf.train.MomentumOptimizer`, also Nesterov's (slot "momentum").
 
     accumulator = momentum * accumulator + gradient;
-    variable -= learning_rate * accumulator (Nesterov: of the next accumulator).
+    variable -= learning_rate * accumulator. With `use_nesterov`, variable -=
+    learning_rate * (gradient + momentum * accumulator): Sutskever et al., 2013.
+
+    Args:
+        learning_rate, momentum: hyper-parameters, see `Optimizer`.
+        use_locking: whether a step locks the variable against other threads.
+        name: the slot of `w` is called `w/name`.
+        use_nesterov: whether to take Nesterov's step, which looks one step ahead.
     """
 
     kernel = "Momentum"
@@ -43,7 +56,7 @@ class Momentum(Optimizer):
         super().__init__(
             name,
             [("momentum", "accum", 0)],
-            {"use_nesterov": use_nesterov},
+            {"use_locking": use_locking, "use_nesterov": use_nesterov},
             lr=learning_rate,
             momentum=momentum,
         )

@@ -14,6 +14,15 @@ class LARS(Momentum):
     whose name one of `skip_list` is found, or whose gradient is sparse, has plain
     momentum. Follows `tensorflow/contrib/opt/python/training/lars_optimizer.py`.
 
+    Args:
+        learning_rate, momentum: hyper-parameters, see `Optimizer`.
+        weight_decay: number, the weight of the variable beside its gradient.
+        eeta: number, the trust in a layer's rate.
+        epsilon: number, added where trust is divided.
+        name: the slot of `w` is called `w/name`.
+        skip_list: list of parts of names, such as ["bias", "batch_norm"], or None.
+        use_nesterov: as for `Momentum`.
+
     Raises:
         ValueError: a negative momentum or weight decay.
     """

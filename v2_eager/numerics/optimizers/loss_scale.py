@@ -7,6 +7,8 @@ Follows `loss_scale_optimizer.py` and `loss_scale_manager.py` of 1.15.5's
 
 import tensorflow as tf
 
+from v2_eager.numerics.optimizers.base import summed_over_replicas
+
 
 class FixedLossScale(tf.Module):
     """`FixedLossScaleManager`: always the same scale.
@@ -33,7 +35,15 @@ class ExponentialUpdateLossScale(tf.Module):
 
     It is multiplied by `incr_ratio` after `incr_every_n_steps` finite steps in a row,
     unless it becomes infinite, and by `decr_ratio` after `decr_every_n_nan_or_inf`
-    others, in a row or not, but is at least 1. Both counts then begin anew.
+    others, in a row or not, but is at least 1. Both counts then begin at 0 again.
+
+    Args:
+        init_loss_scale: number, the scale at first; float32.
+        incr_every_n_steps: after how many finite steps in a row it goes up.
+        decr_every_n_nan_or_inf: after how many steps with a gradient that is not finite
+            it goes down.
+        incr_ratio: number above 1, by which it is multiplied to go up.
+        decr_ratio: number below 1, by which it is multiplied to go down.
     """
 
     def __init__(
@@ -158,20 +168,31 @@ class LossScale(tf.Module):
     def scaled_down(self, gradient, inverse):
         return gradient * inverse
 
-    def apply_gradients(self, pairs, global_step=None):
+    def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
         """As `Optimizer.apply_gradients`, if all of them are finite.
+
+        In `strategy.run` the sum of all replicas decides: one that is infinite leaves
+        the step out in all of them.
 
         Raises:
             ValueError: a gradient that is None.
         """
         pairs = list(pairs)
+        for gradient, variable in pairs:
+            if gradient is None:
+                name = variable.name
+                raise ValueError(f"{name} has the gradient None: leave it out")
+        if not pairs:
+            raise ValueError("No variables provided.")
         self.create_slots([variable for _, variable in pairs])
+        if aggregate:
+            pairs = summed_over_replicas(pairs)
         finite = tf.reduce_all(
             [tf.reduce_all(tf.math.is_finite(gradient)) for gradient, _ in pairs]
         )
 
         def apply():
-            self.optimizer.apply_gradients(pairs, global_step)
+            self.optimizer.apply_gradients(pairs, global_step, aggregate=False)
             return True
 
         tf.cond(finite, apply, lambda: False)
@@ -196,7 +217,7 @@ class LossScale(tf.Module):
 
 
 class MixedPrecisionLossScale(LossScale):
-    """`tf.train.experimental.MixedPrecisionLossScaleOptimizer`: likewise.
+    """`tf.train.experimental.MixedPrecisionLossScaleOptimizer`: see `LossScale`.
 
         optimizer = MixedPrecisionLossScale(Adam(0.001), DynamicLossScale())
 
@@ -215,10 +236,12 @@ class MixedPrecisionLossScale(LossScale):
             )
         return gradient * inverse
 
-    def apply_gradients(self, pairs, global_step=None):
+    def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
         """As `Optimizer.apply_gradients`, if all are finite or the scale is fixed."""
-        if isinstance(self.manager, FixedLossScale):
-            return self.optimizer.apply_gradients(pairs, global_step)
-        return super().apply_gradients(
-            [pair for pair in pairs if pair[0] is not None], global_step
-        )
+        pairs = list(pairs)
+        given = [pair for pair in pairs if pair[0] is not None]
+        if isinstance(self.manager, FixedLossScale) or not given:
+            return self.optimizer.apply_gradients(
+                pairs, global_step, aggregate=aggregate
+            )
+        return super().apply_gradients(given, global_step, aggregate=aggregate)

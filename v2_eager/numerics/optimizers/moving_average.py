@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from v2_eager.numerics.averages import ExponentialMovingAverage
+from v2_eager.numerics.optimizers.base import refuse_in_replica
 
 
 class MovingAverage(tf.Module):
@@ -43,18 +44,20 @@ class MovingAverage(tf.Module):
         """As `Optimizer.differentiate`."""
         return self.optimizer.differentiate(loss, variables, grad_loss)
 
-    def apply_gradients(self, pairs, global_step=None):
+    def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
         """As `Optimizer.apply_gradients`, then averages what has a gradient."""
         pairs = list(pairs)
         trained = [variable for gradient, variable in pairs if gradient is not None]
         self.create_slots(trained)
-        self.optimizer.apply_gradients(pairs, global_step)
+        self.optimizer.apply_gradients(pairs, global_step, aggregate=aggregate)
         self.averages.apply(trained)
 
     def create_slots(self, variables):
         """As `Optimizer.create_slots`; also the averages, at the variables' values."""
         variables = list(variables)
         self.optimizer.create_slots(variables)
+        if any(self.averages.average(variable) is None for variable in variables):
+            refuse_in_replica("averages", "create_slots")
         self.averages.create(variables)
         return self
 

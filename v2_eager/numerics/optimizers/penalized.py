@@ -10,10 +10,20 @@ class AdagradDA(Optimizer):
 
     Slots "gradient_accumulator", the sum of gradients, and
     "gradient_squared_accumulator"; `global_step` is the variable that counts the steps,
-    which the one who steps adds to: t is one more. variable = -learning_rate *
+    to which the caller adds 1 after each: t is one more. variable = -learning_rate *
     shrunk(sum, l1 * t) / (l2 * t * learning_rate + sqrt(sum of squares)), shrunk(x, y)
     being sign(x) * max(|x| - y, 0): Duchi, Hazan and Singer, 2011. v1 had no kernel of
     16 bits.
+
+    Args:
+        learning_rate: hyper-parameter, see `Optimizer`.
+        global_step: integer variable, the number of steps before this one.
+        initial_gradient_squared_accumulator_value: positive number, what the sums of
+            squares begin at.
+        l1_regularization_strength, l2_regularization_strength: hyper-parameters, l1 and
+            l2 of the formula.
+        use_locking: whether a step locks the variable against other threads.
+        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
 
     Raises:
         ValueError: an initial value that is not positive.
@@ -40,6 +50,7 @@ class AdagradDA(Optimizer):
                 ("gradient_accumulator", "gradient_accumulator", 0),
                 (squares, squares, initial),
             ],
+            {"use_locking": use_locking},
             lr=learning_rate,
             l1=l1_regularization_strength,
             l2=l2_regularization_strength,
@@ -60,6 +71,19 @@ class Ftrl(Optimizer):
     variable = (sign(linear) * l1 - linear) / (accum ** p / learning_rate + 2 * l2)
     where |linear| > l1, else 0. l2 shrinkage adds 2 * shrinkage * variable to the
     gradient in the second line.
+
+    `keras.optimizers.Ftrl` has slots of other names, and rounds after each operation.
+
+    Args:
+        learning_rate: hyper-parameter, see `Optimizer`.
+        learning_rate_power: number, 0 or less; 0 for a rate that does not fall.
+        initial_accumulator_value: number, 0 or more, what `accum` begins at.
+        l1_regularization_strength, l2_regularization_strength: numbers, 0 or more, l1
+            and l2 of the formula.
+        use_locking: whether a step locks the variable against other threads.
+        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        accum_name, linear_name: what the two slots are named after instead, or None.
+        l2_shrinkage_regularization_strength: number, 0 or more, the shrinkage.
 
     Raises:
         ValueError: a negative strength or initial value, a positive power.
@@ -108,6 +132,7 @@ class Ftrl(Optimizer):
                 ("accum", "accum", initial_accumulator_value, accum_name or name),
                 ("linear", "linear", 0, linear_name or name),
             ],
+            {"use_locking": use_locking},
             **hyper,
         )
 
@@ -118,9 +143,17 @@ class ProximalGradientDescent(Optimizer):
     x = variable - learning_rate * gradient; variable = sign(x) * max(|x| -
     learning_rate * l1, 0) / (1 + learning_rate * l2): Duchi and Singer, 2009. v1 took a
     Python rate for float32 variables only.
+
+    Args:
+        learning_rate: hyper-parameter, see `Optimizer`.
+        l1_regularization_strength, l2_regularization_strength: hyper-parameters, l1 and
+            l2 of the formula.
+        use_locking: whether a step locks the variable against other threads.
+        name: not used, for there are no slots.
     """
 
     kernel = "ProximalGradientDescent"
+    gradient = "delta"
 
     def __init__(
         self,
@@ -132,14 +165,11 @@ class ProximalGradientDescent(Optimizer):
     ):
         super().__init__(
             name,
+            options={"use_locking": use_locking},
             alpha=learning_rate,
             l1=l1_regularization_strength,
             l2=l2_regularization_strength,
         )
-
-    def update(self, variable, slots, gradient, numbers):
-        arguments = self.arguments(variable, slots, numbers)
-        tf.raw_ops.ResourceApplyProximalGradientDescent(delta=gradient, **arguments)
 
 
 class ProximalAdagrad(Optimizer):
@@ -147,6 +177,14 @@ class ProximalAdagrad(Optimizer):
 
     As `ProximalGradientDescent`, the rate divided by sqrt(accumulator), the sum of the
     squared gradients.
+
+    Args:
+        learning_rate: hyper-parameter, see `Optimizer`.
+        initial_accumulator_value: positive number, what every sum of squares begins at.
+        l1_regularization_strength, l2_regularization_strength: as for
+            `ProximalGradientDescent`.
+        use_locking: whether a step locks the variable against other threads.
+        name: the slot of `w` is called `w/name`.
 
     Raises:
         ValueError: an initial value that is not positive.
@@ -167,6 +205,7 @@ class ProximalAdagrad(Optimizer):
         super().__init__(
             name,
             [("accumulator", "accum", initial)],
+            {"use_locking": use_locking},
             lr=learning_rate,
             l1=l1_regularization_strength,
             l2=l2_regularization_strength,

@@ -35,10 +35,12 @@ class DecoupledWeightDecay:
         """As `Optimizer.minimize`. 1.15.5 forgot its `decay_var_list`: all decay."""
         return super().minimize(loss, variables, global_step, grad_loss)
 
-    def apply_gradients(self, pairs, global_step=None, decay_var_list=None):
+    def apply_gradients(
+        self, pairs, global_step=None, decay_var_list=None, *, aggregate=True
+    ):
         """As `Optimizer.apply_gradients`; `decay_var_list` decays, or all for None."""
         self.decayed = {v.ref() for v in decay_var_list} if decay_var_list else None
-        super().apply_gradients(pairs, global_step)
+        super().apply_gradients(pairs, global_step, aggregate=aggregate)
 
     def decays(self, variable):
         """Whether a variable decays in the current step."""
@@ -60,7 +62,14 @@ class DecoupledWeightDecay:
 
 
 class AdamW(DecoupledWeightDecay, Adam):
-    """`tf.contrib.opt.AdamWOptimizer`: Adam, its variables decayed before each step."""
+    """`tf.contrib.opt.AdamWOptimizer`: Adam, its variables decayed before each step.
+
+    `keras.optimizers.AdamW` multiplies the decay by the learning rate.
+
+    Args:
+        weight_decay: as for `DecoupledWeightDecay`.
+        learning_rate, beta1, beta2, epsilon, use_locking, name, suffix: as for `Adam`.
+    """
 
     def __init__(
         self,
@@ -79,7 +88,12 @@ class AdamW(DecoupledWeightDecay, Adam):
 
 
 class MomentumW(DecoupledWeightDecay, Momentum):
-    """`tf.contrib.opt.MomentumWOptimizer`: momentum, decayed before each step."""
+    """`tf.contrib.opt.MomentumWOptimizer`: momentum, decayed before each step.
+
+    Args:
+        weight_decay: as for `DecoupledWeightDecay`.
+        learning_rate, momentum, use_locking, name, use_nesterov: as for `Momentum`.
+    """
 
     def __init__(
         self,

@@ -12,18 +12,18 @@ LSTMStateTuple = collections.namedtuple("LSTMStateTuple", ["c", "h"])
 class Cell(tf.Module):
     """What the cells share: a size, variables under the names of v1, a step.
 
-    For one of your own, write `make_variables(depth, dtype)` and `__call__`.
+    A call takes x, [batch, depth], and a state, and returns the output, [batch,
+    output_size], and the new state. For a cell of one's own, write
+    `make_variables(depth, dtype)` and `__call__`.
+
+    Args:
+        num_units: size of the state.
+        name: what the names of the variables begin with.
+        initializer: of the kernels, a function of shape and dtype; None for v1's
+            default, `glorot_uniform`.
     """
 
     def __init__(self, num_units, name, initializer=None):
-        """Makes no variables yet.
-
-        Args:
-            num_units: size of the state.
-            name: what the names of the variables begin with.
-            initializer: of the kernels, a function of shape and dtype; None for v1's
-                default, `glorot_uniform`.
-        """
         super().__init__()
         self.num_units = self.output_size = num_units
         self.path, self.initializer = name, initializer or glorot_uniform()
@@ -55,22 +55,57 @@ class Cell(tf.Module):
 
 
 def affine(x, kernel, bias):
-    """A layer without an activation: x of [batch, depth]."""
+    """A layer without an activation.
+
+    Args:
+        x: [batch, depth] tensor.
+        kernel: [depth, units] tensor.
+        bias: [units] tensor.
+
+    Returns:
+        [batch, units] tensor.
+    """
     return tf.nn.bias_add(tf.matmul(x, kernel), bias)
 
 
 def product(x, state, kernel, bias):
-    """One product with the input and the state, as the kernels were stored."""
+    """One product with the input and the state, as the kernels were stored.
+
+    Args:
+        x: [batch, depth] tensor.
+        state: [batch, size] tensor.
+        kernel: [depth + size, units] tensor.
+        bias: [units] tensor.
+
+    Returns:
+        [batch, units] tensor.
+    """
     return affine(tf.concat([x, state], 1), kernel, bias)
 
 
 def dropped(x, keep, seed):
-    """What `tf.nn.dropout(x, keep)` of v1 left: a product, whose zeros have signs."""
+    """What `tf.nn.dropout(x, keep)` of v1 left: a product, whose zeros have signs.
+
+    Args:
+        x: float tensor.
+        keep: share to keep, a number or a scalar tensor.
+        seed: of the op, below that of `tf.random.set_seed`.
+
+    Returns:
+        Tensor like x.
+    """
     return x * tf.nn.dropout(tf.ones_like(x), 1 - keep, seed=seed)
 
 
 class BasicRNNCell(Cell):
-    """`tf.nn.rnn_cell.BasicRNNCell`: activation(W [x, state] + b)."""
+    """`tf.nn.rnn_cell.BasicRNNCell`: activation(W [x, state] + b).
+
+    Args:
+        num_units: size of the state, which is the output.
+        activation: function.
+        name: scope of the variables `kernel` and `bias`.
+        initializer: of the kernel; see `Cell`.
+    """
 
     def __init__(
         self, num_units, activation=tf.tanh, name="basic_rnn_cell", initializer=None
@@ -91,7 +126,18 @@ class BasicRNNCell(Cell):
 class BasicLSTMCell(Cell):
     """`tf.nn.rnn_cell.BasicLSTMCell`, its gates in the order i, j, f, o.
 
-    `forget_bias` is added to the bias of the forget gate, and is in no checkpoint.
+        c = c * sigmoid(f + forget_bias) + sigmoid(i) * activation(j)
+        h = activation(c) * sigmoid(o)
+
+    The state is an `LSTMStateTuple` (c, h), the output h.
+
+    Args:
+        num_units: size of c and h.
+        forget_bias: added to the bias of the forget gate, and in no checkpoint.
+        activation: function, of j and of c.
+        name: scope of the variables `kernel`, [depth + num_units, 4 * num_units], and
+            `bias`.
+        initializer: of the kernel; see `Cell`.
     """
 
     def __init__(
@@ -125,14 +171,22 @@ class BasicLSTMCell(Cell):
 
 
 class LSTMCell(BasicLSTMCell):
-    """`tf.nn.rnn_cell.LSTMCell`, with what else there was.
+    """`tf.nn.rnn_cell.LSTMCell`: peepholes, projection and clipping as options.
+
+    `keras.layers.LSTMCell` has neither peepholes nor a projection, orders its gates
+    otherwise, and has two kernels.
 
     Args:
         num_units: size of c.
         use_peepholes: whether the gates see c, too.
         cell_clip: the largest magnitude of c, or None.
+        initializer: of the kernels and the peepholes; see `Cell`.
         num_proj: size of h and of the outputs, if it is not `num_units`.
         proj_clip: the largest magnitude of a projected h, or None.
+        forget_bias: added to the bias of the forget gate, and in no checkpoint.
+        activation: function, of the new input and of c.
+        name: scope of the variables `kernel`, `bias`, `w_f_diag`, `w_i_diag`,
+            `w_o_diag` and `projection/kernel`.
     """
 
     def __init__(
@@ -189,8 +243,19 @@ class LSTMCell(BasicLSTMCell):
 class GRUCell(Cell):
     """`tf.nn.rnn_cell.GRUCell`, which resets before the product.
 
-    That is `reset_after=False` of Keras. `bias_initializer` None is v1's: the gates'
-    biases begin at one, so that little is reset and updated, the candidate's at zero.
+    That is `reset_after=False` of Keras. The state is the output.
+
+    `keras.layers.GRUCell` resets after the product by default.
+
+    Args:
+        num_units: size of the state.
+        activation: function, of the candidate.
+        initializer: of the kernels; see `Cell`.
+        bias_initializer: function of shape and dtype for both biases; None is v1's: the
+            gates' biases begin at one, so that little is reset and updated, the
+            candidate's at zero.
+        name: scope of the variables `gates/kernel`, `gates/bias`, `candidate/kernel`
+            and `candidate/bias`.
     """
 
     names = "gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias"

@@ -25,6 +25,8 @@ class LSTMBlockCell(LSTMCell):
         forget_bias: added to the bias of the forget gate, and in no checkpoint.
         cell_clip: the largest magnitude of c; None, 0 and less are no limit.
         use_peephole: whether the gates see c, too.
+        name: what the names of the variables begin with.
+        initializer: see `Cell`.
     """
 
     def __init__(
@@ -45,7 +47,13 @@ class LSTMBlockCell(LSTMCell):
 
 
 class GRUBlockCellV2(GRUCell):
-    """`tf.contrib.rnn.GRUBlockCellV2`, in any float dtype: a `GRUCell` by its names."""
+    """`tf.contrib.rnn.GRUBlockCellV2`, in any float dtype: a `GRUCell` by its names.
+
+    Args:
+        num_units: size of the state.
+        name: what the names of the variables begin with.
+        initializer: of the kernels; see `Cell`.
+    """
 
     def __init__(self, num_units, name="gru_cell", initializer=None):
         super().__init__(num_units, name=name, initializer=initializer)
@@ -69,6 +77,8 @@ class LayerNormBasicLSTMCell(BasicLSTMCell):
         norm_shift: initial beta.
         dropout_keep_prob: share to keep of what is let in: a number, or a tensor.
         dropout_prob_seed: of the op that drops, below that of `tf.random.set_seed`.
+        name: what the names of the variables begin with.
+        initializer: see `Cell`.
     """
 
     def __init__(
@@ -145,6 +155,7 @@ class CoupledInputForgetGateLSTMCell(LayerNormBasicLSTMCell):
         layer_norm: whether it normalizes the gates, what is let in, and the new c.
         norm_gain: initial gamma.
         norm_shift: initial beta.
+        name: what the names of the variables begin with.
     """
 
     def __init__(
@@ -207,6 +218,8 @@ class NASCell(Cell):
         num_units: size of c.
         num_proj: size of h and of the outputs, if it is not `num_units`.
         use_bias: whether what comes from h gets a bias.
+        name: what the names of the variables begin with.
+        initializer: see `Cell`.
     """
 
     def __init__(
@@ -256,7 +269,14 @@ class NASCell(Cell):
 class UGRNNCell(Cell):
     """`tf.contrib.rnn.UGRNNCell`, of arXiv:1611.09913: one gate, to keep or to renew.
 
-    `forget_bias` is added to the gate, and is in no checkpoint.
+        h = g h + (1 - g) activation(s), g = sigmoid(gate + forget_bias)
+
+    Args:
+        num_units: size of the state, which is the output.
+        initializer: of the kernel; see `Cell`.
+        forget_bias: added to the gate, and in no checkpoint.
+        activation: function.
+        name: what the names of the variables begin with.
     """
 
     def __init__(
@@ -294,6 +314,7 @@ class IntersectionRNNCell(Cell):
         initializer: of the kernels.
         forget_bias: added to both gates, and in no checkpoint.
         y_activation: of what is handed on in depth.
+        name: what the names of the variables begin with.
 
     Raises:
         ValueError: when it is built: inputs of another size, and no projection.
@@ -339,7 +360,13 @@ class IntersectionRNNCell(Cell):
 
 
 class CudnnCompatibleLSTMCell(LSTMBlockCell):
-    """`tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell`: its forget bias is 0."""
+    """`tf.contrib.cudnn_rnn.CudnnCompatibleLSTMCell`: its forget bias is 0.
+
+    Args:
+        num_units: size of c and h.
+        name: what the names of the variables begin with.
+        initializer: of the kernel; see `Cell`.
+    """
 
     def __init__(self, num_units, name="cudnn_compatible_lstm_cell", initializer=None):
         super().__init__(num_units, 0.0, name=name, initializer=initializer)
@@ -349,6 +376,11 @@ class CudnnCompatibleGRUCell(GRUCell):
     """`tf.contrib.cudnn_rnn.CudnnCompatibleGRUCell`, which resets after the product.
 
     That is `reset_after=True` of Keras.
+
+    Args:
+        num_units: size of the state.
+        name: what the names of the variables begin with.
+        initializer: of the kernels; see `Cell`.
     """
 
     def __init__(self, num_units, name="cudnn_compatible_gru_cell", initializer=None):

@@ -10,6 +10,13 @@ class Wrapper(Cell):
 
     v1 named the variables of the inner cell below those of its wrapper, but for
     `HighwayWrapper`: name it so.
+
+    It is no `keras.layers.Wrapper`, which is a layer around a layer.
+
+    Args:
+        cell: the inner cell.
+        name: what the names of the variables begin with.
+        initializer: of the kernels; see `Cell`.
     """
 
     def __init__(self, cell, name, initializer=None):
@@ -39,6 +46,8 @@ class AttentionCellWrapper(Wrapper):
         attn_size: of the outputs, if it is not that of the cell.
         attn_vec_size: of the layer that scores, if it is not `attn_size`.
         input_size: of what the cell reads, if it is not that of the inputs.
+        name: what the names of the variables begin with.
+        initializer: of the kernels; see `Cell`.
 
     Raises:
         ValueError: a window without outputs.
@@ -115,6 +124,8 @@ class HighwayWrapper(Wrapper):
         cell: the cell, whose outputs are as deep as its inputs.
         couple_carry_transform_gates: whether what is not carried is transformed.
         carry_bias_init: initial bias of the gate; of the other one it is the negative.
+        name: what the names of the variables begin with.
+        initializer: of the kernels; see `Cell`.
     """
 
     def __init__(
@@ -157,6 +168,8 @@ class InputProjectionWrapper(Wrapper):
         cell: the cell.
         num_proj: units of the layer.
         activation: of the layer, or None.
+        name: what the names of the variables begin with.
+        initializer: of the kernel; see `Cell`.
     """
 
     def __init__(
@@ -190,6 +203,8 @@ class OutputProjectionWrapper(Wrapper):
         cell: the cell.
         output_size: units of the layer.
         activation: of the layer, or None.
+        name: what the names of the variables begin with.
+        initializer: of the kernel; see `Cell`.
 
     Raises:
         ValueError: no units.
@@ -229,6 +244,7 @@ class EmbeddingWrapper(Wrapper):
         embedding_classes: how many words there are.
         embedding_size: of their vectors.
         initializer: of the vectors; None for v1's default, uniform of variance 1.
+        name: what the names of the variables begin with.
 
     Raises:
         ValueError: no words, or vectors of no size.
@@ -262,5 +278,10 @@ class EmbeddingWrapper(Wrapper):
 
 
 def uniform(shape, dtype):
-    """Draws from (-√3, √3), of which the variance is 1."""
+    """Draws from (-√3, √3), of which the variance is 1.
+
+    Args:
+        shape: list of ints.
+        dtype: a float dtype.
+    """
     return tf.random.uniform(shape, -(3**0.5), 3**0.5, dtype)

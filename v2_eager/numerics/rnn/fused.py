@@ -13,7 +13,12 @@ class LSTMBlockFusedCell(tf.Module):
     It reads on past the ends, and multiplies what it found there by zero: NaN stays.
 
     Args:
-        num_units, forget_bias, cell_clip, use_peephole: as of `LSTMBlockCell`.
+        num_units: size of c and h.
+        forget_bias: added to the bias of the forget gate, and in no checkpoint.
+        cell_clip: the largest magnitude of c; None, 0 and less are no limit.
+        use_peephole: whether the gates see c, too.
+        name: what the names of the variables begin with.
+        initializer: of the kernels; see `Cell`.
     """
 
     def __init__(

@@ -10,7 +10,13 @@ GridHalf = collections.namedtuple("GridHalf", ["kernel", "bias", "peepholes"])
 
 
 def banded(x, size, skip):
-    """The bands of a spectrum: [batch, depth] → list of [batch, size]."""
+    """The bands of a spectrum: [batch, depth] → list of [batch, size].
+
+    Args:
+        x: [batch, depth] tensor of known depth.
+        size: size of a band.
+        skip: how far the next band is.
+    """
     starts = range(0, x.shape[1] - size + 1, skip)
     return [x[:, start : start + size] for start in starts]
 
@@ -29,6 +35,8 @@ class TimeFreqLSTMCell(LSTMCell):
         forget_bias: added to the bias of the forget gate, and in no checkpoint.
         feature_size: how many numbers a band has.
         frequency_skip: how far the next band is.
+        name: what the names of the variables begin with.
+        initializer: of the kernels; see `Cell`.
     """
 
     def __init__(
@@ -98,6 +106,8 @@ class GridLSTMCell(Cell):
             None for one block.
         end_freqindex_list: where they end.
         couple_input_forget_gates: whether a forget gate is 1 less the input gate.
+        name: what the names of the variables begin with.
+        initializer: of the kernels; see `Cell`.
 
     Raises:
         ValueError: no `num_frequency_blocks`, or when it is built other numbers than

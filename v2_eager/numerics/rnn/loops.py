@@ -71,7 +71,20 @@ def take_steps(step, x, state, size, dtype, end=None):
 
 
 def unroll_in_python(cell, x, lengths=None, state=None):
-    """What `tf.nn.static_rnn` did: as `unroll`, but a list of outputs, and no loop."""
+    """What `tf.nn.static_rnn` did: as `unroll`, but a list of outputs, and no loop.
+
+    Args:
+        cell: see the module.
+        x: [batch, time, depth] tensor of known time.
+        lengths: [batch] int tensor, or None where all sequences fill the time.
+        state: where to begin, or None for zeros.
+
+    Returns:
+        (list of outputs, each [batch, output_size]; state of the end).
+
+    Raises:
+        ValueError: as of `unroll`, or an unknown time.
+    """
     x = of_rank_3(x)
     inputs = tf.unstack(x, axis=1)
     state, lengths = prepare(cell, x, lengths, state, batch_axis=0)
@@ -106,7 +119,16 @@ def unroll_both_ways(forward, backward, x, lengths=None, states=(None, None)):
 
 
 def reverse(x, lengths, time_axis=1):
-    """Reverses what has been read, and not the zeros behind it."""
+    """Reverses what has been read, and not the zeros behind it.
+
+    Args:
+        x: [batch, time, …] tensor, or [time, batch, …].
+        lengths: [batch] int tensor, or None to reverse all.
+        time_axis: 1 or 0.
+
+    Returns:
+        Tensor like x.
+    """
     if lengths is None:
         return tf.reverse(x, [time_axis])
     return tf.reverse_sequence(x, lengths, time_axis, batch_axis=1 - time_axis)
@@ -115,7 +137,15 @@ def reverse(x, lengths, time_axis=1):
 def unroll_both_ways_in_python(forward, backward, x, lengths=None, states=(None, None)):
     """What `tf.nn.static_bidirectional_rnn` did: as `unroll_both_ways`, without a loop.
 
-    Returns (list of outputs, each [batch, the sizes of both]; last state of each way).
+    Args:
+        forward: the cell that reads from the beginning.
+        backward: the cell that reads every sequence from its own end.
+        x: [batch, time, depth] float tensor of known time.
+        lengths: [batch] int tensor, or None where all sequences fill the time.
+        states: where the two begin, or None for zeros.
+
+    Returns:
+        (list of outputs, each [batch, the sizes of both]; last state of each way).
     """
     x = of_rank_3(x)
     outputs, state = unroll_in_python(forward, x, lengths, states[0])
@@ -155,7 +185,14 @@ def unroll_stack_both_ways(forward, backward, x, lengths=None, states=None):
 
 
 def of_rank_3(x):
-    """x as a tensor, unless it has not three dimensions."""
+    """x as a tensor, which must have three dimensions.
+
+    Args:
+        x: tensor, or what can be made one.
+
+    Raises:
+        ValueError: another rank.
+    """
     x = tf.convert_to_tensor(x)
     if x.shape.rank != 3:
         raise ValueError(f"Shape must be rank 3 but is rank {x.shape.rank}")
@@ -163,7 +200,23 @@ def of_rank_3(x):
 
 
 def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
-    """Makes the variables and what a loop begins with; complains as v1 did."""
+    """Makes the variables and what a loop begins with; complains as v1 did.
+
+    Args:
+        cell: see the module.
+        x: tensor of three dimensions, the last of known size.
+        lengths: [batch] ints, or None.
+        state: nested structure of tensors, or None for zeros.
+        batch_axis: 0 or 1, the axis of the batch in x.
+        dtype: of the state, if it is not that of x.
+
+    Returns:
+        (state in the structure of the cell, lengths as int32 or None).
+
+    Raises:
+        ValueError: an unknown depth, or lengths that are no vector.
+        tf.errors.InvalidArgumentError: not one length per sequence.
+    """
     if x.shape[2] is None:
         raise ValueError("Input size must be accessible via shape inference")
     dtype = dtype or x.dtype
@@ -185,7 +238,18 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
 
 
 def advance(cell, x, state, t, lengths):
-    """A step of those that go on: the others put out zeros and keep their state."""
+    """A step of the sequences that go on; the others output zeros and keep their state.
+
+    Args:
+        cell: see the module.
+        x: [batch, depth] tensor, the inputs of the step.
+        state: state of the cell.
+        t: number of the step, an int or an int tensor.
+        lengths: [batch] int32 tensor, or None.
+
+    Returns:
+        (output, new state).
+    """
     output, new_state = cell(x, state)
     if lengths is None:
         return output, new_state

@@ -11,6 +11,12 @@ class MultiRNNCell(tf.Module):
     """`tf.nn.rnn_cell.MultiRNNCell`: cells on top of each other, a tuple of states.
 
     v1 named the variables of the second `…/multi_rnn_cell/cell_1/…`: name the cells so.
+
+    Args:
+        cells: list of cells, the first of which reads the inputs.
+
+    Raises:
+        ValueError: no cells.
     """
 
     def __init__(self, cells):
@@ -43,7 +49,9 @@ class MultiRNNCell(tf.Module):
 class ResidualWrapper(tf.Module):
     """`tf.nn.rnn_cell.ResidualWrapper`: a cell that adds what it reads to its outputs.
 
-    `residual_fn` takes (inputs, outputs), where they are not to be added.
+    Args:
+        cell: the cell, whose outputs are as deep as its inputs.
+        residual_fn: function of (inputs, outputs) to do instead of adding, or None.
     """
 
     def __init__(self, cell, residual_fn=None):
@@ -148,7 +156,14 @@ class DropoutWrapper(tf.Module):
 
 
 def droppable(state):
-    """Which of the tensors of a state are dropped: all but the c of LSTMs."""
+    """Which of the tensors of a state are dropped: all but the c of LSTMs.
+
+    Args:
+        state: tensor, `LSTMStateTuple`, or nested tuple of these.
+
+    Returns:
+        List of bools, in the order of `tf.nest.flatten`.
+    """
     if isinstance(state, LSTMStateTuple):
         return [False, True]
     if isinstance(state, tuple):
