@@ -12,6 +12,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from tf1to2.parity.distance import distance
+
 register = keras.saving.register_keras_serializable("hazards")
 
 
@@ -216,6 +218,16 @@ def assert_same(found, expected):
     assert len(found) == len(expected), f"{len(found)} arrays, {len(expected)} expected"
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b, strict=True)
+
+
+def assert_near(found, expected, most=2**-20):
+    """Two lists of arrays differ by `most` of an array's largest value: by rounding."""
+    assert len(found) == len(expected), f"{len(found)} arrays, {len(expected)} expected"
+    for a, b in zip(found, expected, strict=True):
+        a, b = (np.asarray(x, np.float64) for x in (a, b))
+        assert a.shape == b.shape, f"{a.shape}, {b.shape} expected"
+        _, apart = distance(b, a)
+        assert apart <= most, f"{apart} of the largest value apart: {a}, {b}"
 
 
 def saved_and_loaded(model):

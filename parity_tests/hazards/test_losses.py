@@ -71,7 +71,7 @@ class LossesTest(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "it divides the 'sum' itself"):
                 cls(reduction="none")
             each = [cls()(labels[i : i + 1], OUTPUTS[i : i + 1]) for i in range(4)]
-            np.testing.assert_allclose(total, np.dot(each, WEIGHTS) / 4, rtol=1e-6)
+            round_trips.assert_near([total], [np.dot(each, WEIGHTS) / 4])
             return
         each = cls(reduction="none")(labels, OUTPUTS, WEIGHTS).numpy()
         one_by_one = [
@@ -80,9 +80,9 @@ class LossesTest(unittest.TestCase):
         ]
         np.testing.assert_array_equal(each, one_by_one * WEIGHTS)
         mean = cls()(labels, OUTPUTS, WEIGHTS).numpy()
-        np.testing.assert_allclose(mean, each.sum() / 4, rtol=1e-6)
+        round_trips.assert_near([mean], [each.sum() / 4])
         scale = 2 if name.endswith("SquaredError") else 1  # of a row it is the sum, too
-        np.testing.assert_allclose(total, scale * each.sum(), rtol=1e-6)
+        round_trips.assert_near([total], [scale * each.sum()])
 
     @parameterized.expand(CASES)
     def test_in_a_compiled_model_that_is_saved(self, name, cls, labels):

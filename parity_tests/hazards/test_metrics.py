@@ -201,7 +201,7 @@ class MetricsTest(unittest.TestCase):
             options = {"batch_size": 4, "shuffle": False, "verbose": 0}
             logs.append(model.fit(x, y, **options).history)
         for key, values in logs[0].items():
-            np.testing.assert_allclose(logs[1][key], values, rtol=1e-6)
+            round_trips.assert_near([logs[1][key]], [values])
 
 
 class PageTest(unittest.TestCase):

@@ -10,6 +10,7 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from parity_tests.hazards import found
+from parity_tests.hazards.round_trips import assert_near
 from v2_eager.numerics import optimizers, restore
 
 NUMERICS = "v2_eager.numerics.optimizers."
@@ -191,10 +192,10 @@ class GradientsTest(unittest.TestCase):
         summed = tf.constant([ROWS[1], ROWS[0] + ROWS[2]], tf.float32)
         rows = tf.Variable(TABLE[[0, 2]], dtype=tf.float32, name="table")
         reference.apply_gradients([(summed, rows)])
-        np.testing.assert_allclose(model.table.numpy()[[0, 2]], rows, 2e-6)
+        assert_near([model.table.numpy()[[0, 2]]], [rows.numpy()])
         share = 1 - RATE * DECAY if name in DECAYS_ALL_ROWS else 1
         others = np.float32(TABLE[[1, 3]] * share)
-        np.testing.assert_allclose(model.table.numpy()[[1, 3]], others, 2e-7)
+        assert_near([model.table.numpy()[[1, 3]]], [others])
 
     @parameterized.expand(CASES)
     def test_rows_of_an_earlier_step_move_on_only_by_the_optimizers_that_say_so(
@@ -236,8 +237,7 @@ class GradientsTest(unittest.TestCase):
         step = tf.function(lambda: optimizer.apply_gradients(model.pairs()))
         step()
         self.assertEqual(step.experimental_get_tracing_count(), 1)
-        for one, other in zip(values(model), values(after_one_step(name)[0])):
-            np.testing.assert_allclose(one, other, 2e-6)
+        assert_near(values(model), values(after_one_step(name)[0]))
 
 
 class DtypesTest(unittest.TestCase):
@@ -247,8 +247,8 @@ class DtypesTest(unittest.TestCase):
         slots = {v.dtype for by_name in optimizer.slots for v in by_name.values()}
         self.assertEqual(slots - {tf.float64}, set())
         single = after_one_step(name)[0]
-        for one, other in zip(values(model), values(single), strict=True):
-            np.testing.assert_allclose(one, other, 1e-4)
+        assert_near(values(model), values(single), 2**-16)
+        for one in values(model):
             if not np.array_equal(one, KERNEL):  # but for what has no gradient
                 self.assertFalse(np.array_equal(one, np.float32(one)))
 
@@ -364,8 +364,7 @@ class ReplicasTest(unittest.TestCase):
         optimizers.GradientDescent(RATE).apply_gradients([(total, variable)])
         first, second = self.copies(model)
         assert_same(first, second)
-        for one, other in zip(first, values(alone), strict=True):
-            np.testing.assert_allclose(one, other, 1e-5)
+        assert_near(first, values(alone))
 
     @parameterized.expand([("dense", 1), ("sparse", 0)])
     def test_a_gradient_from_outside_of_run_is_summed_too(self, _, which):

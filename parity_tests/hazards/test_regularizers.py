@@ -59,7 +59,7 @@ class RegularizersTest(unittest.TestCase):
         penalized = model.evaluate(X.astype(dtype), Y.astype(dtype), verbose=0)
         error = np.square(model(X.astype(dtype)) - Y).mean()
         penalty = 0.25 * np.square(model.layers[0].kernel.numpy()).sum()
-        self.assertAlmostEqual(penalized, error + penalty, 6)
+        round_trips.assert_near([penalized], [error + penalty])
 
     @parameterized.expand(BOTH)
     def test_a_penalty_is_that_of_the_weights_under_every_floatx(

@@ -91,8 +91,16 @@ def passages(question, count=3, besides=""):
         more = [TOGETHER * of_pair[p] for p in pairs] or [ALONE * scores[row]]
         scores[row] += max(more)
     other = {row for stem in fresh for row in index.having.get(stem, ())}
+    listed = {
+        pair
+        for subject, pairs in subjects().items()
+        if set(_stems(subject)) == set(_stems(question))
+        for pair in pairs
+    }
     found = []
-    for row, _ in scores.most_common():
+    for row, _ in sorted(
+        scores.most_common(), key=lambda item: listed.isdisjoint(_led(known[item[0]]))
+    ):
         passage, seen = known[row], [p for one in found for p in one.places]
         if hits[row] < 2 or shares[row] < ENOUGH * weight or row not in other:
             continue

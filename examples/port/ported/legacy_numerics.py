@@ -15,7 +15,8 @@ v2_eager/numerics/rnn/loops.py: unroll, take_steps, of_rank_3, prepare, advance
 v2_eager/numerics/losses.py: Reduction, BY_NONZERO_WEIGHTS, NOT_FITTING,
     compute_weighted_loss, float32_weights, fitting, number_present,
     sparse_softmax_cross_entropy
-v2_eager/numerics/optimizers/base.py: Optimizer, check_kind, number, summed
+v2_eager/numerics/optimizers/base.py: Optimizer, check_kind, check_scope,
+    refuse_in_replica, summed_over_replicas, copied, number, summed
 v2_eager/numerics/optimizers/adam.py: Adam, decay_all
 v2_eager/numerics/averages.py: assign_moving_average, ExponentialMovingAverage
 v2_eager/numerics/restore.py: named, refuse_unbuilt
@@ -105,7 +106,17 @@ def draw(kind, shape, first, second, dtype=tf.float32, seed=None):
 
 
 def random_uniform(minval=0.0, maxval=1.0, seed=None, dtype=tf.float32):
-    """`tf.random_uniform_initializer`, of floats, whose bounds are ±0.05 today."""
+    """`tf.random_uniform_initializer`, of floats, whose bounds are ±0.05 today.
+
+    Args:
+        minval: lower bound.
+        maxval: upper bound, not drawn.
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
+    """
     return lambda shape, dtype=dtype: draw(
         "uniform", shape, minval, maxval, dtype, seed
     )
@@ -180,6 +191,13 @@ def glorot_uniform(seed=None, dtype=tf.float32):
     """`tf.glorot_uniform_initializer`: what a variable had without an initializer.
 
     Within ±sqrt(6 / (fan_in + fan_out)): Glorot and Bengio, 2010.
+
+    Args:
+        seed: of the op; see `randomness.draw`.
+        dtype: that the function draws by default.
+
+    Returns:
+        Function from a shape and optionally a dtype to a tensor.
     """
     return variance_scaling(1.0, "fan_avg", "uniform", seed, dtype)
 
@@ -187,18 +205,18 @@ def glorot_uniform(seed=None, dtype=tf.float32):
 class Cell(tf.Module):
     """What the cells share: a size, variables under the names of v1, a step.
 
-    For one of your own, write `make_variables(depth, dtype)` and `__call__`.
+    A call takes x, [batch, depth], and a state, and returns the output, [batch,
+    output_size], and the new state. For a cell of one's own, write
+    `make_variables(depth, dtype)` and `__call__`.
+
+    Args:
+        num_units: size of the state.
+        name: what the names of the variables begin with.
+        initializer: of the kernels, a function of shape and dtype; None for v1's
+            default, `glorot_uniform`.
     """
 
     def __init__(self, num_units, name, initializer=None):
-        """Makes no variables yet.
-
-        Args:
-            num_units: size of the state.
-            name: what the names of the variables begin with.
-            initializer: of the kernels, a function of shape and dtype; None for v1's
-                default, `glorot_uniform`.
-        """
         super().__init__()
         self.num_units = self.output_size = num_units
         self.path, self.initializer = name, initializer or glorot_uniform()
@@ -230,20 +248,50 @@ class Cell(tf.Module):
 
 
 def affine(x, kernel, bias):
-    """A layer without an activation: x of [batch, depth]."""
+    """A layer without an activation.
+
+    Args:
+        x: [batch, depth] tensor.
+        kernel: [depth, units] tensor.
+        bias: [units] tensor.
+
+    Returns:
+        [batch, units] tensor.
+    """
     return tf.nn.bias_add(tf.matmul(x, kernel), bias)
 
 
 def product(x, state, kernel, bias):
-    """One product with the input and the state, as the kernels were stored."""
+    """One product with the input and the state, as the kernels were stored.
+
+    Args:
+        x: [batch, depth] tensor.
+        state: [batch, size] tensor.
+        kernel: [depth + size, units] tensor.
+        bias: [units] tensor.
+
+    Returns:
+        [batch, units] tensor.
+    """
     return affine(tf.concat([x, state], 1), kernel, bias)
 
 
 class GRUCell(Cell):
     """`tf.nn.rnn_cell.GRUCell`, which resets before the product.
 
-    That is `reset_after=False` of Keras. `bias_initializer` None is v1's: the gates'
-    biases begin at one, so that little is reset and updated, the candidate's at zero.
+    That is `reset_after=False` of Keras. The state is the output.
+
+    `keras.layers.GRUCell` resets after the product by default.
+
+    Args:
+        num_units: size of the state.
+        activation: function, of the candidate.
+        initializer: of the kernels; see `Cell`.
+        bias_initializer: function of shape and dtype for both biases; None is v1's: the
+            gates' biases begin at one, so that little is reset and updated, the
+            candidate's at zero.
+        name: scope of the variables `gates/kernel`, `gates/bias`, `candidate/kernel`
+            and `candidate/bias`.
     """
 
     names = "gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias"
@@ -346,7 +394,14 @@ def take_steps(step, x, state, size, dtype, end=None):
 
 
 def of_rank_3(x):
-    """x as a tensor, unless it has not three dimensions."""
+    """x as a tensor, which must have three dimensions.
+
+    Args:
+        x: tensor, or what can be made one.
+
+    Raises:
+        ValueError: another rank.
+    """
     x = tf.convert_to_tensor(x)
     if x.shape.rank != 3:
         raise ValueError(f"Shape must be rank 3 but is rank {x.shape.rank}")
@@ -354,7 +409,23 @@ def of_rank_3(x):
 
 
 def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
-    """Makes the variables and what a loop begins with; complains as v1 did."""
+    """Makes the variables and what a loop begins with; complains as v1 did.
+
+    Args:
+        cell: see the module.
+        x: tensor of three dimensions, the last of known size.
+        lengths: [batch] ints, or None.
+        state: nested structure of tensors, or None for zeros.
+        batch_axis: 0 or 1, the axis of the batch in x.
+        dtype: of the state, if it is not that of x.
+
+    Returns:
+        (state in the structure of the cell, lengths as int32 or None).
+
+    Raises:
+        ValueError: an unknown depth, or lengths that are no vector.
+        tf.errors.InvalidArgumentError: not one length per sequence.
+    """
     if x.shape[2] is None:
         raise ValueError("Input size must be accessible via shape inference")
     dtype = dtype or x.dtype
@@ -376,7 +447,18 @@ def prepare(cell, x, lengths, state, batch_axis=1, dtype=None):
 
 
 def advance(cell, x, state, t, lengths):
-    """A step of those that go on: the others put out zeros and keep their state."""
+    """A step of the sequences that go on; the others output zeros and keep their state.
+
+    Args:
+        cell: see the module.
+        x: [batch, depth] tensor, the inputs of the step.
+        state: state of the cell.
+        t: number of the step, an int or an int tensor.
+        lengths: [batch] int32 tensor, or None.
+
+    Returns:
+        (output, new state).
+    """
     output, new_state = cell(x, state)
     if lengths is None:
         return output, new_state
@@ -439,9 +521,20 @@ def compute_weighted_loss(losses, weights=1.0, reduction=BY_NONZERO_WEIGHTS):
 
 
 def float32_weights(weights, values):
-    """`weights` in float32; of another rank, they would make a matrix of a vector.
+    """Casts weights to float32; of another rank, they would make a matrix of a vector.
 
-    Where one of the ranks is unknown, it is looked at when it runs.
+    Where one of the ranks is unknown, it is checked when it runs.
+
+    Args:
+        weights: a number, or a tensor of the rank of `values`.
+        values: tensor of losses.
+
+    Returns:
+        float32 tensor.
+
+    Raises:
+        ValueError: another rank than 0 or that of `values`.
+        tf.errors.InvalidArgumentError: the same, of an unknown rank.
     """
     weights = tf.cast(weights, tf.float32)
     ranks, message = [weights.shape.rank, values.shape.rank], NOT_FITTING
@@ -456,13 +549,30 @@ def float32_weights(weights, values):
 
 
 def fitting(weighted, values):
-    """`weighted`, which must have the shape of `values`: weights may not enlarge it."""
+    """Returns weighted losses, which must have the shape of the losses themselves.
+
+    Args:
+        weighted: losses times weights, which may not enlarge them.
+        values: the losses.
+
+    Raises:
+        tf.errors.InvalidArgumentError: another shape.
+    """
     tf.debugging.assert_equal(tf.shape(weighted), tf.shape(values), NOT_FITTING)
     return weighted
 
 
 def number_present(values, weights, axis=None):
-    """How many of `values` have a weight other than 0."""
+    """Counts the values that have a weight other than 0.
+
+    Args:
+        values: float32 tensor.
+        weights: float32 tensor that broadcasts to it.
+        axis: axes to count along, which stay as 1; None for all.
+
+    Returns:
+        float32 tensor.
+    """
     present = tf.cast(tf.not_equal(weights, 0), tf.float32) * tf.ones_like(values)
     return tf.reduce_sum(present, axis, keepdims=axis is not None)
 
@@ -501,8 +611,18 @@ class Optimizer(tf.Module):
     a tensor, a variable, a function of nothing, or a function of the global step, as a
     schedule of Keras is.
 
+    It is no `keras.optimizers.Optimizer`, whose slots have other names.
+
+    Args:
+        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        slots: list of (slot name, argument of the kernel, initial number), or with a
+            fourth, what this slot is named after instead of `name`.
+        options: {argument of the kernel: switch}, such as {"use_nesterov": True}.
+        **hyper: {argument of the kernel: hyper-parameter}.
+
     Attributes:
         kernel: `tf.raw_ops.ResourceApply…` and `ResourceSparseApply…` end with this.
+        gradient: argument of `ResourceApply…` for the gradient, "grad" or "delta".
         trained: list of `variable.ref()` of what has been moved.
         slots: list of {slot name: variable}, one dict for each of `trained`.
         hyper: {argument of the kernel: hyper-parameter}.
@@ -510,17 +630,10 @@ class Optimizer(tf.Module):
     """
 
     kernel = ""
+    gradient = "grad"
 
     def __init__(self, name, slots=(), options=(), **hyper):
-        """Makes no variables yet.
-
-        Args:
-            name: what slots are called by: the second of `w` is `w/name_1`.
-            slots: list of (slot name, argument of the kernel, initial number), or with
-                a fourth, what this slot is called by instead of `name`.
-            options: see the class.
-            **hyper: see the class.
-        """
+        """Makes no variables yet: see `create_slots`."""
         super().__init__()
         self.slot_specs = tuple((*spec, name)[:4] for spec in slots)
         self.options, self.hyper = dict(options), hyper
@@ -568,17 +681,24 @@ class Optimizer(tf.Module):
             raise ValueError(f"Invalid type {value.dtype} for {value}, expected: float")
         return value, list(zip(tape.gradient(value, variables, grad_loss), variables))
 
-    def apply_gradients(self, pairs, global_step=None):
+    def apply_gradients(self, pairs, global_step=None, *, aggregate=True):
         """The second half of `minimize`.
+
+        In `strategy.run` it sums the gradients of all replicas first, as TensorFlow 1
+        and Keras do. For their mean divide the loss by `num_replicas_in_sync`.
 
         Args:
             pairs: iterable of (gradient, variable): tensors, `tf.IndexedSlices`, whose
                 rows may come twice, or None, which leaves a variable as it is.
             global_step: variable to add 1 to afterwards, or None.
+            aggregate: False if all replicas have the same gradients already, as after
+                `all_reduce`, which is needed before a `tf.cond` around the step.
 
         Raises:
-            ValueError: no pairs, no gradients, or a schedule without a global step.
-            RuntimeError: a variable has a constraint and a sparse gradient.
+            ValueError: no pairs, no gradients, or a schedule without a global step;
+                under a strategy, variables or slots that its scope has not made.
+            RuntimeError: a variable has a constraint and a sparse gradient; a strategy
+                of several replicas is in scope, and this is not in its `run`.
         """
         pairs = list(pairs)
         if not pairs:
@@ -588,6 +708,10 @@ class Optimizer(tf.Module):
             names = [variable.name for _, variable in pairs]
             raise ValueError(f"No gradients provided for any variable: {names}.")
         self.create_slots([variable for _, variable in given])
+        if global_step is not None:
+            check_scope([global_step])
+        if aggregate:
+            given = summed_over_replicas(given)
         slots_of = dict(zip(self.trained, self.slots))
         numbers = {k: number(x, global_step) for k, x in self.hyper.items()}
         for gradient, variable in given:
@@ -614,22 +738,35 @@ class Optimizer(tf.Module):
         return bool(self.trained) or not self.slot_specs
 
     def create_slots(self, variables):
-        """Makes the slots that there are not yet; the first step does it of itself.
+        """Makes the missing slots; the first step does so itself, but not in a replica.
 
         Call it before a `tf.function` is traced, which would trace twice, as whenever
-        variables are made in it, and before a checkpoint is restored.
+        variables are made in it, before a checkpoint is restored, and in the scope of a
+        strategy.
+
+        Args:
+            variables: iterable of `tf.Variable`s. Slots that exist keep their values.
 
         Returns:
             The optimizer.
+
+        Raises:
+            TypeError: a variable is one of Keras.
+            ValueError: a variable is of another strategy's scope, or a slot is missing
+                in `strategy.run` of several replicas.
         """
+        variables = list(variables)
+        for variable in variables:
+            check_kind(variable)
+        check_scope(variables)
+        known = set(self.trained)
+        missing = {v.ref(): v for v in variables if v.ref() not in known}
+        if missing and self.slot_specs:
+            refuse_in_replica("slots", "create_slots")
         with tf.init_scope(), tf.name_scope(""):
-            known = set(self.trained)
-            for variable in variables:
-                check_kind(variable)
-                if variable.ref() not in known:
-                    known.add(variable.ref())
-                    self.trained.append(variable.ref())
-                    self.slots.append(self._made(variable))
+            for reference, variable in missing.items():
+                self.trained.append(reference)
+                self.slots.append(self._made(variable))
         return self
 
     def _made(self, variable):
@@ -661,15 +798,23 @@ class Optimizer(tf.Module):
             gradient: tensor like it.
             numbers: {argument: scalar tensor of its dtype}, the hyper-parameters.
         """
-        kernel = getattr(tf.raw_ops, "ResourceApply" + self.kernel)
-        kernel(grad=gradient, **self.arguments(variable, slots, numbers))
+        self.run_kernel("ResourceApply", variable, slots, numbers, gradient)
 
     def update_rows(self, variable, slots, gradient, numbers):
         """As `update`, by a `tf.IndexedSlices`: in the rows that it names only."""
         rows = summed(gradient)
-        kernel = getattr(tf.raw_ops, "ResourceSparseApply" + self.kernel)
-        arguments = self.arguments(variable, slots, numbers)
-        kernel(grad=rows.values, indices=rows.indices, **arguments)
+        indices = {"indices": rows.indices}
+        prefix = "ResourceSparseApply"
+        self.run_kernel(prefix, variable, slots, numbers, rows.values, **indices)
+
+    def run_kernel(self, prefix, variable, slots, numbers, gradient, **more):
+        """Calls the kernel of TensorFlow 1 whose name begins with `prefix`."""
+        # The public one, of tf.keras.optimizers, would round after each of its ops,
+        # start RMSprop's squares at 0 and not at 1, add another epsilon in another
+        # place, take a step for each duplicate row, and move rows that no id names.
+        kernel = getattr(tf.raw_ops, prefix + self.kernel)
+        more["grad" if more else self.gradient] = gradient
+        kernel(**self.arguments(variable, slots, numbers), **more)
 
     def finish(self, numbers):
         """What is done once, after all variables; the numbers are not cast."""
@@ -681,6 +826,85 @@ def check_kind(variable):
     if not isinstance(variable, tf.Variable):
         kind = type(variable).__name__
         raise TypeError(f"{kind} is no tf.Variable: of one of Keras, give its `value`")
+
+
+def check_scope(variables):
+    """Raises a ValueError of a variable that is not of the current strategy's scope.
+
+    In `strategy.run` every replica would move the same copy; outside of the scope, the
+    first copy alone would move. Replicas that move a variable that is aggregated by a
+    sum would move it several times.
+
+    Args:
+        variables: iterable of variables.
+    """
+    strategy = tf.distribute.get_strategy()
+    several = strategy.num_replicas_in_sync > 1
+    for variable in variables:
+        if several and variable.aggregation == tf.VariableAggregation.SUM:
+            raise ValueError(f"{variable.name}: make it without aggregation=SUM")
+        copies = several or isinstance(variable, tf.distribute.DistributedValues)
+        if copies and not strategy.extended.variable_created_in_scope(variable):
+            raise ValueError(
+                f"{variable.name} is of another scope: make variables, slots "
+                "(create_slots) and the global step in `strategy.scope()`, and take "
+                "steps in `strategy.run`"
+            )
+
+
+def refuse_in_replica(what, method):
+    """Raises a ValueError in `strategy.run` of several replicas: each would make some.
+
+    Args:
+        what: the variables that are missing, in the plural.
+        method: name of the method that makes them.
+    """
+    several = tf.distribute.get_strategy().num_replicas_in_sync > 1
+    if several and not tf.distribute.in_cross_replica_context():
+        raise ValueError(
+            f"The {what} are missing: call {method}(variables) in `strategy.scope()`, "
+            "before `strategy.run`"
+        )
+
+
+def summed_over_replicas(pairs):
+    """Sums gradients over the replicas of a strategy; without one, changes nothing.
+
+    Args:
+        pairs: list of (gradient, variable), the same variables in all replicas. Of
+            `tf.IndexedSlices` the rows of all replicas follow one another.
+
+    Returns:
+        List of (gradient or None, variable).
+
+    Raises:
+        RuntimeError: a strategy of several replicas is in scope, and this is not in its
+            `run`.
+    """
+    if tf.distribute.get_strategy().num_replicas_in_sync == 1:
+        return pairs
+    context = tf.distribute.get_replica_context()
+    if context is None:
+        raise RuntimeError("take steps in `strategy.run`, not in its scope alone")
+    given = [copied(gradient) for gradient, _ in pairs if gradient is not None]
+    sums = iter(context.all_reduce("SUM", given))
+    return [(g if g is None else next(sums), variable) for g, variable in pairs]
+
+
+def copied(gradient):
+    """A copy of a gradient for a replica: `all_reduce` does not sum what is one tensor.
+
+    Args:
+        gradient: tensor or `tf.IndexedSlices`.
+    """
+    if not isinstance(gradient, tf.IndexedSlices):
+        return tf.identity(gradient)
+    shape = gradient.dense_shape
+    return tf.IndexedSlices(
+        tf.identity(gradient.values),
+        tf.identity(gradient.indices),
+        None if shape is None else tf.identity(shape),
+    )
 
 
 def number(x, global_step=None):
@@ -728,6 +952,15 @@ class Adam(Optimizer):
     rate = learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t);
     variable -= rate * m / (sqrt(v) + epsilon), the "epsilon hat" of the paper (Kingma
     and Ba, 2015). A sparse gradient moves all rows, looked up or not.
+
+    `keras.optimizers.Adam` has an epsilon of 1e-7 and slots of other names, and rounds
+    after each operation.
+
+    Args:
+        learning_rate, beta1, beta2, epsilon: hyper-parameters, see `Optimizer`.
+        use_locking: whether a step locks the variable against other threads.
+        name: slots are named after it: `w/name`, the second one of `w` `w/name_1`.
+        suffix: end of the names of the powers: "_1" for the second Adam of a graph.
     """
 
     kernel = "Adam"
@@ -748,6 +981,7 @@ class Adam(Optimizer):
         super().__init__(
             name,
             [("m", "m", 0), ("v", "v", 0)],
+            {"use_locking": use_locking},
             lr=learning_rate,
             beta1=beta1,
             beta2=beta2,
@@ -759,6 +993,7 @@ class Adam(Optimizer):
 
     def create_slots(self, variables):
         """As `Optimizer.create_slots`; also the powers."""
+        super().create_slots(variables)
         if not self.powers:
             with tf.init_scope(), tf.name_scope(""):
                 self.powers = {
@@ -769,7 +1004,7 @@ class Adam(Optimizer):
                     )
                     for beta in self.betas
                 }
-        return super().create_slots(variables)
+        return self
 
     def arguments(self, variable, slots, numbers):
         arguments = super().arguments(variable, slots, numbers)
@@ -835,6 +1070,10 @@ def assign_moving_average(variable, value, decay):
 
 class ExponentialMovingAverage(tf.Module):
     """`tf.train.ExponentialMovingAverage` of variables.
+
+    The public `tf.train.ExponentialMovingAverage` moves an average of a variable by the
+    same bits. It would make the averages in its first `apply` only, give one whose name
+    is taken "_1", and, being no `tf.Module`, be in no `tf.train.Checkpoint`.
 
     Args:
         decay: share of the old average that an update keeps, at most.
@@ -962,13 +1201,21 @@ def named(*owners, scope=""):
 
 
 def refuse_unbuilt(owner):
-    """Raises a ValueError if a module, or one in it, is yet to make its variables."""
+    """Raises a ValueError if a module, or one in it, is yet to make its variables.
+
+    Args:
+        owner: a `tf.Module`.
+
+    Raises:
+        ValueError: names the module's class, and the method that makes its variables.
+    """
     for module in (owner, *owner.submodules):
         if getattr(module, "built", True) is False:
             methods = "build", "create_slots", "create"
-            method = next((m for m in methods if hasattr(module, m)), "build")
+            method = next((m for m in methods if hasattr(module, m)), None)
             name = getattr(module, "path", module.name)
+            ways = f"call its {method}(...), or call" if method else "call"
             raise ValueError(
-                f"{type(module).__name__} {name} has no variables yet: call its "
-                f"{method}(...), or call it once, before its variables are named"
+                f"{type(module).__name__} {name} has no variables yet: {ways} it once, "
+                "before its variables are named"
             )
