@@ -338,8 +338,8 @@ def legacy(optimizer, lr=None, decay=0.0, epsilon=None, kinds=OPTIMIZERS, **hype
 
     Args:
         optimizer: its name, such as "Adam".
-        lr: another name of `learning_rate`, which Ftrl took and did not heed.
-        decay: the rate is divided by 1 + decay * step; Nadam does not heed it.
+        lr: another name of `learning_rate`, which Ftrl accepted and ignored.
+        decay: the rate is divided by 1 + decay * step; Nadam ignores it.
         epsilon: the default where it is None or 0, as it was.
         kinds: {name: class}; `ROWS_SUMMED` for a model with an Embedding.
         **hyper: the other arguments; a `learning_rate` may be the configuration of a

@@ -86,7 +86,7 @@ def by_name(path, variables):
         tf.errors.InvalidArgumentError: it holds one of another dtype.
         ValueError: it holds one of another shape.
     """
-    # The public one would read any dtype, tf.train.load_checkpoint, and assign cast it.
+    # tf.train.load_checkpoint would read any dtype, and assign would cast it.
     values = tf.raw_ops.RestoreV2(
         prefix=path,
         tensor_names=list(variables),
