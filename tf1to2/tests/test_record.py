@@ -66,9 +66,9 @@ class AnotherProcessorTest(unittest.TestCase):
 
     def test_a_row_says_how_far_it_may_be(self):
         row = float32.Row("p.f", "a case", "outputs", 60, 7e-6)
-        self.check(row=[row], units=100)
-        with self.assertRaisesRegex(Mismatch, "more than 2 times"):
-            self.check(row=[row], units=200)
+        self.check(row=[row], units=400)
+        with self.assertRaisesRegex(Mismatch, "more than 8 times"):
+            self.check(row=[row], units=800)
 
     def test_of_files_for_other_cases_the_shapes_are_compared(self):
         ways = "eager", "function"
