@@ -16,6 +16,9 @@ from tf1to2.pages import topics
 from tf1to2.source.names import methods, reader, records
 
 OWN, HELPER = "own", "helper"
+DATASET = "tf.data.Dataset"
+# What the left pages call a dataset; the scanner does not tell of all its methods.
+DATASETS = re.compile(r"data(set)?\b")
 
 
 def calls(handed=None):
@@ -90,10 +93,21 @@ def _page(stem):
                 called |= uses[line]
             inner = list(ast.walk(node))
             modules |= {_taken_by_name(n) for n in inner} - {None}
+            called |= {_of_a_dataset(n) for n in inner} - {None}
             words = {n.id for n in inner if isinstance(n, ast.Name)}
             needs |= {known[word] for word in words & set(known)}
         parts[name] = _Part(called, modules, needs - {(stem, name)})
     return parts
+
+
+def _of_a_dataset(node):
+    """The method of a dataset that a node calls, "tf.data.Dataset.shard", or None."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+        return None
+    of, name = ast.unparse(node.func.value), node.func.attr
+    if name in facts.members(DATASET) and (DATASET in of or DATASETS.match(of)):
+        return f"{DATASET}.{name}"
+    return None
 
 
 def _taken_by_name(node):

@@ -131,7 +131,8 @@ def _changed():
     for symbol in entries.symbols():
         entry = entries.lookup(symbol)
         if entry.verdict == "changed" and symbol not in known:
-            cells = (entry.what or entry.message, entry.replacement)
+            write = f"`{entry.form}`" if entry.form else entry.becomes
+            cells = (entry.what or entry.message, write)
             cells = [cell.replace("|", "\\|") for cell in cells]
             text.append(f"| `{symbol}` | {cells[0]} | {cells[1]} |")
     return "\n".join(text)

@@ -137,7 +137,8 @@ def _module(names):
 
 def _said(entry):
     """(verdict, what to write, the link to the pair) of a name, as they are shown."""
-    return entry.verdict, entry.replacement or entry.what, _link(entry.pair)
+    write = f"`{entry.form}`" if entry.form else entry.becomes or entry.what
+    return entry.verdict, write, _link(entry.pair)
 
 
 def _link(pair):

@@ -1,75 +1,20 @@
 """What became of every public name of TensorFlow 1.15: a verdict and a proven pair.
 
 The facts (see facts.py) say what is there today and with which arguments;
-verdicts.tsv, written by hand, says what the facts cannot; links.tsv leads to the pairs.
-To change what the scanner says of a name, edit verdicts.tsv.
+verdicts.tsv and arguments.tsv, written by hand, say what the facts cannot; links.tsv
+leads to the pairs. To change what the scanner says of a name, edit verdicts.tsv.
 """
 
 import dataclasses
 import difflib
 import fnmatch
 import functools
-import re
 
-from tf1to2.catalog import facts, links, signatures, standalone, verdicts
+from tf1to2.catalog import deep, facts, links, signatures, standalone, verdicts
+from tf1to2.catalog.entry import FINAL, VERDICTS, Change, Entry
 
-VERDICTS = verdicts.VERDICTS
-FINAL = ("rewrite", "removed", "private")  # whatever the arguments are
-MESSAGES = {
-    "same": "is the same in TensorFlow 2",
-    "renamed": "is {replacement} now",
-    "changed": "has the same name and another meaning in TensorFlow 2",
-    "rewrite": "becomes {replacement}",
-    "removed": "is gone; there is {replacement}",
-    "private": "is not public: it may change in any release",
-}
-
-
-@dataclasses.dataclass(frozen=True)
-class Entry:
-    """What there is to say of a name.
-
-    A `changed` name is a false friend in code that was written for TensorFlow 1, and in
-    other code just a name; all other verdicts but `same` betray TensorFlow 1.
-
-    Attributes:
-        symbol: the name, as in `tf.train.AdamOptimizer`; members with their class, as
-            in `tf.Session.run`; those of an unknown object as in `.eval`.
-        kind: as `facts.Fact.kind`.
-        verdict: one of `VERDICTS`.
-        replacement: what to write instead, or "".
-        topic: the topic that shows it, or "".
-        pair: "topic.name", only the topic, or "".
-        what: what changed, in a sentence.
-    """
-
-    symbol: str
-    kind: str
-    verdict: str
-    replacement: str = ""
-    pair: str = ""
-    what: str = ""
-
-    @property
-    def topic(self):
-        return self.pair.partition(".")[0]
-
-    @property
-    def message(self):
-        """The finding in one sentence, which always says what to write instead."""
-        if self.what:
-            told = not self.replacement or self.replacement in self.what
-            if told or re.search(r"\bwrite\b", self.what):
-                return f"{self.symbol}: {self.what}"
-            if self.verdict == "renamed":
-                return f"{self.symbol}: is {self.replacement} now; {self.what}"
-            there = "there is" if self.verdict in ("removed", "private") else "write:"
-            return f"{self.symbol}: {self.what}; {there} {self.replacement}"
-        text = MESSAGES[self.verdict]
-        if self.verdict == "private" and self.replacement:
-            text = "is not public; there is {replacement}"
-        text = text.format(replacement=self.replacement or "nothing in its place")
-        return f"{self.symbol} {text}"
+# Not public in any version.
+PRIVATE = ("tf.python.", "tf.core.", "tf.tools.", "tf.compiler.", "tf.stream_executor.")
 
 
 def lookup(symbol):
@@ -82,14 +27,14 @@ def lookup(symbol):
             is private.
 
     Returns:
-        `Entry`, which tells every argument that changed; or None for what TensorFlow
+        `Entry`, which has every argument that changed; or None for what TensorFlow
         1.15 never had.
     """
     return _find(symbol, _named, lookup)
 
 
 def judge(symbol, call=None):
-    """As `lookup`, but of one use: only what this call feels is told.
+    """As `lookup`, but of one use: it has only what this call feels.
 
     Args:
         symbol: the name.
@@ -128,15 +73,12 @@ def rejects(symbol, call):
     if call is None:
         return False
     _, before, now = _judged(symbol)
-    rows = verdicts.arguments(symbol)
-    found = signatures.felt(call, before, now)
+    felt = _joined(symbol, signatures.felt(call, before, now))
+    known = _joined(symbol, _known_to_the_table(symbol, call, before, now))
     return any(
-        d.how in ("gone", "renamed") and rows.get(d.argument, " ")[0] != "same"
-        for d in found
-    ) or any(
-        rows[d.argument][0] in ("renamed", "rewrite", "removed")
-        for d in _known_to_the_table(symbol, call, before, now)
-    )
+        change.how in ("gone", "renamed") and change.verdict != "same"
+        for change in felt
+    ) or any(change.verdict in ("renamed", "rewrite", "removed") for change in known)
 
 
 @functools.cache
@@ -161,53 +103,6 @@ def symbols():
     return sorted({*known, *verdicts.table()[0]})
 
 
-# `tf.contrib.rnn.python.ops.rnn_cell.GLSTMCell` is `tf.contrib.rnn.GLSTMCell`, and
-# what is deep in a module of contrib may be `tf.contrib.learn.learn_runner.run`.
-DEEP = re.compile(r"^(tf\.contrib\.\w+\.)python\.((?:\w+\.)*)(\w+)$")
-KERAS = """activations applications backend callbacks constraints datasets initializers
-layers losses metrics models optimizers preprocessing regularizers utils wrappers"""
-# Modules that contrib's modules had by another name.
-FACADES = (
-    *(
-        (f"tf.contrib.keras.{m}", f"tf.contrib.keras.api.keras.{m}")
-        for m in KERAS.split()
-    ),
-    ("tf.contrib.learn.monitors", "tf.contrib.learn.graph_actions.monitors_lib"),
-    ("tf.contrib.eager.python.tfe", "tf.contrib.eager"),
-    ("tf.contrib.slim.layers", "tf.contrib.layers"),
-    ("tf.contrib.slim.initializers", "tf.contrib.layers"),
-    ("tf.contrib.slim.regularizers", "tf.contrib.layers"),
-    ("tf.contrib.slim.metrics", "tf.contrib.metrics"),
-    ("tf.contrib.slim.losses", "tf.contrib.losses"),
-    # names.tsv has a module that several import by its first name alone.
-    *(
-        (module, "tf.contrib.grid_rnn.layers.feature_column.layers.utils")
-        for module in ("tf.contrib.layers.python.layers.utils", "tf.contrib.slim.utils")
-    ),
-)
-# Not public in any version.
-PRIVATE = ("tf.python.", "tf.core.", "tf.tools.", "tf.compiler.", "tf.stream_executor.")
-
-
-def short(symbol):
-    """The usual name of what lies deep in contrib or in a module's other name."""
-    for module, real in FACADES:
-        if symbol == module or symbol.startswith(module + "."):
-            return real + symbol.removeprefix(module)
-    return DEEP.sub(_raised, symbol)
-
-
-def _raised(deep):
-    """The first of a deep name's spellings that there is, the shortest first."""
-    package, modules, name = deep.groups()
-    parts = modules.split(".")  # the last one is empty
-    spellings = [
-        package + ".".join(parts[first:]) + name
-        for first in range(len(parts) - 1, -1, -1)
-    ]
-    return next((s for s in spellings if facts.fact(s)), spellings[0])
-
-
 def _find(symbol, entry_of, of_public):
     if symbol.startswith(PRIVATE):
         return _private("tensorflow" + symbol[2:], of_public)
@@ -228,147 +123,191 @@ def _named(symbol):
     entry, before, now = _judged(symbol)
     if entry is None or entry.verdict in FINAL:
         return entry
-    if entry.verdict == "same" and entry.what:
+    if entry.verdict == "same" and entry.note:
         return entry  # the table says why what differs does no harm
     found = list(signatures.differences(before, now))
-    known = {d.argument for d in found if d.how != "moved"}
+    known = {change.argument for change in found if change.how != "moved"}
     own = verdicts.own_arguments(symbol)
-    found += [_passed(name) for name in own if name not in known]
-    told = _harmful(entry, symbol, found)
-    twice = {d.argument for d, _ in told if d.how in ("gone", "renamed")}
+    found += [_passed(*key) for key in own if key[0] not in known]
+    found = _harmful(entry, symbol, found)
+    twice = {change.argument for change in found if change.how in ("gone", "renamed")}
     twice |= set(signatures.LABELS)  # nobody passes them by position
-    told = [
-        one for one in told if one[0].how != "moved" or one[0].argument not in twice
-    ]
-    if not told:
+    found = [c for c in found if c.how != "moved" or c.argument not in twice]
+    if not found:
         return entry
+    if all(change.keras_1 for change in found):
+        return _with(entry, entry.verdict, found)  # who writes Keras 2's is spared
     if entry.verdict == "renamed":
-        hard = any(d.when_left_out or _moves(d, before) for d, _ in told)
-        return _with(entry, "rewrite" if hard else "renamed", told)
-    return _with(entry, "changed", told)
+        hard = any(c.when_left_out or _moves(c, before) for c in found)
+        return _with(entry, "rewrite" if hard else "renamed", found)
+    return _with(entry, "changed", found)
 
 
 def _used(symbol, call):
     """The entry of a name, with what one call or mention feels."""
     entry, before, now = _judged(symbol)
     if entry is None or entry.verdict in FINAL:
-        return entry and _felt_by(entry, symbol, call)
+        return entry and _with_kinds(symbol, _felt_by(entry, call), call)
     found = [] if call is None else _known_to_the_table(symbol, call, before, now)
     if entry.verdict == "changed":  # perhaps it is written for TensorFlow 2
         rows = verdicts.arguments(symbol)
-        new = any("='" in d.argument and rows[d.argument][0] == "same" for d in found)
+        new = any(c.passed and rows[_key(c)].verdict == "same" for c in found)
         if new or signatures.is_new(call, before, now):
-            return dataclasses.replace(entry, verdict="same", what="")
-    found = signatures.felt(call, before, now) + found
-    told = _harmful(entry, symbol, found)
-    if not told:
+            return dataclasses.replace(entry, verdict="same", note="")
+    found = _without_harmless_kinds(symbol, found)
+    found = _harmful(entry, symbol, signatures.felt(call, before, now) + found)
+    if not found:
         return entry
-    hows = {difference.how for difference, _ in told}
-    if "gone" in hows:
-        verdict = "rewrite"
-    elif "renamed" in hows and entry.what:
+    own = [change.verdict for change in found if change.verdict]
+    hows = {change.how for change in found}
+    if own:
+        own += [entry.verdict] * bool(entry.note)
+        verdict = max(own, key=VERDICTS.index)
+    elif "gone" in hows or "renamed" in hows and entry.note:
         verdict = "rewrite"
     elif hows == {"renamed"}:
         verdict = "renamed"
     else:
         verdict = "rewrite" if entry.verdict == "renamed" else "changed"
-    own = [row[0] for _, row in told if row and row[0] != "same"]
-    if own:
-        own += [entry.verdict] * bool(entry.what)
-        verdict = max(own, key=VERDICTS.index)
-    return _with(entry, verdict, told)
+    if entry.verdict == "same":  # its note says why other calls are
+        entry = dataclasses.replace(entry, note="")
+    return _with(entry, verdict, found)
+
+
+def _with_kinds(symbol, entry, call):
+    """An entry with what arguments.tsv says of the kinds of a call's arguments."""
+    if call is None or not call.kinds:
+        return entry
+    found = [
+        _passed(argument, value)
+        for argument, value in verdicts.arguments(symbol)
+        if _is_of_kind(call, argument, None, value)
+    ]
+    found = _harmful(entry, symbol, found)
+    return dataclasses.replace(entry, changes=(*found, *entry.changes))
+
+
+def _without_harmless_kinds(symbol, found):
+    """The changes, but for those of an argument of whose kind the table says "same"."""
+    rows = verdicts.arguments(symbol)
+    fine = {
+        c.argument
+        for c in found
+        if c.passed.startswith("[") and rows[_key(c)].verdict == "same"
+    }
+    return [c for c in found if c.argument not in fine]
+
+
+def _is_of_kind(call, argument, place, value):
+    """Whether a call passes what is evidently of a kind, "[numbers]".
+
+    Args:
+        call: `records.Call`.
+        argument: its name; "*" of any argument.
+        place: its position, or None.
+        value: the kind.
+    """
+    return any(
+        kind == value and (argument == "*" or where in (argument, place))
+        for where, kind in call.kinds
+    )
 
 
 def _known_to_the_table(symbol, call, before, now):
-    """What a call passes that only verdicts.tsv says something of."""
+    """What a call passes that only arguments.tsv says something of."""
     found = signatures.differences(before, now)
-    known = {d.argument for d in found if d.how != "moved"}
+    known = {change.argument for change in found if change.how != "moved"}
     old = signatures.parameters(before)[0] if before else {}
     found = []
-    for name in verdicts.arguments(symbol):
-        argument, _, value = name.partition("=")
+    for argument, value in verdicts.arguments(symbol):
         place = old[argument].place if argument in old else None
         if argument.isdigit():
             place = int(argument)
         if value == "[]":
             passed = argument in call.lists or place in call.lists
+        elif value.startswith("["):
+            passed = _is_of_kind(call, argument, place, value)
         elif value:
             passed = any(
                 where in (argument, place) and fnmatch.fnmatchcase(text, value[1:-1])
                 for where, text in call.texts
             )
         else:
-            passed = signatures.passes(call, name, place)
-        if passed and name not in known:
-            found.append(_passed(name))
+            passed = signatures.passes(call, argument, place)
+        if passed and (value or argument not in known):
+            found.append(_passed(argument, value))
     return found
 
 
-def _passed(name):
-    """What only verdicts.tsv knows of an argument."""
-    return signatures.Difference("passed", name, "", None)
+def _passed(argument, value):
+    """What only arguments.tsv knows."""
+    return Change("passed", argument, passed=value)
+
+
+def _key(change):
+    return change.argument, change.passed
 
 
 def _harmful(entry, symbol, found):
-    """[(difference, row of the argument or None)] without what does no harm."""
-    rows, told = verdicts.arguments(symbol), []
-    for difference in found:
-        row = rows.get(difference.argument)
-        if row and row[0] == "same" and difference.how != "moved":
+    """The changes, with what arguments.tsv says, without what does no harm."""
+    harmful = []
+    for change in _joined(symbol, found):
+        if change.verdict == "same" and change.how != "moved":
             continue
-        if entry.verdict == "same" and entry.what and difference.when_left_out:
+        if entry.verdict == "same" and entry.note and change.when_left_out:
             continue  # the table says why it does no harm
-        told.append((difference, row))
-    return told
+        harmful.append(
+            dataclasses.replace(change, verdict="", note="")
+            if change.verdict == "same"
+            else change
+        )
+    return harmful
 
 
-def _moves(difference, before):
+def _joined(symbol, found):
+    """The changes, with what arguments.tsv says of each."""
+    rows = verdicts.arguments(symbol)
+    return [
+        dataclasses.replace(
+            change,
+            how="renamed" if row.now else change.how,
+            now=row.now or change.now,
+            verdict=row.verdict,
+            write=row.write,
+            keras_1=row.keras_1,
+            note=row.note,
+        )
+        if (row := rows.get(_key(change)))
+        else change
+        for change in found
+    ]
+
+
+def _moves(change, before):
     """Whether an argument that every call passes has another place."""
-    if difference.how != "moved":
+    if change.how != "moved":
         return False
-    return signatures.parameters(before)[0][difference.argument].default is None
+    return signatures.parameters(before)[0][change.argument].default is None
 
 
-def _with(entry, verdict, told):
-    """An entry that says what became of arguments; the table says it best."""
-    rows = [row for _, row in told if row and row[0] != "same"]
-    sentences = [row[2] if row and row[0] != "same" else d.text for d, row in told]
-    if entry.what:  # the table says it better, but for what it does not name
-        own = [
-            row[2] if row and row[0] != "same" else d.text
-            for d, row in told
-            if row or not _named_by(entry, d)
-        ]
-        sentences = [*own, entry.what]
-    what = "; ".join(dict.fromkeys(filter(None, sentences)))
-    if entry.verdict == "renamed" and not entry.what:
-        what = f"is {entry.replacement} now; {what}"
-    new = list(dict.fromkeys(row[1] for row in rows if row[1]))
-    replacement = ", ".join(new if len(new) < 3 else new[:1]) or entry.replacement
-    if entry.verdict == "renamed":
-        replacement = entry.replacement
-    return dataclasses.replace(
-        entry, verdict=verdict, replacement=replacement, what=what
-    )
+def _with(entry, verdict, changes):
+    """An entry with changes, but for those that its note tells."""
+    covered = verdicts.covers(entry.symbol) if entry.note else ()
+    told = [c for c in changes if c.verdict or c.argument not in covered]
+    told = tuple(sorted(told, key=lambda change: change.rank))
+    return dataclasses.replace(entry, verdict=verdict, changes=told)
 
 
-def _named_by(entry, difference):
-    """Whether the table's sentence of a name tells of an argument already."""
-    if difference.how in ("moved", "new", "gone") and "argument" in entry.what:
-        return True
-    return bool(re.search(rf"\b{difference.argument}=?\b", entry.what))
-
-
-def _felt_by(entry, symbol, call):
+def _felt_by(entry, call):
     """An entry by an alias without those defaults that a call does not feel."""
-    fact = facts.fact(symbol)
-    if call is None or not (fact and fact.moved) or not entry.what:
+    if call is None or not entry.changes:
         return entry
-    what = entry.what
-    for d in signatures.differences(fact.signature, fact.signature_today):
-        if d.how == "default" and signatures.passes(call, d.argument, d.place):
-            what = what.replace(f"{d.text}; ", "")
-    return dataclasses.replace(entry, what=what)
+    felt = [
+        c
+        for c in entry.changes
+        if c.how != "default" or not signatures.passes(call, c.argument, c.place)
+    ]
+    return dataclasses.replace(entry, changes=tuple(felt))
 
 
 # --- The table and the facts together.
@@ -378,68 +317,78 @@ def _felt_by(entry, symbol, call):
 def _judged(symbol):
     """(Entry or None, the signature then, the signature today)."""
     fact, row = facts.fact(symbol), verdicts.table()[0].get(symbol)
+    row = row or (None if fact else _of_object(symbol))
     if symbol.startswith("."):
-        return (_entry(symbol, "method", *row) if row else None), "", ""
+        return (_entry(symbol, "method", row) if row else None), "", ""
     if fact is None and row is None:
         return _member(symbol) or (_deep(symbol), "", "")
     if fact is None:
-        return _entry(symbol, "func", *row), "", ""
-    row = row or _row_of_alias(fact)
-    entry = _entry(symbol, fact.kind, *row) if row else _by_facts(fact)
+        return _entry(symbol, "func", row), "", ""
+    entry = (
+        _entry(symbol, fact.kind, row) if row else _by_alias(fact) or _by_facts(fact)
+    )
     if entry.verdict in FINAL or fact.kind == "module":
         return entry, "", ""
     now = fact.signature_today
     place = fact.moved or symbol
     if place.startswith("tf.keras.") and fact.kind == "class":
         now = now.replace(", **kwargs)", ")")  # which Keras 3 refuses
-    if entry.verdict == "renamed" and entry.replacement != fact.moved:
-        now = facts.now(entry.replacement)
+    if entry.verdict == "renamed" and entry.write != fact.moved:
+        now = facts.now(entry.write)
     return entry, fact.signature, now
 
 
-def _row_of_alias(fact):
-    """What the table says of the object by another name, as far as it is true here."""
+def _of_object(symbol):
+    """The row of a member of an object, `FLAGS.__flags`, by any name of it; or None."""
+    owner, _, name = symbol.rpartition(".")
+    if owner not in facts.names() or facts.fact(owner).kind in ("class", "module"):
+        return None
+    rows = verdicts.table()[0]
+    known = (rows.get(f"{alias}.{name}") for alias in facts.aliases(owner))
+    return next(filter(None, known), None)
+
+
+def _by_alias(fact):
+    """The entry by another name of the object, as far as it is true here; or None."""
     exact = verdicts.table()[0]
     row = next((exact[n] for n in facts.aliases(fact.symbol) if n in exact), None)
     if row is None:
         return None
-    verdict, replacement, what = row
-    of_the_name = verdict in ("same", "changed")
+    of_the_name = row.verdict in ("same", "changed")
     if fact.here:
-        return row if of_the_name else None
+        return _entry(fact.symbol, fact.kind, row) if of_the_name else None
     if fact.moved and of_the_name:  # and what it means is another thing
         found = signatures.differences(fact.signature, fact.signature_today)
-        known = verdicts.own_arguments(fact.symbol)
-        changed = [
-            d.text for d in found if d.how == "default" and d.argument not in known
-        ]
-        return (
-            "rewrite",
-            fact.moved,
-            "; ".join([f"is {fact.moved} now", *changed, what]),
+        own = verdicts.own_arguments(fact.symbol)
+        changes = tuple(
+            c for c in found if c.how == "default" and (c.argument, "") not in own
         )
-    return None if of_the_name else row
+        row = verdicts.Row("rewrite", fact.moved, note=row.note)
+        entry = _entry(fact.symbol, fact.kind, row)
+        return dataclasses.replace(entry, changes=changes)
+    return None if of_the_name else _entry(fact.symbol, fact.kind, row)
 
 
 def _by_facts(fact):
     """The entry of a name that no row names."""
-    symbol, kind = fact.symbol, fact.kind
+    symbol, kind, Row = fact.symbol, fact.kind, verdicts.Row
     if fact.here:
-        return _entry(symbol, kind, "same")
+        return _entry(symbol, kind, Row("same"))
     if fact.moved:
-        return _entry(symbol, kind, "renamed", fact.moved)
+        return _entry(symbol, kind, Row("renamed", fact.moved))
     if any(name.startswith("tf.keras.") for name in facts.aliases(symbol)):
-        row = _left_keras(fact.tf_keras, "Keras 3 has not got it")
+        row = _left_keras(fact.tf_keras)
     else:  # one object has one judgement, by whichever name it is called
-        row = verdicts.wild(fact.object) or verdicts.wild(symbol) or ("removed",)
-    return _entry(symbol, kind, *row)
+        row = verdicts.wild(fact.object) or verdicts.wild(symbol) or Row("removed")
+    return _entry(symbol, kind, row)
 
 
-def _left_keras(tf_keras, gone):
+def _left_keras(tf_keras):
     """The row of what Keras 3 lacks; `tf_keras` is the column of the facts."""
     if tf_keras:
-        return "rewrite", "tf_keras, or Keras 3's way", f"{gone}; tf_keras still has"
-    return "removed", "", f"{gone}, nor has tf_keras"
+        becomes = "the same name of the package tf_keras"
+        return verdicts.Row("rewrite", becomes=becomes, note="Keras 3 does not have it")
+    return verdicts.Row("removed", note="neither Keras 3 nor tf_keras has it")
 
 
 def _member(symbol):
@@ -451,45 +400,40 @@ def _member(symbol):
     fact, exact = facts.member(owner, name), verdicts.table()[0]
     row = next((exact[n] for n in verdicts.spelled(symbol) if n in exact), None)
     if not fact:  # what only objects have
-        return (_entry(symbol, "attribute", *row), "", "") if row else None
+        return (_entry(symbol, "attribute", row), "", "") if row else None
     place, owned = facts.place(owner), _judged(owner)[0]
     lives = owned.verdict not in FINAL
-    if row and (lives and fact.today != "gone" or row[0] in FINAL):
-        entry = _entry(symbol, fact.kind, *row)
+    if row and (lives and fact.today != "gone" or row.verdict in FINAL):
+        entry = _entry(symbol, fact.kind, row)
         return entry, fact.signature, fact.signature_today
     if not lives:
-        what = owned.what
-        if not what:
-            becomes = owned.replacement or "nothing in its place"
-            what = f"{owner} {MESSAGES[owned.verdict].format(replacement=becomes)}"
-        entry = _entry(symbol, fact.kind, owned.verdict, owned.replacement, what)
-        return entry, "", ""
+        note = owned.note
+        if not (note or owned.replacement):
+            note = dataclasses.replace(owned, changes=()).message
+        row = verdicts.Row(owned.verdict, owned.write, owned.becomes, (), note)
+        return _entry(symbol, fact.kind, row), "", ""
     if fact.today == "gone":
-        what = f"{place} has no {name} any more"
-        row = ("removed", "", what)
+        row = verdicts.Row("removed", note=f"{place} does not have it any more")
         if place.startswith("tf.keras."):
-            row = _left_keras(fact.tf_keras, what)
-        return _entry(symbol, fact.kind, *row), "", ""
+            row = _left_keras(fact.tf_keras)
+        return _entry(symbol, fact.kind, row), "", ""
+    row = verdicts.Row("same")
     if place != owner and not class_.here:
-        entry = _entry(symbol, fact.kind, "renamed", f"{place}.{name}")
-    else:
-        entry = _entry(symbol, fact.kind, "same")
-    return entry, fact.signature, fact.signature_today
+        row = verdicts.Row("renamed", f"{place}.{name}")
+    return _entry(symbol, fact.kind, row), fact.signature, fact.signature_today
 
 
 def _deep(symbol):
     """The entry of what lay deep in contrib; elsewhere an unknown name may be new."""
-    real = short(symbol)
+    real = deep.short(symbol)
     if real != symbol and is_listed(real):
         entry = _judged(real)[0]
         known = symbol in links.rows() or links.proofs(symbol)  # by this very name
         pair = links.pair(symbol) if known else entry.pair
         return dataclasses.replace(entry, symbol=symbol, pair=pair)
     if new := standalone.paths().get(symbol.removeprefix("tf.")):
-        module = new.count(".") == 2 and new.islower()  # as tf.keras.layers
-        write = "what is left stands in" if module else "write"
-        what = f"there is no {symbol.removeprefix('tf.')} any more: {write} {new}"
-        return _entry(symbol, "func", "rewrite", new, what)
+        note = f"there is no {symbol.removeprefix('tf.')} any more"
+        return _entry(symbol, "func", verdicts.Row("rewrite", new, note=note))
     gone = symbol.startswith(("tf.contrib.", "tf.examples."))
     return _under(symbol, "func") if gone else None
 
@@ -497,7 +441,7 @@ def _deep(symbol):
 def _under(symbol, kind):
     """The entry by the longest `module.*` that a name lies under, or None."""
     row = verdicts.wild(symbol)
-    return _entry(symbol, kind, *row) if row else None
+    return _entry(symbol, kind, row) if row else None
 
 
 def _private(symbol, entry_of):
@@ -511,18 +455,32 @@ def _private(symbol, entry_of):
     while name and name not in known:
         name = name.rpartition(".")[0]
     if not name:
-        return _under(symbol, "module") or _entry(symbol, "module", "private")
-    entry = entry_of(known[name] + symbol.removeprefix(name))
-    replacement = entry.replacement
-    if entry.verdict in ("same", "changed"):
-        replacement = replacement or known[name]
-    if entry.verdict == "same":
-        entry = dataclasses.replace(entry, what="")
-    what = f"not public; {entry.message}"
-    # A topic of its module is better than none.
-    pair = entry.pair or links.pair(symbol)
-    return Entry(name, entry.kind, "private", replacement, pair, what)
+        return _under(symbol, "module") or _entry(
+            symbol, "module", verdicts.Row("private")
+        )
+    public = entry_of(known[name] + symbol.removeprefix(name))
+    pair = public.pair or links.pair(symbol)  # of its module is better than none
+    write = public.write
+    if public.verdict in ("same", "changed"):
+        write = write or known[name]
+    return Entry(
+        name,
+        public.kind,
+        "private",
+        write=write,
+        becomes=public.becomes,
+        pair=pair,
+        public=public,
+    )
 
 
-def _entry(symbol, kind, verdict, replacement="", what=""):
-    return Entry(symbol, kind, verdict, replacement, links.pair(symbol), what)
+def _entry(symbol, kind, row):
+    return Entry(
+        symbol,
+        kind,
+        row.verdict,
+        row.write,
+        row.becomes,
+        row.note,
+        pair=links.pair(symbol),
+    )

@@ -4,6 +4,8 @@ import ast
 import functools
 import typing
 
+from tf1to2.catalog.entry import Change
+
 # Parameters that have another name now, wherever both signatures bear it out.
 RENAMED = {
     tuple(pair.split("="))
@@ -47,28 +49,6 @@ class Parameter(typing.NamedTuple):
     name: str
     default: str | None
     place: int | None  # None: by keyword only
-
-
-class Difference(typing.NamedTuple):
-    """What a call may stumble over.
-
-    Attributes:
-        how: "default" (has another), "required" (has none any more), "new" (must be
-            given), "gone", "renamed" or "moved".
-        argument: its name in 1.15.5; of "new" today's.
-        text: the sentence.
-        place: the position in 1.15.5, from 0, or None.
-    """
-
-    how: str
-    argument: str
-    text: str
-    place: int | None
-
-    @property
-    def when_left_out(self):
-        """Whether it concerns the calls that do not pass the argument."""
-        return self.how in ("default", "required", "new")
 
 
 @functools.cache
@@ -120,7 +100,7 @@ def differences(before, now):
         now: today's.
 
     Returns:
-        Tuple of `Difference`, in the order of the old parameters.
+        Tuple of `entry.Change`, in the order of the old parameters.
     """
     if not before or not now or before == now:
         return ()
@@ -135,24 +115,21 @@ def differences(before, now):
         if successor is None:
             other = _successor(parameter, old, new)
             if other:
-                text = f"write {other}= in place of {name}="
-                found.append(Difference("renamed", name, text, place))
+                found.append(Change("renamed", name, now=other, place=place))
                 successor = None if other in old else new[other]
                 taken.add(other)
             elif not keywords:
-                text = f"the argument {name} is gone"
-                found.append(Difference("gone", name, text, place))
+                found.append(Change("gone", name, place=place))
         changed = successor and name not in LABELS and _default(parameter, successor)
         if changed:
             found.append(changed)
         if place is not None and not (told or more):
             at = next((p.name for p in new.values() if p.place == place), None)
             if at is None or at not in (name, other):
-                text = f"argument {place + 1} was {name} and is {at or 'none'}"
-                found.append(Difference("moved", name, text, place))
+                found.append(Change("moved", name, now=at or "", place=place))
                 told = True
     found += [
-        Difference("new", p.name, f"{p.name} must be given", None)
+        Change("new", p.name)
         for p in new.values()
         if p.default is None and p.name not in taken
     ]
@@ -177,10 +154,8 @@ def _default(parameter, successor):
     if now is None and was == "None":
         return None  # two spellings, of which every call had to pass one
     if now is None:
-        text = f"{successor.name} must be given: it was {plain(was)}"
-        return Difference("required", name, text, parameter.place)
-    text = f"{name} was {plain(was)}, is {plain(now)}"
-    return Difference("default", name, text, parameter.place)
+        return Change("required", name, was, successor.name, parameter.place)
+    return Change("default", name, was, now, parameter.place)
 
 
 def equal(one, other):
@@ -209,21 +184,9 @@ def _scalar(value):
     return value
 
 
-def plain(default):
-    """A default as a sentence has it: words without their quotes."""
-    inner = default[1:-1]
-    quoted = default[:1] in "'\"" and inner.replace("_", "").isalnum()
-    return inner if quoted else default
-
-
 def successors(before, now):
     """{the name of an argument: the name that it has now}, of two signatures."""
-    old, new = parameters(before)[0], parameters(now)[0]
-    return {
-        d.argument: _successor(old[d.argument], old, new)
-        for d in differences(before, now)
-        if d.how == "renamed"
-    }
+    return {d.argument: d.now for d in differences(before, now) if d.how == "renamed"}
 
 
 def passes(call, name, place):
@@ -251,7 +214,7 @@ def is_new(call, before, now):
 
 
 def _feels(call, difference):
-    how, name, _, place = difference
+    how, name, place = difference.how, difference.argument, difference.place
     if call is None:
         return difference.when_left_out
     if how == "moved":

@@ -1,7 +1,8 @@
-"""Keras as a package of its own, `import keras`, and tf.keras, which has its names.
+"""Keras as a package of its own, `import keras`: the paths that it had.
 
 Until 2.3 it was a package beside TensorFlow 1, and most Keras of that time imports it.
 Its names are those of tf.keras, but for some paths, which standalone.tsv leads on.
+Which names Keras 3 still has: keras_names.py.
 """
 
 import functools
@@ -14,22 +15,29 @@ PACKAGE = "keras"
 NEW = ("keras.api", "keras.distribution", "keras.ops", "keras.random", "keras.src")
 
 
-def origin(name):
-    """The origin of a name in TensorFlow: of "keras.layers.core.Dense" its Dense.
+def is_new(name):
+    """Whether nothing but Keras 3 has a dotted name, "keras" or below it."""
+    parts = name.split(".")
+    return ".".join(parts[:2]) in NEW or any(p.startswith("_") for p in parts[1:2])
+
+
+def place(name):
+    """Where the name of a path that is gone stands.
 
     Args:
-        name: dotted, "keras" or below it.
+        name: dotted, "keras.layers.core.Dense".
 
     Returns:
-        "tensorflow.keras.layers.Dense", or "" of what Keras 3 alone has.
+        (the longest path of standalone.tsv that it lies under, the name in
+        TensorFlow): ("keras.layers.core", "tf.keras.layers.Dense"); ("", "") if it
+        lies under none.
     """
     parts = name.split(".")
-    if ".".join(parts[:2]) in NEW or any(p.startswith("_") for p in parts[1:2]):
-        return ""
     for end in range(len(parts), 1, -1):
-        if new := paths().get(".".join(parts[:end])):
-            return ".".join(["tensorflow" + new.removeprefix("tf"), *parts[end:]])
-    return f"tensorflow.{name}"
+        path = ".".join(parts[:end])
+        if new := paths().get(path):
+            return path, ".".join([new, *parts[end:]])
+    return "", ""
 
 
 @functools.cache

@@ -1,49 +1,95 @@
-"""verdicts.tsv: what was judged by hand, of names, members, arguments and modules."""
+"""verdicts.tsv and arguments.tsv: what was judged by hand."""
 
 import functools
 import pathlib
+import typing
 
 from tf1to2.catalog import facts
+from tf1to2.catalog.entry import VERDICTS
 from tf1to2.common import tsv
 
-VERDICTS = ("same", "renamed", "changed", "rewrite", "removed", "private")
-PATH = pathlib.Path(__file__).with_name("verdicts.tsv")
+FOLDER = pathlib.Path(__file__).parent
+
+
+class Row(typing.NamedTuple):
+    """What verdicts.tsv says of a name, or of all names of a module.
+
+    Attributes:
+        verdict, write, becomes, note: as of `entry.Entry`.
+        covers: tuple of the arguments whose difference the note tells already.
+    """
+
+    verdict: str
+    write: str = ""
+    becomes: str = ""
+    covers: tuple = ()
+    note: str = ""
+
+
+class Argument(typing.NamedTuple):
+    """What arguments.tsv says of an argument.
+
+    Attributes:
+        argument: its name in 1.15.5; "0" is whatever comes first, "*" any.
+        passed: the pattern of the text that it concerns, "[]" for a list, or a kind of
+            `records.Call.kinds`; or "".
+        verdict, write, keras_1, note: as of `entry.Change`.
+        now: its new name, or "".
+    """
+
+    argument: str
+    passed: str
+    verdict: str
+    now: str
+    write: str
+    keras_1: bool
+    note: str
 
 
 @functools.cache
 def table():
-    """What verdicts.tsv says.
-
-    Returns:
-        ({name: row}, {prefix: row}, {name: {argument: row}}) with rows (verdict,
-        replacement, what); a prefix ends in ".*" there, an argument stands in brackets,
-        "tf.where(x)", or "tf.nn.embedding_lookup(params=[])" where a list is passed,
-        or "tf.keras.Model.compile(loss='logcosh')" where that text is; a star in it
-        stands for anything.
-    """
-    exact, wild, of_arguments = {}, {}, {}
-    for row in tsv.rows(PATH):
-        pattern, *rest = row.values()
-        if row["verdict"] not in VERDICTS:
-            raise ValueError(
-                f"verdicts.tsv: {pattern}: {row['verdict']!r} is none of the verdicts "
-                + ", ".join(VERDICTS)
-            )
-        name, _, argument = pattern.partition("(")
-        if argument:
-            rows, key = of_arguments.setdefault(name, {}), argument.removesuffix(")")
-        elif pattern.endswith(".*"):
-            rows, key = wild, pattern[:-2]
-        else:
-            rows, key = exact, pattern
+    """What verdicts.tsv says: ({name: Row}, {prefix of a `module.*`: Row})."""
+    exact, wild = {}, {}
+    for row in tsv.rows(FOLDER / "verdicts.tsv"):
+        name, covers = row.pop("name"), tuple(row.pop("covers").split())
+        _check("verdicts.tsv", name, row["verdict"])
+        rows, key = (wild, name[:-2]) if name.endswith(".*") else (exact, name)
         if key in rows:
-            raise ValueError(f"verdicts.tsv: {pattern} comes twice")
-        rows[key] = tuple(rest)
-    return exact, wild, of_arguments
+            raise ValueError(f"verdicts.tsv: {name} comes twice")
+        rows[key] = Row(**row, covers=covers)
+    return exact, wild
+
+
+@functools.cache
+def of_arguments():
+    """What arguments.tsv says: {name: {(argument, passed): Argument}}."""
+    found = {}
+    for row in tsv.rows(FOLDER / "arguments.tsv"):
+        name, keras_1 = row.pop("name"), row.pop("keras_1") == "yes"
+        _check("arguments.tsv", name, row["verdict"])
+        one = Argument(**row, keras_1=keras_1)
+        known, key = found.setdefault(name, {}), (one.argument, one.passed)
+        if key in known:
+            raise ValueError(f"arguments.tsv: {name}: {one.argument} comes twice")
+        known[key] = one
+    return found
+
+
+def covers(symbol):
+    """The arguments whose difference the note of a name tells, by any of its names."""
+    exact = table()[0]
+    rows = [exact[name] for name in spelled(symbol) if name in exact]
+    return rows[0].covers if rows else ()
+
+
+def _check(file, name, verdict):
+    if verdict not in VERDICTS:
+        known = ", ".join(VERDICTS)
+        raise ValueError(f"{file}: {name}: no verdict {verdict!r}: there are {known}")
 
 
 def wild(symbol):
-    """The row of the longest `module.*` that a name lies under, or None."""
+    """The `Row` of the longest `module.*` that a name lies under, or None."""
     rows = table()[1]
     while symbol and symbol not in rows:
         symbol = symbol.rpartition(".")[0]
@@ -52,15 +98,15 @@ def wild(symbol):
 
 @functools.cache
 def arguments(symbol):
-    """{argument: row} of a name, and of the classes that it inherits from."""
+    """{(argument, passed): Argument} of a name, and of its classes' bases."""
     rows = [own_arguments(base) for base in reversed(facts.bases(symbol))]
     return {name: row for known in rows for name, row in known.items()}
 
 
 def own_arguments(symbol):
-    """{argument: row} of a name, by any name of its object."""
-    tables = table()[2]
-    return next((tables[name] for name in spelled(symbol) if name in tables), {})
+    """{(argument, passed): Argument} of a name, by any name of its object."""
+    known = of_arguments()
+    return next((known[name] for name in spelled(symbol) if name in known), {})
 
 
 def spelled(symbol):

@@ -16,6 +16,7 @@ from tf1to2.pages import topics
 from tf1to2.parity.releases import here
 from tf1to2.source.names.records import Call
 from tf1to2.tests.commands import command
+from tf1to2.view import take
 from upkeep import api_walk, survey
 
 ABSENT = object()
@@ -137,7 +138,7 @@ class VerdictsTest(unittest.TestCase):
                 rows = verdicts.arguments(fact.symbol)
                 now = read(fact.signature_today)
                 for name, (place, default) in read(fact.signature).items():
-                    if name in rows or name in ("name", "*args"):
+                    if (name, "") in rows or name in ("name", "*args"):
                         continue  # a row says why it does no harm
                     at, new = now.get(name, (None, "absent"))
                     if "**kwargs" in fact.signature_today and new == "absent":
@@ -159,7 +160,7 @@ class VerdictsTest(unittest.TestCase):
                 for name, (place, default) in read(fact.signature).items():
                     at, new = now.get(name, (None, "absent"))
                     where = f"{fact.symbol}({name})"
-                    if name in verdicts.arguments(fact.symbol):
+                    if (name, "") in verdicts.arguments(fact.symbol):
                         continue
                     if name not in ("name", "*args") and "*args" not in now:
                         if place is not None:
@@ -203,45 +204,105 @@ class TableTest(unittest.TestCase):
                 rows[one] = symbol
 
     def test_no_row_repeats_the_facts(self):
-        for symbol, (verdict, replacement, what) in verdicts.table()[0].items():
-            if verdict == "same":
-                self.assertTrue(what, symbol)
+        for symbol, row in verdicts.table()[0].items():
+            if row.verdict == "same":
+                self.assertTrue(row.note, symbol)
             fact = facts.fact(symbol)
-            if fact and verdict == "renamed" and not what:
-                self.assertNotEqual(fact.moved, replacement, symbol)
+            if fact and row.verdict == "renamed" and not row.note:
+                self.assertNotEqual(fact.moved, row.write, symbol)
 
     def test_what_does_not_resolve_has_another_name_or_none(self):
         """Also of names that 1.15.5 had not any more."""
-        for symbol, (verdict, replacement, _) in verdicts.table()[0].items():
+        for symbol, row in verdicts.table()[0].items():
             if symbol.startswith("tf.") and api_walk.get(tf, symbol) is None:
                 owner, _, name = symbol.rpartition(".")
                 if owner in facts.names() and facts.member(owner, name):
                     continue  # of objects, which a class need not show
-                self.assertNotIn(verdict, ("same", "changed"), symbol)
-                self.assertNotEqual((verdict, replacement), ("renamed", symbol))
+                self.assertNotIn(row.verdict, ("same", "changed"), symbol)
+                self.assertNotEqual((row.verdict, row.write), ("renamed", symbol))
 
     def test_harmless_arguments_say_why(self):
-        for symbol, rows in verdicts.table()[2].items():
+        for symbol, rows in verdicts.of_arguments().items():
             self.assertTrue(catalog.is_listed(symbol), symbol)
-            for name, (_, _, what) in rows.items():
-                self.assertTrue(what, f"{symbol}({name})")
+            for row in rows.values():
+                self.assertTrue(row.note or row.now, f"{symbol}({row.argument})")
 
     def test_a_row_for_a_module_names_no_function(self):
-        for prefix, (_, replacement, _) in verdicts.table()[1].items():
-            for name in re.findall(r"(?<!\w)tf\.[\w.]*\w", replacement):
+        for prefix, row in verdicts.table()[1].items():
+            for name in re.findall(r"(?<!\w)tf\.[\w.]*\w", row.write):
                 if prefix.startswith("tf.") and name != "tf.function":
                     kinds = (type, types.ModuleType)  # true of whatever lies beneath
                     thing = api_walk.get(tf, name)
                     self.assertIsInstance(thing, kinds, f"{prefix}: {name}")
 
-    def test_replacements_exist_here(self):
-        exact, wild, of_arguments = verdicts.table()
-        rows = [*exact.items(), *wild.items()]
-        rows += [row for table in of_arguments.values() for row in table.items()]
-        for symbol, (_, replacement, _) in rows:
-            for name in replacement.split(", "):
-                if re.fullmatch(r"tf(\.\w+)+", name):
+    def test_what_to_write_is_code(self):
+        """And all its names of TensorFlow 2 exist."""
+        for symbol, write in _writes():
+            text = write.replace("…", "_")
+            fields = re.fullmatch(r"(\w+=.+?)(, \w+=.+)*", text)
+            text = f"f({text})" if fields else text
+            text = f"x{text}" if text.startswith(".") else text
+            ast.parse(text, mode="eval")
+            for name in re.findall(r"(?<![\w.])tf(?:\.[A-Za-z_]\w*)+", write):
+                if not name.startswith("tf.compat.v1."):
                     self.assertIsNotNone(api_walk.get(tf, name), f"{symbol}: {name}")
+
+    def test_a_note_does_not_repeat_what_to_write(self):
+        exact, wild = verdicts.table()
+        for symbol, row in [*exact.items(), *wild.items()]:
+            for text in filter(None, (row.write, row.becomes)):
+                self.assertFalse(row.note.startswith((text, f"is {text}")), symbol)
+        for symbol, rows in verdicts.of_arguments().items():
+            for row in rows.values():
+                told = bool(row.write) and ": write " in row.note
+                self.assertFalse(told, f"{symbol}({row.argument})")
+
+    def test_a_note_is_text_without_marks(self):
+        for symbol, row in _rows():
+            for text in (row.becomes, row.note):
+                self.assertNotIn("`", text, symbol)
+                self.assertNotRegex(text, r"[.;,]$|^\s|\s$|\s\s", symbol)
+
+    def test_what_a_row_says_to_take_can_be_taken(self):
+        seen = 0
+        for symbol, row in _rows():
+            for named in re.findall(r"tf1to2 take ((?:\w+\.\w+ ?)+)", row.note):
+                self.assertLessEqual(set(named.split()), set(take.available()), symbol)
+                seen += 1
+        self.assertGreater(seen, 150)
+
+    def test_a_module_of_contrib_has_a_row_before_that_of_contrib(self):
+        for fact in names():
+            if fact.symbol.startswith("tf.contrib."):
+                note = catalog.lookup(fact.symbol).note
+                self.assertNotIn("has no successor in TensorFlow", note, fact.symbol)
+
+    def test_covered_arguments_differ(self):
+        for symbol, row in verdicts.table()[0].items():
+            known = {
+                change.argument
+                for name in verdicts.spelled(symbol)
+                for change in signatures.differences(*catalog.compared(name)[1:])
+            }
+            self.assertLessEqual(set(row.covers), known, symbol)
+
+
+def _rows():
+    """[(name, Row)] of verdicts.tsv."""
+    exact, wild = verdicts.table()
+    return [*exact.items(), *wild.items()]
+
+
+def _writes():
+    """[(name, what to write instead)] of the tables."""
+    exact, wild = verdicts.table()
+    found = [(name, row.write) for t in (exact, wild) for name, row in t.items()]
+    found += [
+        (f"{name}({row.argument})", row.write)
+        for name, rows in verdicts.of_arguments().items()
+        for row in rows.values()
+    ]
+    return [one for one in found if one[1]]
 
 
 class CatalogTest(unittest.TestCase):
@@ -313,12 +374,12 @@ class LookupTest(unittest.TestCase):
             (
                 "the replacement beside a reason",
                 "tf.contrib.slim.l2_regularizer",
-                "write: scale * tf.nn.l2_loss(w)",
+                "becomes scale * tf.nn.l2_loss(w)",
             ),
             (
                 "a member of what is gone",
                 "tf.estimator.ModeKeys.EVAL",
-                "tf.estimator.ModeKeys.EVAL: left TensorFlow",
+                "estimators left TensorFlow",
             ),
             ("keywords", ".fit_generator", "steps_per_epoch by keyword"),
             ("tfe", "tf.contrib.eager.python.tfe.metrics.Mean", "tf.keras.metrics"),
@@ -328,7 +389,7 @@ class LookupTest(unittest.TestCase):
                 "tf.contrib.slim.python.slim.nets.resnet_v1.resnet_v1",
                 "tf.keras.applications",
             ),
-            ("of an iterator", "tf.data.Iterator.initializer", "iter(dataset), anew"),
+            ("of an iterator", "tf.data.Iterator.initializer", "iter(dataset)"),
             ("a check that returned", "tf.debugging.assert_scalar", "returns nothing"),
             (
                 "a check with other names",
@@ -517,6 +578,13 @@ class UseTest(unittest.TestCase):
             ),
             ("where, of one", "tf.where", Call(1, (), False), "same", ""),
             ("where, of three", "tf.where", Call(3, (), False), "changed", "broadcast"),
+            (
+                "where, of numbers",
+                "tf.where",
+                Call(3, (), False, kinds=(("x", "[no rows]"),)),
+                "same",
+                "",
+            ),
             ("a scope's name", "tf.name_scope", Call(1, (), False), "same", ""),
             ("get_shape", ".get_shape", None, "same", "still works"),
             (
@@ -784,6 +852,189 @@ class UseTest(unittest.TestCase):
         self.assertEqual(*((e.verdict, e.replacement, e.what) for e in entries))
 
 
+AUDIO = "tf.contrib.framework.python.ops.audio_ops"
+LEARN = "tf.contrib.learn.python.learn"
+
+
+class OwnSentenceTest(unittest.TestCase):
+    """Names that the sentence of their module does not fit."""
+
+    @parameterized.expand(
+        [
+            ("a spectrogram", f"{AUDIO}.audio_spectrogram", "tf.raw_ops.AudioSpectro"),
+            ("cepstra", f"{AUDIO}.mfcc", "tf.raw_ops.Mfcc(spectrogram="),
+            ("a WAV file read", f"{AUDIO}.decode_wav", "tf.audio.decode_wav"),
+            ("a WAV file written", f"{AUDIO}.encode_wav", "tf.audio.encode_wav"),
+            ("another op of audio", f"{AUDIO}.any_op", "tf.audio for WAV files"),
+            (
+                "an op that was never public",
+                "tf.python.ops.gen_audio_ops.mfcc",
+                "tf.raw_ops.Mfcc(",
+            ),
+            ("a kernel", "tf.python.ops.gen_nn_ops.relu_grad", "is tf.raw_ops"),
+            (
+                "four gathers",
+                "tf.contrib.resampler.python.ops.resampler_ops.resampler",
+                "four gathers",
+            ),
+            ("bytes now", "tf.contrib.memory_stats.BytesInUse", '["current"]'),
+            ("most bytes", "tf.contrib.memory_stats.MaxBytesInUse", '["peak"]'),
+            ("no more bytes", "tf.contrib.memory_stats.BytesLimit", "memory_limit="),
+            ("a name of ops", "tf.op_scope", "tf.name_scope(name or default_name)"),
+            ("a scope of variables", "tf.variable_op_scope", "a tf.Module, called"),
+            (
+                "factors",
+                "tf.contrib.factorization.WALSMatrixFactorization",
+                "tf.linalg.solve for the rows",
+            ),
+            (
+                "a mixture",
+                "tf.contrib.factorization.python.ops.gmm_ops.gmm",
+                "sklearn.mixture.GaussianMixture",
+            ),
+            ("means", "tf.contrib.learn.KMeansClustering", "take contrib_framework"),
+            ("prices", "tf.contrib.learn.datasets.load_boston", "np.loadtxt(path"),
+            ("digits", f"{LEARN}.datasets.mnist.load_mnist", "mnist.load_data()"),
+            ("digits' labels", f"{LEARN}.datasets.mnist.extract_labels", "offset=8"),
+            (
+                "the tutorials' digits",
+                "tf.examples.tutorials.mnist.input_data.read_data_sets",
+                "tf.keras.datasets.mnist.load_data()",
+            ),
+            (
+                "a network that is another one",
+                "tf.contrib.slim.nets.resnet_v1.resnet_v1_101",
+                "from tf_slim.nets import resnet_v1",
+            ),
+            ("whitened", "tf.image.per_image_whitening", "per_image_standardization"),
+            ("batches", "tf.batch_fft2d", "tf.signal.fft2d"),
+            ("batches of matrices", "tf.batch_matrix_set_diag", "tf.linalg.set_diag"),
+            ("lists", "tf.list_diff", "tf.raw_ops.ListDiff"),
+            ("both ways", "tf.nn.bidirectional_rnn", "unroll_both_ways_in_python"),
+            ("of seq2seq", "tf.nn.seq2seq.rnn_decoder", "legacy_seq2seq.rnn_decoder"),
+            ("of an array", "tf.TensorArray.pack", ".stack()"),
+            (
+                "components",
+                "tf.contrib.image.connected_components",
+                "scipy.ndimage.label",
+            ),
+            ("maps", "tf.contrib.rnn.Conv2DLSTMCell", "take recurrences.ConvLSTMCell"),
+            (
+                "a deep cell",
+                "tf.contrib.rnn.python.ops.rnn_cell.UGRNNCell",
+                "take rnn.UGRNNCell",
+            ),
+            ("replicas", "tf.contrib.tpu.cross_replica_sum", 'all_reduce("SUM", x)'),
+            ("a product", "tf.nn.rnn_cell._linear", "tf.concat(args, 1), kernel)"),
+            (
+                "a product of 1.0",
+                "tf.contrib.rnn.python.ops.core_rnn_cell_impl._linear",
+                "tf.concat(args, 1), kernel)",
+            ),
+            (
+                "a private product",
+                "tf.python.ops.rnn_cell_impl._linear",
+                "tf.concat(args, 1), kernel)",
+            ),
+            ("a library", "tf.load_op_library", "tf.sysconfig.get_compile_flags()"),
+            ("any library", "tf.load_library", "tf.sysconfig.get_link_flags()"),
+            (
+                "a library of contrib",
+                "tf.contrib.util.loader.load_op_library",
+                "tf.sysconfig.get_link_flags()",
+            ),
+            ("a sparse argument", "tf.sparse_placeholder", "tf.SparseTensorSpec(["),
+            ("by its other name", "tf.sparse.placeholder", "tf.SparseTensorSpec(["),
+            ("its signature", "tf.SparseTensorSpec", "input_signature=["),
+            ("no static shape", "tf.numpy_function", "tf.ensure_shape(y, shape)"),
+            ("no static shape then", "tf.py_func", "tf.ensure_shape(y, shape)"),
+            (
+                "a softplus",
+                "tf.contrib.nn.scaled_softplus",
+                "alpha * tf.nn.softplus(x / alpha)",
+            ),
+            (
+                "another package",
+                "tf.contrib.distributions.Chi2WithAbsDf",
+                "tfp.distributions.Chi2(tf.floor(tf.abs(df)))",
+            ),
+            ("axes", "tf.contrib.labeled_tensor.reduce_sum", "tf.reduce_sum(x, axis)"),
+            ("a head", "tf.contrib.learn.binary_svm_head", "signs * logits"),
+            ("a metric", "tf.contrib.metrics.cohen_kappa", "take metrics.CohenKappa"),
+            ("a mode", "tf.estimator.ModeKeys.PREDICT", "becomes 'infer'"),
+            ("what is served", "tf.estimator.export.PredictOutput", "saved_model.save"),
+            (
+                "an input function",
+                "tf.estimator.inputs.pandas_input_fn",
+                "from_tensor_slices",
+            ),
+            (
+                "another compression",
+                "tf.python_io.TFRecordCompressionType.ZLIB",
+                'compression_type="ZLIB"',
+            ),
+            (
+                "no compression",
+                "tf.io.TFRecordCompressionType.NONE",
+                'compression_type=""',
+            ),
+            (
+                "a constant",
+                "tf.examples.tutorials.mnist.mnist.NUM_CLASSES",
+                "becomes 10",
+            ),
+            (
+                "a writer is no reader",
+                "tf.python.pywrap_tensorflow.EventsWriter",
+                "tf.summary.create_file_writer",
+            ),
+            ("a table", "tf.tables_initializer", "a table has its entries"),
+        ]
+    )
+    def test_it_says(self, _, symbol, text):
+        self.assertIn(text, catalog.lookup(symbol).message)
+
+    @parameterized.expand(
+        [
+            ("factors are no clusters", "tf.contrib.factorization.WALSModel", ""),
+            ("a mixture is no k-means", "tf.contrib.factorization.GMM", ""),
+            ("memory", "tf.contrib.memory_stats.BytesInUse", ""),
+            ("means", "tf.contrib.factorization.KMeans", "contrib_framework.cluster"),
+            ("a name of ops", "tf.op_scope", "scopes.op_names"),
+            ("a product", "tf.nn.rnn_cell._linear", "contrib_cells.make_minimal"),
+            ("whitened", "tf.image.per_image_whitening", "images.standardize"),
+            (
+                "of seq2seq",
+                "tf.nn.seq2seq.sequence_loss",
+                "legacy_seq2seq.sequence_loss",
+            ),
+            (
+                "events",
+                "tf.python.pywrap_tensorflow.EventsWriter",
+                "summaries.by_hand",
+            ),
+        ]
+    )
+    def test_it_leads(self, _, symbol, pair):
+        self.assertEqual(catalog.lookup(symbol).pair, pair)
+
+    @parameterized.expand(
+        [
+            ("a key", "tf.GraphKeys.MODEL_VARIABLES"),
+            ("a method", "tf.InteractiveSession.run"),
+            ("a class in a class", "tf.Summary.Audio"),
+            ("of a cell", "tf.contrib.rnn.GRUCell.zero_state"),
+            ("of contrib", "tf.contrib.learn.ModeKeys.INFER"),
+        ]
+    )
+    def test_a_member_says_it_once(self, _, symbol):
+        entry = catalog.lookup(symbol)
+        self.assertEqual(entry.message, f"{symbol} becomes {entry.replacement}")
+
+    def test_a_library_is_a_finding(self):
+        self.assertEqual(catalog.lookup("tf.load_op_library").verdict, "changed")
+
+
 class ArgumentsTest(unittest.TestCase):
     @parameterized.expand(
         [
@@ -818,7 +1069,7 @@ class ArgumentsTest(unittest.TestCase):
     )
     def test_differences(self, _, before, now, texts):
         found = signatures.differences(before, now)
-        self.assertEqual([difference.text for difference in found], texts)
+        self.assertEqual([difference.sentence for difference in found], texts)
 
     @parameterized.expand(
         [
@@ -832,7 +1083,7 @@ class ArgumentsTest(unittest.TestCase):
     )
     def test_felt(self, _, call, texts):
         found = signatures.felt(call, "(x, a=1, b=2)", "(x, a=2)")
-        self.assertEqual([difference.text for difference in found], texts)
+        self.assertEqual([difference.sentence for difference in found], texts)
 
 
 class SurveyTest(unittest.TestCase):

@@ -69,6 +69,33 @@ class LinksTest(unittest.TestCase):
     def test_it_leads(self, _, name, pair):
         self.assertEqual(entries.lookup(name).pair.partition(".")[2], pair)
 
+    @parameterized.expand(
+        [
+            ("a keras layer", "tf.keras.layers.Dense", "layers.make_dense_layers"),
+            ("of keras 1", "tf.keras.layers.Convolution2D", "layers.make_conv2d"),
+            ("a base class", "tf.keras.layers.Layer", "keras_layers.center"),
+            ("what it defines", "tf.keras.layers.Layer.build", "keras_layers.center"),
+            ("predictions", "tf.keras.Model.predict", "keras_training.predict_classes"),
+            ("weights", "tf.keras.Model.get_weights", "keras_layers.list_weights"),
+            ("shards", "tf.data.Dataset.shard", "input_pipelines.read_shards"),
+            (
+                "repetition",
+                "tf.data.Dataset.repeat",
+                "input_pipelines.shuffle_and_repeat",
+            ),
+            ("a pad", "tf.pad", "tensors.pad_rows"),
+            ("a cast", "tf.cast", "tensors.cast"),
+            ("a draw", "tf.truncated_normal", "randomness.draws"),
+            ("a flag", "tf.app.flags.DEFINE_integer", "files.read_flags"),
+            ("queues", "tf.train.start_queue_runners", "queues.read_lines"),
+            ("nests", "tf.contrib.framework.nest.flatten", "contrib_framework.fetch"),
+            ("a scope of arguments", "tf.contrib.slim.arg_scope", "slim.make_network"),
+            ("a hub module", "hub.Module", "saved_models.fine_tune"),
+        ]
+    )
+    def test_it_leads_to_what_is_about_it(self, _, name, pair):
+        self.assertEqual(entries.lookup(name).pair, pair)
+
     def test_names_of_one_object_lead_to_one_pair(self):
         for name in entries.symbols():
             pairs = {entries.lookup(n).pair for n in facts.aliases(name)}

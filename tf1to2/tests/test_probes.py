@@ -9,7 +9,7 @@ from parameterized import parameterized
 from tf1to2.catalog import entries
 from tf1to2.parity.compare import Mismatch
 from tf1to2.probes import Probe, probed, probes
-from upkeep.probes import coverage, proving
+from upkeep.probes import coverage, proving, written
 
 ROWS = [
     (str(number), row)
@@ -103,6 +103,9 @@ class NegativeControlsTest(unittest.TestCase):
             proving.prove(row)
 
 
+SWAPPED = "tf.contrib.rnn.transpose_batch_time"  # no left page calls it
+
+
 class CoverageTest(unittest.TestCase):
     def test_names_that_1_15_has(self):
         named = {*probed(), *coverage.unprobed()}
@@ -112,6 +115,50 @@ class CoverageTest(unittest.TestCase):
         known = coverage.unprobed()
         missing = [n for n in coverage.asked() if not coverage.proven(n)]
         self.assertEqual(sorted(set(missing) - set(known)), [])
+
+    def test_what_a_row_writes_is_executed_or_says_why_not(self):
+        known = coverage.unprobed()
+        missing = {
+            name: left
+            for name, called in written.written().items()
+            if name not in known and (left := written.unexecuted(name, called))
+        }
+        self.assertEqual(missing, {})
+
+    @parameterized.expand(
+        [
+            ("functions and classes", "tf.nn.relu(tf.Variable(x))", 2),
+            ("a function twice", "tf.abs(x) + tf.abs(y)", 1),
+            ("a class method", "tf.data.Dataset.range(n)", 1),
+            ("not a module", "tf.data", 0),
+            ("not of another package", "tfp.distributions.Normal(0, 1)", 0),
+            ("not a method of an object", "v.assign(x)", 0),
+        ]
+    )
+    def test_functions_of_tensorflow(self, _, code, count):
+        self.assertEqual(len(written.functions(code)), count)
+
+    @parameterized.expand(
+        [
+            ("a probe", SWAPPED, ["tf.transpose"], []),
+            ("another name of it", SWAPPED, ["tf.compat.v2.transpose"], []),
+            ("another function", SWAPPED, ["tf.transpose", "tf.reshape"], [1]),
+            ("a method", "tf.train.Saver", ["tf.train.Checkpoint.restore"], []),
+            ("a left page", "tf.placeholder_with_default", ["tf.math.exp"], []),
+            ("neither", "tf.no_such_name", ["tf.math.exp"], [0]),
+        ]
+    )
+    def test_unexecuted(self, _, name, called, places):
+        left = written.unexecuted(name, called)
+        self.assertEqual(left, [called[place] for place in places])
+
+    def test_rows_that_are_not_asked_for(self):
+        names = written.written()
+        for name in names:
+            self.assertRegex(name, r"^tf\.")
+        self.assertIn(SWAPPED, names)
+        self.assertNotIn("tf.contrib.data.unbatch", names)  # it writes a method
+        self.assertNotIn("tf.keras.layers.Merge", names)  # of Keras 1
 
     def test_no_reason_for_what_is_proven(self):
         stale = [n for n in coverage.unprobed() if coverage.proven(n)]

@@ -13,13 +13,15 @@ from tf1to2.probes import probed
 
 FOLDER = pathlib.Path(__file__).parent
 REASONS = {
+    "absent": "TensorFlow 1.15.5 does not have the name: it is older",
     "abstract": "a base class or a type, of which nothing is called",
     "cluster": "it needs a TPU, a cluster or several devices",
     "display": "it writes summaries, logs or profiles for people",
+    "download": "it downloads a file",
     "estimator": "a whole program of training hangs on it: see the topic",
     "graph": "it builds, edits or describes a graph, and TensorFlow 2 has none",
     "kernel": "no kernel of it runs on a CPU",
-    "package": "what takes its place is in a package outside of TensorFlow",
+    "package": "it needs a package outside of TensorFlow, or its successor does",
     "page": "its successor is a program, not a call: it needs a page, if it has none",
     "process": "it changes or tells the process: eager mode, devices, memory",
     "queue": "queues and their threads feed a session",
@@ -65,7 +67,7 @@ def asked():
         for name, fact in callables.items()
         if not name.startswith(("tf.contrib.", "tf.keras.", "tf.estimator."))
         and (
-            LITERAL.fullmatch(entries.lookup(name).replacement)
+            LITERAL.fullmatch(entries.lookup(name).write)
             or fact.today == "differs"
             or fact.moved
         )
