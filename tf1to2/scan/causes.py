@@ -13,8 +13,7 @@ import re
 from tf1to2.common import tsv
 
 ONCE = "once: "
-KEYWORD = r"write \w+= in place of \w+="
-RENAMED = re.compile(rf"(is [\w.]+ now; )?{KEYWORD}(; {KEYWORD})*")
+NAME = re.compile(r"\.?\w+(\.\w+)*")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +77,7 @@ def works(findings):
 
 def work(findings, cause=None):
     """The `Work` of one cause, or of all findings together."""
-    edit = {_line(f) for f in findings if _edited(f)}
+    edit = {_line(f) for f in findings if is_edited(f)}
     check = {_line(f) for f in findings if f.entry.verdict == "changed"}
     return Work(cause, findings, edit, check - edit)
 
@@ -87,8 +86,9 @@ def certain(entry):
     """Whether search and replace does it: another name, and the call stays as it is."""
     if entry.verdict != "renamed":
         return False
-    names_alone = re.fullmatch(r"\.?\w+(\.\w+)*", entry.replacement) and not entry.what
-    return bool(names_alone or RENAMED.fullmatch(entry.what))
+    by_name = not entry.write or NAME.fullmatch(entry.write)
+    plain = all(c.how == "renamed" and not c.note for c in entry.changes)
+    return bool(by_name and plain and not entry.note)
 
 
 @functools.cache
@@ -111,10 +111,12 @@ def _line(finding):
     return finding.path, finding.cell, finding.line
 
 
-def _edited(finding):
+def is_edited(finding):
     """Whether the line must be edited, when what it imports has been."""
     if finding.entry.verdict == "changed":
         return False
+    if ".FLAGS." in finding.entry.symbol:  # what absl's flags do not have
+        return True
     if not cause(finding.entry).once or re.match(r"\s*(from|import)\b", finding.text):
         return True
     spelled = finding.text[finding.column - 1 : finding.end_column - 1]

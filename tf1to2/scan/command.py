@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from tf1to2.catalog import entries
+from tf1to2.catalog import entries, entry, keras_uses
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError
 from tf1to2.scan import baseline, configuration
@@ -134,7 +134,9 @@ def _check_rules(rules):
     from tf1to2.pages import topics
 
     for rule in rules:
-        known = (*entries.VERDICTS, *topics.topics())
+        known = (*entry.VERDICTS, *topics.topics())
+        if keras_uses.is_of_the_package(rule):
+            continue
         if rule not in known and entries.lookup(rule) is None:
             near = ", ".join(entries.near(rule, 1) or known)
             raise CommandError(f"no rule {rule!r}; did you mean: {near}?")

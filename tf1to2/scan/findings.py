@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from tf1to2.catalog import entries, links
-from tf1to2.scan import judging
+from tf1to2.scan import flag_reads, judging
 from tf1to2.source import reading, sources
 from tf1to2.source.modules import Modules
 from tf1to2.source.project import Project
@@ -21,6 +21,7 @@ class Finding:
         cell: the number of the notebook's code cell, or None.
         entry: `catalog.Entry`.
         text: the line of code.
+        flag: the name of the flag that is read, or "".
     """
 
     path: str
@@ -31,6 +32,7 @@ class Finding:
     cell: int | None
     entry: entries.Entry
     text: str
+    flag: str = ""
 
     @property
     def rules(self):
@@ -164,6 +166,7 @@ def _finding(file, one):
         cell,
         links.of_branches(one.entry, use.call),
         file.lines[use.line],
+        flag_reads.read(one.origin),
     )
 
 

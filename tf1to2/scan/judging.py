@@ -5,12 +5,14 @@ import dataclasses
 import functools
 import typing
 
-from tf1to2.catalog import entries
+from tf1to2.catalog import entries, keras_uses
+from tf1to2.scan import flag_reads
 from tf1to2.source.names import guards, methods, records
 
 # These say nothing of the version that a file was written for.
 NEUTRAL = ("same", "changed", "private")
 LIVING = ("same", "changed")  # what TensorFlow 2 has
+OF_V2_ALONE = ".compat.v2.enable_v2_behavior"  # which tf itself does not have
 # Methods of whatever TensorFlow made, though its class is not known.
 ANYBODYS = {"eval", "initializer"}
 
@@ -43,10 +45,15 @@ def judge(file, project, everything=False):
         (list of `Judged`, how many more a guard excused).
     """
     known, judged = {}, []
+    hyphens = project.hyphenated()
     for use in file.module.uses:
         if use.origin not in known:
             known[use.origin] = list(project.origins(file, use.origin))
         found = _judged(use, known[use.origin])
+        if found and hyphens:
+            text = file.lines[use.line][use.column - 1 :]
+            entry = flag_reads.judge(found.entry, found.origin, hyphens, text)
+            found = found._replace(entry=entry)
         if found:
             judged.append(found)
     excused = _excused(file.module.guards, judged, asked(file, project))
@@ -54,6 +61,7 @@ def judge(file, project, everything=False):
         one
         for number, one in enumerate(judged)
         if one.entry.verdict != "same" and number not in excused
+        if not (_is_of_v2(one.origin) and _is_meant(one))
     ]
     proven = any(_proves(one, file) for one in found)
     findings = [
@@ -61,7 +69,7 @@ def judge(file, project, everything=False):
         for one in found
         if proven
         or not one.likely
-        and (everything or not _is_ambiguous(one) or _is_compat(one.origin))
+        and (everything or not _is_ambiguous(one) or _says_which(one.origin))
     ]
     return findings, len(excused)
 
@@ -79,7 +87,7 @@ def asked(file, project):
 def _judged(use, origins):
     for origin in origins:
         entry = _entry(origin, use)
-        if entry is not None:
+        if entry is not None and (not use.by_kind or _counts(use, entry)):
             return Judged(use, entry, origin, False)
     if use.likely:
         entry = _entry(use.likely, use)
@@ -88,11 +96,17 @@ def _judged(use, origins):
     return None
 
 
+def _counts(use, entry):
+    """Whether an entry says something of a kind of the arguments of a use."""
+    kinds = {kind for _, kind in use.call.kinds}
+    return any(change.passed in kinds for change in entry.changes)
+
+
 def _entry(origin, use):
     if origin.startswith("."):
         return _general(origin[1:])
     name = records.public(origin)
-    if not name.startswith("tensorflow.") or name.endswith(guards.ASKED):
+    if not name.startswith(records.BELOW) or name.endswith(guards.ASKED):
         return None
     if origin == use.likely:
         owner, _, attribute = name.rpartition(".")
@@ -100,7 +114,10 @@ def _entry(origin, use):
     if "()" in name or "[]" in name:
         member = methods.member(name)
         return member and _member(*member, use)
-    symbol = "tf" + name.removeprefix("tensorflow")
+    if _is_of_keras(origin, use):
+        if found := keras_uses.of(origin, use.call, use.imported):
+            return found.entry
+    symbol = records.symbol(name)
     entry = _looked_up(symbol, use.call)
     if entry is not None and use.imported and entry.verdict == "changed":
         return None  # what is done with it is another use
@@ -112,8 +129,16 @@ def _entry(origin, use):
     return entry
 
 
+def _is_of_keras(origin, use):
+    """Whether a use is one by the package keras, and not of what an import brought."""
+    alone = use.bare and not use.origin.startswith("*")
+    return keras_uses.is_of_the_package(origin) and not alone
+
+
 def _member(owner, name, use):
     """The entry of a member of a class, or what is said of all methods of that name."""
+    if name in methods.KERAS_ALONE and owner and ".keras." not in owner:
+        return None  # the class is a use already
     symbol = f"tf{owner.removeprefix('tensorflow')}.{name}"
     of = entries.lookup(symbol.rpartition(".")[0]) if owner else None
     own = _looked_up(symbol, use.call) if owner and entries.is_listed(symbol) else None
@@ -173,6 +198,8 @@ def _excused(guarded, judged, asked):
                 if judged[n].entry.verdict not in LIVING and n not in excused
             ]
 
+        if guard.kind == "try" and branches["try"] and not dying("try"):
+            excused.update(n for n in branches["handler"] if _is_by_keras(judged[n]))
         others = {"yes": "no", "no": "yes", "try": "handler"}
         for side in guard.excusable:
             if not dying(others[side]):
@@ -188,6 +215,23 @@ def _is_compat(origin):
     return ".compat.v1" in origin
 
 
+def _is_of_v2(origin):
+    """Whether a name is reached through tf.compat.v2, which has TensorFlow 2's."""
+    return ".compat.v2" in origin and not _is_compat(origin)
+
+
+def _says_which(origin):
+    """Whether a name says which TensorFlow it is of."""
+    return _is_compat(origin) or _is_of_v2(origin)
+
+
+def _is_meant(one):
+    """Whether a use is one of TensorFlow 2's name, and passes nothing that is gone."""
+    if one.origin.endswith(OF_V2_ALONE):
+        return True
+    return _is_ambiguous(one) and not entries.rejects(one.entry.symbol, one.use.call)
+
+
 def _proves(one, file):
     """Whether a finding is proof that its file was written for TensorFlow 1.
 
@@ -195,7 +239,7 @@ def _proves(one, file):
     plain names beside it are TensorFlow 2's; `import tensorflow.compat.v1 as tf`, or
     switching TensorFlow 2 off, says it of the whole file.
     """
-    if one.likely:
+    if one.likely or _is_of_v2(one.origin):
         return False
     if _is_compat(one.origin) and ".disable_" not in one.origin:
         text = file.lines[one.use.line][one.use.column - 1 :]
@@ -209,8 +253,15 @@ def _proves(one, file):
 
 def _is_ambiguous(one):
     """Whether TensorFlow 2 has the name too, so that either may be meant."""
+    if _is_by_keras(one):
+        return False
     return one.entry.verdict == "changed" or entries.lives(_symbol(one.origin))
 
 
+def _is_by_keras(one):
+    """Whether it is a name that today's package keras does not have."""
+    return keras_uses.is_of_the_package(one.entry.symbol)
+
+
 def _symbol(origin):
-    return "tf" + records.public(origin).removeprefix("tensorflow")
+    return records.symbol(origin)

@@ -2,12 +2,15 @@
 
 import functools
 import os
+import re
 
-from tf1to2.catalog import entries
+from tf1to2.catalog import deep, entries
 from tf1to2.source.names import records
 
 # Modules that hand a name on, one after the other.
 DEEP = 8
+# Where a part of a chain may end: before a dot, before and after a call.
+ENDS = re.compile(r"(?=\.)|(?=\(\))|(?<=\(\))|$")
 
 
 class Project:
@@ -25,8 +28,21 @@ class Project:
     def __init__(self, files, modules, read):
         self.modules, self.read, self.unread = modules, read, []
         self.files = {os.path.abspath(f.path): f for f in files if f.path != "-"}
-        self._folders, self._found = {}, {}
+        self._folders, self._found, self._hyphenated = {}, {}, (0, {})
         self._known, self._open, self._cut = {}, set(), False
+
+    def hyphenated(self):
+        """{attribute: flag} of the flags with a hyphen: {"job_dir": "job-dir"}.
+
+        Flags are global: one file defines them, and others read them.
+        """
+        count, found = self._hyphenated
+        if count != len(self.files):
+            modules = [f.module for f in self.files.values() if f.module is not None]
+            defined = [flag for module in modules for flag in module.hyphenated]
+            found = {flag.replace("-", "_"): flag for flag in defined}
+            self._hyphenated = len(self.files), found
+        return found
 
     def origins(self, file, origin):
         """Yields the names in TensorFlow that an origin may stand for.
@@ -72,9 +88,9 @@ class Project:
 
     def _handed_on(self, file, module, name, more):
         owner, inner = self._find(file, module), _inner(module, name)
-        exported = owner and owner.module.exports.get(name)
+        exported, rest = _exported(owner, name, more) if owner else ("", "")
         if exported:
-            yield from self.origins(owner, _with(exported, more))
+            yield from self.origins(owner, _with(exported, rest))
         elif name and self._find(file, inner) not in (None, owner):
             yield from self.origins(file, _with("@" + inner, more))
         elif owner and owner.module.stars:
@@ -116,6 +132,21 @@ def _parts(origin):
     return module, name, more
 
 
+def _exported(owner, name, more):
+    """(the origin of the longest part of a chain that a module exports, the rest).
+
+    A module exports names, and what they make or hold: "build()", "Net().model".
+    """
+    exports, chain = owner.module.exports, name + more
+    if not more or not exports:
+        return exports.get(name, ""), ""
+    ends = [place.start() for place in ENDS.finditer(chain)]
+    for end in reversed(ends):
+        if end >= len(name) and (found := exports.get(chain[:end])):
+            return found, chain[end:]
+    return "", ""
+
+
 def _inner(module, name):
     return module + name if module.endswith(".") else f"{module}.{name}"
 
@@ -131,7 +162,7 @@ def _has(module, rest):
     """Whether `from module import *` brings a name."""
     name = rest.partition(".")[0].removesuffix("()")
     symbol = "tf" + records.public(f"{module}.{name}").removeprefix("tensorflow")
-    if entries.is_listed(entries.DEEP.sub(r"\1", symbol)):
+    if entries.is_listed(deep.DEEP.sub(r"\1", symbol)):
         return True
     entry = entries.lookup(symbol)
     return bool(entry) and entry.verdict == "private" and entry.kind != "module"

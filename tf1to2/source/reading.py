@@ -60,8 +60,9 @@ def read(path, modules):
         return File(path, None, "it is nested too deeply")
     reason = ""
     if module.broken:
-        cell, line = text.place(module.broken)
+        cell, line = text.place(module.broken[0])
         where = f"cell {cell}, line {line}" if cell else f"line {line}"
+        where += f", column {module.broken[1]}"
         reason = f"{where} is no Python; the rest was read"
     lines = {}
     if module.uses:

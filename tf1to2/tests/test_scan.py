@@ -44,7 +44,7 @@ class ExitTest(ScanCase):
 
     @parameterized.expand(
         [
-            ("half_broken", b"x = = 1", "line 1 is no Python; the rest was read"),
+            ("broken", b"x = = 1", "line 1, column 5 is no Python; the rest was read"),
             ("binary", b"a\0b", "it is binary"),
             ("not_utf8", b"x = '\xff'", "invalid or missing encoding"),
             ("unknown_encoding", b"# coding: klingon\n", "its encoding is unknown"),
@@ -533,6 +533,12 @@ class ReportTest(ScanCase):
             "::warning file=./a b.py,line=2,col=1,endLine=2,endColumn=7,", out
         )
         self.assertIn("::error file=./c.py,title=tf1to2 not fully read::", out)
+
+    def test_names_of_one_import_are_one_line(self):
+        self.write(d="from keras.layers.core import Dense, Dropout, Flatten\n")
+        _, out, _ = self.run_it("d.py")
+        self.assertEqual(out.count("tf.keras.layers.core becomes"), 1)
+        self.assertIn("3 uses of TensorFlow 1", out)
 
     def test_statistics(self):
         _, out, _ = self.run_it(".", "--statistics")

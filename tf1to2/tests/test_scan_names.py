@@ -391,7 +391,7 @@ class BrokenTest(unittest.TestCase):
             b"import tensorflow as tf\ntf.log(1)\nx = = 2\ntf.exp(1)\n"
         )
         self.assertEqual(len(module.uses), 2)
-        self.assertEqual(module.broken, 3)
+        self.assertEqual(module.broken, (3, 5))
 
     @parameterized.expand(
         [

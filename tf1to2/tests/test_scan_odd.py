@@ -49,7 +49,7 @@ class OddTest(Folder):
             "pipe.py": "it is a pipe, and no file",
             "socket.py": "it is a socket, and no file",
             "binary.py": "it is binary",
-            "neither.py": "line 1 is no Python; the rest was read",
+            "neither.py": "line 1, column 14 is no Python; the rest was read",
             "notebook.ipynb": "it is no notebook",
         }
 

@@ -1,11 +1,14 @@
 """The report as text: grouped by cause for people, one finding a line for tools."""
 
 import collections
+import re
 
 from tf1to2.common.tables import table
 from tf1to2.common.words import counted
-from tf1to2.scan import causes
+from tf1to2.scan import causes, flag_reads
 from tf1to2.source import comments
+
+IMPORT = re.compile(r"\s*(from|import)\b")
 
 
 def render(report, grouped=False, statistics=False):
@@ -23,7 +26,7 @@ def render(report, grouped=False, statistics=False):
     elif grouped:
         lines = _by_cause(report.findings)
     else:
-        lines = [f"{place(f)}: {f.entry.message}{_pair(f)}" for f in report.findings]
+        lines = _lines(report.findings)
     lines += [f"{path}: not fully read: {reason}" for path, reason in report.unread]
     lines += [
         f"{_at(path, cell, line)}: this comment ignores nothing"
@@ -49,11 +52,37 @@ def _pair(finding):
     return f" [{finding.entry.pair}]" if finding.entry.pair else ""
 
 
+def _lines(findings):
+    """A line per finding; of the reads of flags one line per file, at the first.
+
+    Names that one import brings from a module that is gone are one line, too.
+    """
+    reads = collections.defaultdict(list)
+    for finding in findings:
+        if flag_reads.is_read(finding):
+            reads[finding.path].append(finding)
+    lines, imports = [], set()
+    for finding in findings:
+        message = finding.entry.message
+        if IMPORT.match(finding.text):
+            key = finding.path, finding.cell, finding.line, finding.entry.symbol
+            if key in imports:
+                continue
+            imports.add(key)
+        if flag_reads.is_read(finding):
+            those = reads[finding.path]
+            if finding is not those[0]:
+                continue
+            message = flag_reads.told(those)
+        lines.append(f"{place(finding)}: {message}{_pair(finding)}")
+    return lines
+
+
 def _by_cause(findings):
     lines = []
     for work in causes.works(findings):
         lines.append(f"{work.cause.title} → {work.cause.becomes}: {effort(work)}")
-        lines += [f"  {place(f)}: {f.entry.message}{_pair(f)}" for f in work.findings]
+        lines += [f"  {line}" for line in _lines(work.findings)]
         lines.append("")
     return lines[:-1]
 

@@ -36,6 +36,7 @@ MAYBE = re.compile(
 SURE = re.compile(rb"__version__|\.VERSION\b|\bhasattr\(")
 CAUGHT = re.compile(rb"\b(?:Import|ModuleNotFound|Attribute)Error\b")
 BARE = re.compile(rb"except\s*$")
+OURS = re.compile(rb"tensorflow|\bkeras\b")
 
 
 class Guard(typing.NamedTuple):
@@ -107,7 +108,7 @@ def attempt(source, node):
         if bare and not (imports and asks):
             continue  # whatever fails there goes unnoticed after the port, too
         if b"Attribute" not in head and not any(
-            b"tensorflow" in source.source[s.start_byte : s.end_byte] for s in imports
+            OURS.search(source.source, s.start_byte, s.end_byte) for s in imports
         ):
             continue
         block = clause.named_children[-1]

@@ -16,6 +16,7 @@ RIGHT = re.compile(rb"[\w.]+(?![\w.]|[ \t]*[(\[])")
 # The object of a method; where that got its value; what a loop over it goes through.
 OBJECT = re.compile(rb"(?<![\w.])(?:self\.|cls\.)?(\w+)[\w.]*(?:\[[^\[\]]*\]|\(\))?$")
 VALUE = re.compile(rb"\w+[ \t]*=[ \t]*(?:self\.|cls\.)?(\w+)[ \t]*(?=[\n;#])")
+ALIAS = re.compile(rb"\w+[ \t]*=[ \t]*\w+(?:\.\w+)*[ \t]*(?=[\n;#])")
 # Methods whose objects may come from anywhere, by aliases and loops.
 ANY = {b"eval", b"initializer", b"value"}
 MANY = 60  # occurrences of a word from which on its values are not searched
@@ -26,11 +27,14 @@ class Words:
 
     Args:
         source: bytes of the file.
+
+    Attributes:
+        handed_on: whether modules of the project hand something on, such as a model.
     """
 
     def __init__(self, source):
         self.source, self.words, self.places = source, set(), []
-        self.everything = False
+        self.everything = self.handed_on = False
         self.add({"import", "import_module"})
 
     def add(self, words):
@@ -82,6 +86,7 @@ class Words:
     def add_objects(self):
         """Adds the objects of what may be methods, and what they are made of."""
         new = guards.named(self.source)
+        models, aliases = self.handed_on or b"keras" in self.source, set()
         for method in methods.WORDS:
             for start, _ in self._places(method):
                 if self.source[start - 4 : start] == b"def ":
@@ -92,8 +97,12 @@ class Words:
                     if name := OBJECT.search(before):
                         name = name[1].decode("utf-8", "replace")
                         # What tf.x() made is found by its `tf`.
-                        if method in ANY or methods.likely(method.decode(), name):
+                        word = method.decode()
+                        if method in ANY or methods.likely(word, name):
                             new.add(name)
+                        elif models and word in methods.OF_MODELS:
+                            aliases.add(name)
+        new |= {name for name in aliases - new if self._is_alias(name.encode())}
         objects, seen = new - {"self", "cls"}, set()
         while objects:
             word = objects.pop()
@@ -105,6 +114,10 @@ class Words:
                     if value and (name := value[1].decode("utf-8", "replace")):
                         objects |= {name} - seen
         self.add(seen)
+
+    def _is_alias(self, word):
+        """Whether a name gets the value of another one: `net = self.model`."""
+        return any(ALIAS.match(self.source, start) for start, _ in self._places(word))
 
     def ahead(self):
         """The sorted places of the words; all of the file if any word may matter."""

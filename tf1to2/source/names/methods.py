@@ -66,6 +66,10 @@ NAMED = {
     "compile": (None, ROOT + "keras.Model"),
     "fit": (None, ROOT + "keras.Model"),
     "train_on_batch": (None, ROOT + "keras.Model"),
+    "test_on_batch": (None, ROOT + "keras.Model"),
+    "predict_on_batch": (None, ROOT + "keras.Model"),
+    "predict": (None, ROOT + "keras.Model"),
+    "evaluate": (None, ROOT + "keras.Model"),
     "predict_proba": (None, ROOT + "keras.Sequential"),
     "save_weights": (None, ROOT + "keras.Model"),
     "load_weights": (None, ROOT + "keras.Model"),
@@ -94,6 +98,14 @@ CLASSES = {**UNMISTAKABLE, **{name: usual for name, (_, usual) in NAMED.items()}
 # `x.op.name` is a tensor's or a variable's; `node.op` alone may be a message's string.
 OF_OPERATIONS = {"name", "type", "inputs", "outputs", "node_def", "get_attr", "device"}
 MEMBERS = {*CLASSES, "op"}
+OF_MODELS = {name for name, usual in CLASSES.items() if usual.endswith(".keras.Model")}
+# Methods that estimators have, too, whose class is a use already.
+KERAS_ALONE = {"predict", "evaluate", "test_on_batch", "predict_on_batch"}
+# Keywords that the methods of no other library's models have.
+OF_KERAS = {
+    *("epochs", "nb_epoch", "steps_per_epoch", "validation_data", "validation_steps"),
+    *("max_queue_size", "max_q_size", "workers", "use_multiprocessing", "loss_weights"),
+}
 WORDS = [name.encode() for name in sorted(CLASSES)]
 WORDS += [f"op.{name}".encode() for name in sorted(OF_OPERATIONS)]
 # What a function makes, where it is no class; "" is a tensor, an op's output, a list.
@@ -203,6 +215,17 @@ def unmistakable(name, call):
 def is_fed(call):
     """Whether a call has a `feed_dict`, which only sessions take."""
     return bool(call) and "feed_dict" in call.keywords
+
+
+def like_keras(name, call):
+    """The origin of what only a model of Keras takes: `net.fit(x, workers=4)`; or "".
+
+    Args:
+        name: of the method.
+        call: `Call`, or None where it is only mentioned.
+    """
+    known = name in OF_MODELS and call and not OF_KERAS.isdisjoint(call.keywords)
+    return f"{CLASSES[name]}.{name}" if known or name == "save_weights" else ""
 
 
 def likely(name, receiver):

@@ -1,9 +1,16 @@
 """From the mentions of a file to its uses of TensorFlow."""
 
-from tf1to2.source.names import methods, records, scopes
+import re
+
+from tf1to2.source import constructs
+from tf1to2.source.names import faults, inspected, methods, records, scopes
 from tf1to2.source.names.hints import Words
 from tf1to2.source.names.syntax import Source
-from tf1to2.source.names.walk import DIMENSION, Walk
+from tf1to2.source.names.values import Values
+from tf1to2.source.names.walk import DIMENSION, Mention, Walk
+
+# A flag with a hyphen in its name.
+HYPHENATED = re.compile(rb"""DEFINE_\w+\(\s*["'](\w+-[\w-]+)["']""")
 
 
 def read(source, is_local=frozenset().__contains__):
@@ -23,7 +30,9 @@ def read(source, is_local=frozenset().__contains__):
     if not (walk.stars or words.add_bound(walk.top.bound)):
         # No TensorFlow, not even by another module; but some calls are its alone.
         if not any(word in source.source for word in (b"feed_dict", b"make_one_shot")):
-            return records.Module([], {}, [], [], _comments(source), source.broken())
+            return records.Module(
+                [], {}, [], [], _comments(source), faults.first(source)
+            )
     words.everything = bool(walk.stars)  # a wildcard may have brought any word
     words.add_objects()
     while True:
@@ -32,6 +41,7 @@ def read(source, is_local=frozenset().__contains__):
             break
     reader = _Reader(source, walk)
     uses = [use for mention in walk.mentions for use in reader.uses(mention)]
+    uses += reader.found()
     if not (walk.stars or b"tensorflow" in source.source):
         if not any(use.origin[:1] not in ("", ".") for use in uses):
             uses = [use for use in uses if methods.is_fed(use.call)]
@@ -42,7 +52,8 @@ def read(source, is_local=frozenset().__contains__):
         walk.stars,
         walk.guards,
         _comments(source),
-        source.broken(),
+        faults.first(source),
+        tuple(flag.decode() for flag in HYPHENATED.findall(source.source)),
     )
 
 
@@ -52,16 +63,59 @@ def _comments(source):
 
 class _Reader:
     def __init__(self, source, walk):
-        self.source, self.top = source, walk.top
+        self.source, self.walk, self.top = source, walk, walk.top
         self.names = scopes.Names(bool(walk.stars))
+        self.values = Values(source, walk, self.names)
+        self.asking = constructs.asking()
 
     def exports(self):
+        """{name: origin}, also of what a function returns and an object holds."""
         found = {}
-        for name in self.top.bindings:
-            origin = self.names.origin(self.top, (name,))
-            if origin and origin[0] not in "#!*":
-                found[name] = origin
+        for name, bound in self.top.bindings.items():
+            made = f"{name}()"
+            chains = [(name,)]
+            for target in bound:
+                if isinstance(target, scopes.Made):
+                    chains.append((made,))
+                elif self.walk.has_models and isinstance(target, scopes.Derived):
+                    chains += [(made, one) for one in self._held(target.inner)]
+            for chain in chains:
+                origin = self.names.origin(self.top, chain)
+                if origin and origin[0] not in "#!*":
+                    found[".".join(chain)] = origin
         return found
+
+    def _held(self, owner):
+        """Yields what an object of a class holds, and what its methods make."""
+        for name, bound in owner.bindings.items():
+            if any(
+                type(target) is scopes.Alias and "()" in target.chain[-1]
+                for target in bound
+            ):
+                yield name
+            if any(isinstance(target, scopes.Made) for target in bound):
+                yield f"{name}()"
+
+    def found(self):
+        """The uses that constructs find."""
+        found = []
+        for one in constructs.uses(self.values):
+            inside = self._guards(one.node)
+            mention = Mention(self.top, None, one.node, one.arguments, inside)
+            use = self._use(mention, one.origin, likely=one.likely)
+            call = use.call or records.Call(0, (), False)
+            call = call._replace(kinds=(*call.kinds, *one.kinds))
+            found.append(use._replace(call=call, by_kind=one.by_kind))
+        return found
+
+    def _guards(self, node):
+        """The branches that a node stands in, the outermost first."""
+        found = []
+        while node is not None:
+            if side := self.walk.sides.get(node.id):
+                found.append(side)
+            node = node.parent
+        return tuple(reversed(found))
 
     def uses(self, mention):
         """Yields the `Use` that a mention is, if it is one."""
@@ -88,15 +142,15 @@ class _Reader:
         elif full and full[0] not in "#!~":
             sure = methods.unmistakable(name, call)
             likely = "." + name if sure else self._likely(mention, name)
-            yield self._use(mention, full, likely=likely)
+            yield self._use(mention, full, likely=likely, call=call)
         elif full == scopes.OWN or full and full[0] == "!" and "()" not in full:
             return  # a function of the file's own, or of a module of others
         elif methods.unmistakable(name, call):
-            yield self._use(mention, "." + name)
+            yield self._use(mention, "." + name, call=call)
         elif not full or full.startswith(scopes.OWN):
-            likely = self._likely(mention, name)
+            likely = self._likely(mention, name) or methods.like_keras(name, call)
             if likely:
-                yield self._use(mention, "", likely=likely)
+                yield self._use(mention, "", likely=likely, call=call)
 
     def _attribute(self, node):
         return self.source.text(node.child_by_field_name("attribute"))
@@ -136,8 +190,21 @@ class _Reader:
         chain = self.source.expression(receiver.child_by_field_name("value"))
         return bool(chain) and self.names.origin(mention.scope, chain) == scopes.SHAPE
 
-    def _use(self, mention, origin, bare=False, likely=""):
+    def _kinds(self, mention, origin):
+        """What constructs say of the arguments of a mention."""
+        if mention.arguments.type != "argument_list":
+            return ()
+        name = origin.rpartition(".")[2]
+        called = inspected.called(self.source, mention.node, origin, mention.arguments)
+        return constructs.kinds(self.values, name, called)
+
+    def _use(self, mention, origin, bare=False, likely="", call=None):
         node, last = mention.node, mention.arguments or mention.node
+        if mention.arguments is not None:
+            call = call or self.source.call(mention.arguments)
+            name = origin or likely
+            if name.rpartition(".")[2] in self.asking:
+                call = call._replace(kinds=self._kinds(mention, name))
         (line, column), (end_line, end_column) = node.start_point, node.end_point
         return records.Use(
             origin,
@@ -145,7 +212,7 @@ class _Reader:
             self.source.characters(node.start_byte, column) + 1,
             end_line + 1,
             self.source.characters(node.end_byte, end_column) + 1,
-            self.source.call(mention.arguments),
+            call,
             bare,
             last.end_point[0] + 1,
             mention.guards,

@@ -6,7 +6,11 @@ import re
 import typing
 
 # Legacy code finds the same public names in all of these.
-ROOTS = re.compile(r"tensorflow_core\b|tensorflow(\.compat\.v1)+\b")
+ROOTS = re.compile(r"tensorflow_core\b|tensorflow(\.compat\.v[12])+\b")
+HUB = "tensorflow_hub"
+"""A package beside TensorFlow, whose names of TensorFlow 1 are gone, too."""
+PACKAGES = ("tensorflow", "tensorflow_core", HUB)
+BELOW = tuple(f"{package}." for package in PACKAGES)
 
 
 class Call(typing.NamedTuple):
@@ -21,6 +25,9 @@ class Call(typing.NamedTuple):
         texts: the strings that arguments end with, or lists of them hold: pairs of a
             position, or the name of a keyword, and the text.
         fed: whether the first is evidently a feed: `{x: 1}`, `feed`, `my_feed_dict`.
+        kinds: what arguments evidently are: pairs of a position, the name of a keyword,
+            or "*" for the whole call, and a kind in brackets, "[numbers]"; see the
+            package constructs.
     """
 
     positional: int
@@ -30,16 +37,18 @@ class Call(typing.NamedTuple):
     handed: bool = False
     texts: tuple = ()
     fed: bool = False
+    kinds: tuple = ()
 
 
 class Use(typing.NamedTuple):
     """One mention of a name.
 
     Attributes:
-        origin: the full dotted name: "tensorflow.nn.relu"; "@pkg.common:tf.nn.relu"
-            where a module of the project hands it on; "*relu" where only a wildcard
-            import can have brought it; "tensorflow.Session().run" for a method of what
-            a call made; ".eval" for one that nothing else has; "" if only `likely`.
+        origin: the full dotted name: "tensorflow.nn.relu"; "keras.backend.sum" by the
+            package keras; "@pkg.common:tf.nn.relu" where a module of the project hands
+            it on; "*relu" where only a wildcard import can have brought it;
+            "tensorflow.Session().run" for a method of what a call made; ".eval" for one
+            that nothing else has; "" if only `likely`.
         line: where it starts, from 1.
         column: in characters, from 1.
         end_line: where it ends.
@@ -53,6 +62,8 @@ class Use(typing.NamedTuple):
             ("tensorflow.Session.run" of a parameter `sess`; in TensorFlow 1 code only),
             or ".eval" of what nothing else has.
         imported: whether it is an import, which nothing is called by.
+        by_kind: whether it counts only where the tables say something of a kind of its
+            arguments.
     """
 
     origin: str
@@ -66,6 +77,7 @@ class Use(typing.NamedTuple):
     guards: tuple = ()
     likely: str = ""
     imported: bool = False
+    by_kind: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +90,8 @@ class Module:
         stars: the modules of its `from … import *`.
         guards: list of `guards.Guard`, to which uses refer by number.
         comments: [(line, text)] of comments that hold the word "tf1to2".
-        broken: line of the first place that is no Python, or None.
+        broken: (line, column) of the first place that is no Python, from 1, or None.
+        hyphenated: the names of flags that it defines with a hyphen: "job-dir".
     """
 
     uses: list
@@ -86,10 +99,25 @@ class Module:
     stars: list
     guards: list
     comments: list
-    broken: int | None
+    broken: tuple | None
+    hyphenated: tuple = ()
 
 
 @functools.cache
 def public(origin):
-    """An origin under TensorFlow 1's own root: "tensorflow.compat.v1.x" is its x."""
+    """An origin under TensorFlow 1's own root: "tensorflow.compat.v1.x" is its x.
+
+    A name of the package keras, "keras.layers", is "tensorflow.keras.layers".
+    """
+    if origin == "keras" or origin.startswith("keras."):
+        return f"tensorflow.{origin}"
     return ROOTS.sub("tensorflow", origin, count=1)
+
+
+@functools.cache
+def symbol(origin):
+    """A name as the catalog has it: "tf.nn.relu", "hub.Module"."""
+    name = public(origin)
+    if name.startswith(HUB):
+        return "hub" + name.removeprefix(HUB)
+    return "tf" + name.removeprefix("tensorflow")

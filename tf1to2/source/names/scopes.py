@@ -33,10 +33,11 @@ class Alias(typing.NamedTuple):
 
 
 class Derived(typing.NamedTuple):
-    """`class A(tf.test.TestCase)`."""
+    """`class A(tf.test.TestCase)`: where it stands, its bases, what it binds itself."""
 
     scope: "Scope"
     bases: tuple
+    inner: "Scope | None" = None
 
 
 class Made(typing.NamedTuple):
@@ -107,7 +108,7 @@ class Names:
     """
 
     def __init__(self, stars):
-        self.stars, self.known, self.open = stars, {}, set()
+        self.stars, self.known, self.open, self.objects = stars, {}, set(), {}
 
     def origin(self, scope, chain):
         """The origin of a chain as a whole; None if nothing is known of it."""
@@ -125,10 +126,14 @@ class Names:
             if made := self._returned(scope, name[:-2]):
                 return made, rest
             origin, more = self.follow(scope, (name[:-2],))
+            if not origin and (own := self._own_object(scope, name[:-2])):
+                return self._within(own, rest)
             return (origin and joined(origin, more).removeprefix("~") + "()"), rest
         while scope:
             if name in scope.bindings:
                 origin, more = self._resolve(scope, name)
+                if origin in self.objects:
+                    return self._within(origin, [*more, *rest])
                 return origin, [*more, *rest]
             scope = scope.parent
             while scope and scope.kind == "class":
@@ -148,12 +153,35 @@ class Names:
             origin, more = self._resolve(owner, name)
             if origin and rest[0] != name:
                 return joined(origin, more).removeprefix("~") + "()", rest[1:]
+            if origin in self.objects:
+                return self._within(origin, [*more, *rest[1:]])
             return origin, [*more, *rest[1:]]
         for base in owner.bases:
             origin = self.origin(owner.parent, base)
             if _ours(origin):
                 return origin.removeprefix("~") + "()", rest
         return None
+
+    def _own_object(self, scope, name):
+        """The origin of what a class of the file's own makes; "" if it is no class."""
+        while scope and name not in scope.bindings:
+            scope = scope.parent
+        made = scope.bindings[name] if scope else []
+        if len(made) != 1 or not isinstance(made[0], Derived):
+            return ""
+        known = f"{OWN}{id(made[0].inner)}()"
+        self.objects[known] = made[0].inner
+        return known
+
+    def _within(self, origin, rest):
+        """As `follow`, of what an object of the file's own holds: `net.model.fit`."""
+        owner = self.objects[origin]
+        if not rest or (id(owner), rest[0]) in self.open:
+            return origin, rest
+        self.open.add((id(owner), rest[0]))
+        found = self._attribute(owner, rest)
+        self.open.remove((id(owner), rest[0]))
+        return found if found and found[0] else (origin, rest)
 
     def _returned(self, scope, name):
         """What a function of the file's own makes of TensorFlow's; "" if unknown."""
@@ -166,7 +194,8 @@ class Names:
         found = {self.origin(made[0].scope, chain) for chain in made[0].chains}
         self.open.remove(id(made[0]))
         one = found.pop() if len(found) == 1 else None
-        return one if one and one.startswith("tensorflow") and "()" in one else ""
+        found = one and one.startswith(("tensorflow", "keras.", "@")) and "()" in one
+        return one if found else ""
 
     def _resolve(self, scope, name):
         key = id(scope), name

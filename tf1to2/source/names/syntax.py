@@ -21,6 +21,11 @@ FEED = re.compile(r"(\w*_)?feed(_?dict|s)?")  # what a feed is called
 LONG = 100  # bytes of a string that is worth reading
 # What stands among arguments and is none.
 NO_ARGUMENTS = ("comment", "line_continuation")
+SPELLED = {
+    *("list", "tuple", "list_comprehension", "dictionary"),
+    *("string", "binary_operator", "call"),
+}
+"""Arguments of which there is more to tell than their place."""
 # How many calls and dots deep an expression is followed.
 DEEP = 40
 
@@ -58,27 +63,32 @@ class Source:
         if arguments.type != "argument_list":
             return records.Call(1, (), False)
         positional, keywords, starred, lists, texts = 0, [], False, [], []
-        for argument in arguments.named_children:
-            if argument.type == "keyword_argument":
-                keywords.append(self.text(argument.child_by_field_name("name")))
-                value = argument.child_by_field_name("value")
-                if _several(value):
-                    lists.append(keywords[-1])
-                texts += [(keywords[-1], text) for text in self._ends(value)]
-                if value is not None and value.type == "none":
-                    texts.append((keywords[-1], "None"))
-            elif argument.type in ("list_splat", "dictionary_splat"):
+        those = arguments.named_children
+        for argument in those:
+            kind, place = argument.type, positional
+            if kind == "keyword_argument":
+                place = self.text(argument.child_by_field_name("name"))
+                keywords.append(place)
+                argument = argument.child_by_field_name("value")
+                kind = argument.type if argument is not None else ""
+                if kind == "none":
+                    texts.append((place, "None"))
+            elif kind in ("list_splat", "dictionary_splat"):
                 starred = True
-            elif argument.type not in NO_ARGUMENTS:
-                if _several(argument):
-                    lists.append(positional)
-                texts += [(positional, text) for text in self._ends(argument)]
+                continue
+            elif kind in NO_ARGUMENTS:
+                continue
+            else:
                 positional += 1
+            if kind in SPELLED:  # of all others there is nothing to tell
+                if _several(argument):
+                    lists.append(place)
+                texts += [(place, text) for text in self.ends(argument)]
         return records.Call(
             *(positional, tuple(keywords), starred, tuple(lists)),
-            self.has_cond and any(map(self._hands, arguments.named_children)),
+            self.has_cond and any(map(self._hands, those)),
             tuple(texts),
-            self._feeds(next(iter(arguments.named_children), None)),
+            self._feeds(those[0] if those else None),
         )
 
     def _feeds(self, node):
@@ -91,20 +101,24 @@ class Source:
         keys = [pair.child_by_field_name("key").type for pair in pairs]
         return bool(keys) and all(k in ("identifier", "attribute") for k in keys)
 
-    def _ends(self, node):
+    def ends(self, node):
         """Yields the string that an expression ends with, of a list those of each."""
         if node.type in ("list", "tuple"):
             for one in node.named_children:
                 if one.type == "string":
-                    yield from self._ends(one)
+                    yield from self.ends(one)
         elif node.type == "dictionary":
             for one in node.named_children:
                 if one.type == "pair":
-                    yield from self._ends(one.child_by_field_name("value"))
+                    yield from self.ends(one.child_by_field_name("value"))
         elif node.type in ("string", "binary_operator") or self._joins(node):
             last = self.source[max(0, node.end_byte - LONG) : node.end_byte]
             if text := ENDING.search(last):
                 yield text[1].decode("utf-8", "replace")
+            elif node.type == "binary_operator":  # "weights-%d.h5" % epoch
+                left = node.child_by_field_name("left")
+                if left is not None and left.type == "string":
+                    yield from self.ends(left)
 
     def _joins(self, node):
         """Whether a node is a call of os.path.join."""
@@ -202,18 +216,6 @@ class Source:
             if node is not None and node.type == "comment":
                 found[node.start_point[0] + 1] = self.text(node)
         return list(found.items())
-
-    def broken(self):
-        """The line of the first error, found without visiting what is sound."""
-        if not self.root.has_error:
-            return None
-        node = self.root
-        while True:
-            if node.type == "ERROR" or node.is_missing:
-                return node.start_point[0] + 1
-            node = next((c for c in node.children if c.has_error or c.is_missing), None)
-            if node is None:
-                return self.root.start_point[0] + 1
 
 
 def _parsed(source):

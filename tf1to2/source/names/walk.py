@@ -5,7 +5,7 @@ import functools
 import re
 import typing
 
-from tf1to2.catalog import standalone
+from tf1to2.catalog import keras_uses, standalone
 from tf1to2.source.names import guards, methods, records, scopes
 from tf1to2.source.names.scopes import Alias, Derived, Import, Made, Scope
 
@@ -60,12 +60,15 @@ class Walk:
         mentions: list of `Mention`.
         stars: the modules of its `from … import *`.
         guards: list of `guards.Guard`.
+        scopes: {id of the node of a class, function or comprehension: its scope}.
+        sides: {id of a node: (number of the guard, side)} of the branches of guards.
     """
 
     def __init__(self, source, wanted, is_local):
         self.source, self.wanted, self.is_local = source, wanted, is_local
         self.top = Scope(None, "module")
         self.mentions, self.stars, self.guards = [], [], []
+        self.scopes, self.sides = {}, {}
         self.ahead = wanted.ahead()
         self.may_ask = guards.may_ask(source.source)
         self.has_dimensions = b".value" in source.source
@@ -129,12 +132,13 @@ class Walk:
     def _module(self, module, inside, name=None):
         """What an import binds; leading dots are kept."""
         top, guarded = module.partition(".")[0], self._are_sure(inside)
-        if top in ("tensorflow", "tensorflow_core"):
+        if top in records.PACKAGES:
             return Import(f"{module}.{name}" if name else module, guarded)
         if top == standalone.PACKAGE and not self.is_local(top):
-            origin = standalone.origin(f"{module}.{name}" if name else module)
+            origin = keras_uses.origin(f"{module}.{name}" if name else module)
             return Import(origin or scopes.FOREIGN, guarded)
         if not top or self.is_local(top):
+            self.wanted.handed_on = True
             return Import(f"@{module}:{name}" if name else f"@{module}", guarded)
         return Import(scopes.FOREIGN, guarded)
 
@@ -143,14 +147,13 @@ class Walk:
 
     def _mention_import(self, dotted, node, inside):
         """An import is a use where it names more than TensorFlow itself."""
-        if dotted.startswith(("tensorflow.", "tensorflow_core.")):
+        if dotted.startswith(records.BELOW):
             if records.public(dotted) != "tensorflow":
                 self.mentions.append(Mention(None, (dotted,), node, None, inside))
         elif dotted.startswith(standalone.PACKAGE + "."):
-            top = standalone.PACKAGE
-            if standalone.origin(dotted) and not self.is_local(top):
-                chain = (f"tensorflow.{dotted}",)  # as it is: the path may be gone
-                self.mentions.append(Mention(None, chain, node, None, inside))
+            if not (standalone.is_new(dotted) or self.is_local(standalone.PACKAGE)):
+                # As it is: the path may be gone.
+                self.mentions.append(Mention(None, (dotted,), node, None, inside))
 
     def _on_assignment(self, node, scope, inside):
         """assignment named_expression augmented_assignment"""
@@ -305,7 +308,7 @@ class Walk:
 
     def _on_function(self, node, scope, inside):
         """function_definition lambda"""
-        inner = Scope(scope, "function")
+        inner = self.scopes[node.id] = Scope(scope, "function")
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
         if name:
@@ -371,10 +374,10 @@ class Walk:
         above = node.child_by_field_name("superclasses")
         bases = [self.source.chain(b) for b in above.named_children] if above else []
         bases = tuple(base for base in bases if base)
+        inner = self.scopes[node.id] = Scope(scope, "class", bases)
         if name:
-            scope.bind(self.source.text(name), Derived(scope, bases))
+            scope.bind(self.source.text(name), Derived(scope, bases, inner))
         self._push(scope, inside, above)
-        inner = Scope(scope, "class", bases)
         body = node.child_by_field_name("body")
         self._mention_overridden(scope, bases, body, inside)
         self._push(inner, inside, body)
@@ -394,7 +397,8 @@ class Walk:
     def _on_comprehension(self, node, scope, inside):
         """list_comprehension set_comprehension dictionary_comprehension
         generator_expression"""
-        self._into(node, Scope(scope, "comprehension"), inside)
+        self.scopes[node.id] = Scope(scope, "comprehension")
+        self._into(node, self.scopes[node.id], inside)
 
     # What is written for both versions.
 
@@ -429,6 +433,7 @@ class Walk:
         number = len(self.guards)
         self.guards.append(guard)
         for side, part in reversed(parts):
+            self.sides[part.id] = number, side
             self._push(scope, (*inside, (number, side)), part)
 
     # What mentions names.

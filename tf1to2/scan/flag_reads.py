@@ -1,0 +1,63 @@
+"""Reads of flags: with a hyphen a finding of its own, all others one line per file."""
+
+import re
+
+from tf1to2.catalog.entry import REWRITE, Entry
+from tf1to2.common.words import counted
+from tf1to2.scan import causes
+from tf1to2.source.names import records
+
+FLAGS = re.compile(r"tf\.(?:app\.)?flags\.FLAGS")
+READ = re.compile(rf"{FLAGS.pattern}\.(\w+)")
+# `getattr(FLAGS, "job_dir", "")`, which never raises.
+WITH_DEFAULT = re.compile(r"getattr\(\s*[\w.]+\s*,\s*[\"'][\w-]+[\"']\s*,")
+NOTE = "a flag with a hyphen is no attribute: it raises in 1.15.5, too"
+
+
+def read(origin):
+    """The flag that is read: "rate" of "tensorflow.flags.FLAGS.rate"; or "".
+
+    Args:
+        origin: as of `records.Use`.
+    """
+    found = "FLAGS." in origin and READ.match(records.symbol(origin))
+    return found[1] if found else ""
+
+
+def judge(entry, origin, hyphens, text):
+    """The entry of a use, another one where it reads a flag with a hyphen.
+
+    Args:
+        entry: `catalog.Entry`.
+        origin: of the use.
+        hyphens: as of `Project.hyphenated`.
+        text: the rest of its line.
+    """
+    name = read(origin)
+    if name not in hyphens or not FLAGS.fullmatch(entry.symbol):
+        return entry
+    if WITH_DEFAULT.match(text):
+        return entry
+    return Entry(
+        f"{entry.symbol}.{name}",
+        entry.kind,
+        REWRITE,
+        write=f'FLAGS["{hyphens[name]}"].value',
+        note=NOTE,
+        pair=entry.pair,
+    )
+
+
+def is_read(finding):
+    """Whether a finding only reads flags, and needs no edit once they are absl's."""
+    known = FLAGS.fullmatch(finding.entry.symbol)
+    return bool(known) and not causes.is_edited(finding)
+
+
+def told(findings):
+    """One sentence for the reads of flags in a file."""
+    names = {finding.flag for finding in findings} - {""}
+    return (
+        f"FLAGS is read in {counted(len(findings), 'place')}: "
+        f"{counted(len(names), 'name')}; nothing to edit once flags are absl's"
+    )

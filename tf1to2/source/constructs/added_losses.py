@@ -1,0 +1,19 @@
+"""`self.add_loss(loss)` in the `call` or `build` of a layer, where it works today."""
+
+from tf1to2.source.names import owners
+
+NAMES = ("add_loss",)
+KIND = "[in a layer]"
+METHODS = ("call", "build")
+
+
+def kinds(values, called):
+    """`KIND` of a tensor that a layer or model of the file's own adds when called."""
+    alone = len(called.positional) == 1 and not called.keywords
+    if not alone or called.positional[0].type == "lambda":
+        return []
+    method, name = owners.method(values, called.function)
+    own = values.text(called.function).startswith("self.")
+    if method is None or name not in METHODS or not own:
+        return []
+    return [("*", KIND)]

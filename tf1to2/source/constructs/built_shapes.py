@@ -1,0 +1,66 @@
+"""`input_shape.as_list()` in the `build` of a layer, which Keras 3 hands a tuple."""
+
+import re
+
+from tf1to2.source.names import inspected, owners
+from tf1to2.source.names.values import FUNCTIONS, PARAMETER
+
+KIND = "[TensorShape]"
+METHODS = ("build", "compute_output_shape")
+# What a TensorShape has, and a tuple has not.
+MEMBERS = (
+    *("as_list", "dims", "ndims", "rank", "with_rank", "with_rank_at_least"),
+    *("with_rank_at_most", "is_fully_defined", "num_elements", "assert_has_rank"),
+    *("is_compatible_with", "assert_is_compatible_with", "merge_with", "concatenate"),
+    *("assert_is_fully_defined", "as_proto"),
+)
+WORDS = (b"def build", b"def compute_output_shape")
+MEMBER = re.compile(rb"\.(%s)\b" % "|".join(MEMBERS).encode())
+ASKED = re.compile(rb"\b(?:isinstance|hasattr)\s*\(")
+
+
+def uses(values):
+    """Yields the methods of a TensorShape that a parameter of `build` is asked for."""
+    for place in MEMBER.finditer(values.source.source):
+        node = values.source.root.descendant_for_byte_range(*place.span(1))
+        node = node.parent if node is not None else None
+        if node is None or node.type != "attribute":
+            continue
+        method, name = owners.method(values, node)
+        if name not in METHODS or not _is_the_shape(values, node, method):
+            continue
+        base = owners.base(values, method)
+        if base.startswith("@") or owners.is_layer(base):
+            origin = f"{base.removeprefix('~')}().{name}"
+            kinds = (("input_shape", KIND),)
+            yield inspected.Found(node, origin, None, kinds, "", True)
+
+
+def _is_the_shape(values, node, method):
+    """Whether a member is one of the method's first argument, or of an element."""
+    object_ = node.child_by_field_name("object")
+    while object_.type == "subscript":
+        object_ = object_.child_by_field_name("value")
+    if object_.type != "identifier":
+        return False
+    found, element = values.value(object_)
+    if element and found is not None and found.type == "identifier":
+        object_ = found  # for shape in input_shape
+        found, element = values.value(object_)
+    parameters = values.parameters(method)[1:2]
+    if found is not PARAMETER or values.text(object_) not in parameters:
+        return False
+    return not _is_asked(values, node, method)
+
+
+def _is_asked(values, node, method):
+    """Whether it stands where the code asks what the shape is."""
+    while node is not None and node.id != method.id:
+        if node.type in ("if_statement", "conditional_expression", "elif_clause"):
+            text = values.source.source[node.start_byte : node.end_byte]
+            if ASKED.search(text.split(b"\n", 1)[0]):
+                return True
+        if node.type == "try_statement" or node.type in FUNCTIONS:
+            return True
+        node = node.parent
+    return False

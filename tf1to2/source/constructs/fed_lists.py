@@ -1,0 +1,28 @@
+"""Lists of numbers that a Keras model is fed: `model.predict([100.0])`."""
+
+from tf1to2.source.names import literals
+
+FED = {
+    "fit": ("x", "y"),
+    "evaluate": ("x", "y"),
+    "predict": ("x",),
+    "train_on_batch": ("x", "y"),
+    "test_on_batch": ("x", "y"),
+    "predict_on_batch": ("x",),
+}
+"""The arguments that a method takes arrays by."""
+NAMES = tuple(FED)
+KIND, SEVERAL = "[numbers]", "[several numbers]"
+
+
+def kinds(values, called):
+    """`KIND` of a list of numbers, and `SEVERAL` if it has more than one."""
+    found = []
+    for place, name in enumerate(FED[called.name]):
+        node, _ = called.get(name, place)
+        many = literals.numbers(values, node) if node is not None else 0
+        found += [(name, KIND)] * bool(many) + [(name, SEVERAL)] * (many > 1)
+    validated = called.keywords.get("validation_data")
+    if validated is not None and literals.numbers(values, validated):
+        found.append(("validation_data", KIND))
+    return found

@@ -1,0 +1,95 @@
+"""Methods that a KerasTensor lacks, and functions of TensorFlow that take none.
+
+In 1.15.5 an Input and the output of a layer were tensors. Today each is a KerasTensor,
+whose shape is a tuple, and whose dtype is a word.
+"""
+
+import re
+
+from tf1to2.source.names import inspected, records, tensors
+
+WORDS = (b"keras",)
+CLASS = "tensorflow.keras.KerasTensor"
+GONE = ("get_shape", "set_shape", "op", "graph", "consumers", "device", "eval")
+SHAPES = ("as_list", "ndims", "rank", "dims", "is_fully_defined", "num_elements")
+DTYPES = (
+    "base_dtype",
+    "is_floating",
+    "is_integer",
+    "as_numpy_dtype",
+    "is_bool",
+    "name",
+)
+MEMBER = re.compile(
+    rb"\.(%s|shape\.(?:%s)|dtype\.(?:%s))\b"
+    % tuple("|".join(names).encode() for names in (GONE, SHAPES, DTYPES))
+)
+BACKEND = "tensorflow.keras.backend."
+CALL = re.compile(
+    rb"\b(?:tf\.(?!keras\.(?!backend))|K\.|backend\.)(?:\w+\.)*[a-z]\w*\("
+)
+
+
+def uses(values):
+    """Yields members that a KerasTensor lacks, and functions that refuse it."""
+    known = tensors.KerasTensors(values)
+    yield from _members(values, known)
+    if tensors.may_be(values.source.source):
+        yield from _functions(values, known)
+
+
+def _members(values, known):
+    for place in MEMBER.finditer(values.source.source):
+        node = values.source.root.descendant_for_byte_range(*place.span(1))
+        while node is not None and node.type == "identifier":
+            node = node.parent
+        if node is None or node.type != "attribute":
+            continue
+        member = place[1].decode()
+        object_ = node.child_by_field_name("object")
+        if "." in member:
+            object_ = object_.child_by_field_name("object")
+        if object_ is None:
+            continue
+        yield from _found(node, known.certainty(object_), member.partition(".")[0])
+
+
+def _found(node, certainty, member):
+    origin = f"{CLASS}.{member}"
+    if certainty is tensors.YES:
+        yield inspected.Found(node, origin)
+    elif certainty is tensors.MAYBE:
+        yield inspected.Found(node, "", likely=origin)
+
+
+def _functions(values, known):
+    """Yields calls of TensorFlow's functions that are fed a KerasTensor."""
+    for place in CALL.finditer(values.source.source):
+        node = values.source.root.descendant_for_byte_range(
+            place.end() - 1, place.end()
+        )
+        while node is not None and node.type in ("(", "argument_list"):
+            node = node.parent
+        if node is None or node.type != "call":
+            continue
+        function = node.child_by_field_name("function")
+        arguments = node.child_by_field_name("arguments")
+        if arguments is None:
+            continue
+        fed = (
+            one.child_by_field_name("value") if one.type == "keyword_argument" else one
+            for one in arguments.named_children
+        )
+        if any(known.certainty(one) is tensors.YES for one in fed):
+            if _computes(records.public(values.origin(function))):
+                yield inspected.Found(function, CLASS, arguments)
+
+
+def _computes(origin):
+    """Whether a name is a function of TensorFlow that takes tensors alone."""
+    name = origin.rpartition(".")[2]
+    if "()" in origin or not name[:1].islower() or name in tensors.FINE:
+        return False
+    if origin.startswith("tensorflow.keras."):
+        return origin.startswith(BACKEND)
+    return origin.startswith("tensorflow.")

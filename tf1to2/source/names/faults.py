@@ -1,0 +1,131 @@
+"""Where a file is no Python: line and column of the first place.
+
+The tree marks a part that it could not read, which may begin long before the fault. So
+Python is asked, too, with the statements of Python 2 put out of its way.
+"""
+
+import ast
+import re
+import warnings
+
+# A print that no node shows, since what is around it could not be read.
+PRINT = re.compile(rb"(?m)(^[ \t]*|[:;][ \t]*)print(?=[ \t]*[^\s\w(=.,\[)]|[ \t]+\w)")
+STATEMENTS = ("print_statement", "exec_statement")
+OLD_NUMBER = re.compile(rb"0\d+|\d+[lL]|0[xX][\da-fA-F]+[lL]")
+AROUND = ("block", "module", "ERROR")  # statements stand in these
+FEW = 8  # statements of Python 2 that nobody expects
+
+
+def first(source):
+    """The first place of a file that is no Python.
+
+    Args:
+        source: `syntax.Source`.
+
+    Returns:
+        (line, column), both from 1, the column in characters; None if all is Python.
+    """
+    if not source.root.has_error:
+        return None
+    node = _marked(source.root)
+    line, column = node.start_point
+    text = _as_python3(source)
+    for _ in range(FEW):
+        place = _python(text)
+        if place is None:
+            break
+        if _is_broken(source, *place):
+            return place
+        text = _without(text, place[0])
+    return line + 1, source.characters(node.start_byte, column) + 1
+
+
+def _marked(node):
+    """The first node that is an error, the innermost."""
+    while True:
+        inner = [c for c in node.children if c.has_error or c.is_missing]
+        wrong = [c for c in inner if c.type == "ERROR" or c.is_missing]
+        if not (inner or wrong):
+            return node
+        node = (inner or wrong)[0]
+
+
+def _python(text):
+    """(line, column) of the fault that Python sees, or None."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return (error.lineno or 1), max(error.offset or 1, 1)
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return None
+
+
+def _is_broken(source, line, column):
+    """Whether the tree, too, sees an error in the statement at a place."""
+    lines = source.source.split(b"\n")
+    line = min(line, len(lines))
+    start = sum(len(text) + 1 for text in lines[: line - 1])
+    before = lines[line - 1].decode("utf-8", "replace")[: column - 1]
+    at = min(start + len(before.encode()), len(source.source))
+    node = source.root.descendant_for_byte_range(at, at)
+    while node.parent is not None and node.parent.type not in AROUND:
+        node = node.parent
+    return node.has_error or node.parent is not None and node.parent.type == "ERROR"
+
+
+def _without(text, line):
+    """A text with nothing in a line."""
+    lines = text.split("\n")
+    if line <= len(lines):
+        indent = re.match(r"\s*", lines[line - 1])[0]
+        lines[line - 1] = f"{indent}pass"
+    return "\n".join(lines)
+
+
+def _as_python3(source):
+    """The text, with what only Python 2 takes put out of the way; places stay."""
+    changed, ahead = bytearray(source.source), [source.root]
+    while ahead:
+        node = ahead.pop()
+        if node.type == "ERROR":
+            continue
+        if node.type in STATEMENTS and not node.has_error:
+            _blank(changed, node, b"pass")
+        elif node.type == "raise_statement" and b"," in changed[_span(node)]:
+            _blank(changed, node, b"pass")
+        elif node.type == "except_clause":
+            _blank_second(changed, node)
+        elif node.type == "integer" and OLD_NUMBER.fullmatch(changed[_span(node)]):
+            _blank(changed, node, b"1")
+        elif node.type == "string" and changed[node.start_byte] == ord("`"):
+            _blank(changed, node, b"1")
+        elif node.type == "tuple_pattern" and "parameters" in node.parent.type:
+            _blank(changed, node, b"_%d" % node.start_byte)
+        elif node.type == "<>":
+            changed[_span(node)] = b"!="
+        ahead += node.children
+    changed = PRINT.sub(rb"\1pass;", changed).replace(b"pass; >>", b"pass;   ")
+    return changed.decode("utf-8", "replace")
+
+
+def _span(node):
+    return slice(node.start_byte, node.end_byte)
+
+
+def _blank(changed, node, text):
+    """Puts a short text in the place of a node; line breaks stay."""
+    span = _span(node)
+    old = bytes(changed[span])
+    text = text[: len(old)]
+    changed[span] = text + re.sub(rb"[^\n]", b" ", old[len(text) :])
+
+
+def _blank_second(changed, node):
+    """Makes `except E:` of `except E, e:`."""
+    values = node.children_by_field_name("value")
+    if len(values) == 2 and b"," in changed[values[0].end_byte : values[1].start_byte]:
+        span = slice(values[0].end_byte, values[1].end_byte)
+        changed[span] = re.sub(rb"[^\n]", b" ", bytes(changed[span]))

@@ -1,0 +1,74 @@
+"""Expressions that evidently are a number of Python, or a list of numbers."""
+
+NUMBERS = ("integer", "float", "true", "false")
+ROWS = ("list", "tuple", "expression_list")
+CALLS = ("int", "float", "bool", "len", "round")
+OPERATORS = ("unary_operator", "binary_operator", "parenthesized_expression")
+
+
+def is_number(values, node, deep=6):
+    """Whether an expression evidently is a number of Python.
+
+    Args:
+        values: `values.Values`.
+        node: an expression.
+        deep: how far names are followed.
+    """
+    if node.type in ("identifier", "parenthesized_expression") and deep:
+        if _counts(values, node):
+            return True
+        node = values.followed(node)
+    if isinstance(node, str):
+        return False
+    if node.type in NUMBERS:
+        return True
+    if node.type in OPERATORS:
+        return deep > 0 and all(
+            is_number(values, one, deep - 1) for one in node.named_children
+        )
+    if node.type == "call":
+        return values.text(node.child_by_field_name("function")) in CALLS
+    return False
+
+
+def _counts(values, node):
+    """Whether a name is that of a loop over a range."""
+    if node.type != "identifier":
+        return False
+    found, element = values.value(node)
+    if not element or found is None or found.type != "call":
+        return False
+    return values.text(found.child_by_field_name("function")) in ("range", "xrange")
+
+
+def numbers(values, node, deep=6):
+    """How many numbers a list of numbers has: 0 if it is none, 2 if there are several.
+
+    Args:
+        values: `values.Values`.
+        node: an expression; names are followed.
+        deep: how many lists within one another.
+    """
+    node = values.followed(node)
+    if isinstance(node, str) or not deep:
+        return 0
+    if node.type in ROWS:
+        found = [
+            1 if is_number(values, one) else numbers(values, one, deep - 1)
+            for one in node.named_children
+            if one.type != "comment"
+        ]
+        return min(sum(found), 2) if found and all(found) else 0
+    if node.type == "list_comprehension":
+        body = node.child_by_field_name("body")
+        return 2 if is_number(values, body) or numbers(values, body, deep - 1) else 0
+    if node.type == "call":
+        function = node.child_by_field_name("function")
+        name = values.text(function)
+        if name.endswith(".tolist"):
+            return 2
+        arguments = node.child_by_field_name("arguments").named_children
+        if name == "list" and len(arguments) == 1 and arguments[0].type == "call":
+            inner = arguments[0].child_by_field_name("function")
+            return 2 if values.text(inner) in ("range", "xrange") else 0
+    return 0

@@ -1,0 +1,78 @@
+"""Classes and functions of a file that Keras calls: layers, models, losses, metrics."""
+
+from tf1to2.source.names import records
+from tf1to2.source.names.values import FUNCTIONS
+
+KERAS = "tensorflow.keras."
+LAYERS = (
+    *(f"{KERAS}{name}" for name in ("layers.", "models.", "Model", "Sequential")),
+    *(f"{KERAS}experimental.", f"{KERAS}applications."),
+)
+
+
+def is_layer(origin):
+    """Whether a class is a layer or a model of Keras, or is made from one.
+
+    Args:
+        origin: "tensorflow.keras.layers.Dense", "keras.models.Model", with a "~" in
+            front of it for a class that is made from it.
+    """
+    name = records.public(origin.removeprefix("~"))
+    return name.startswith(LAYERS) and name.rpartition(".")[2][:1].isupper()
+
+
+def base(values, node):
+    """The origin of what the class around a node is made from, or "".
+
+    Args:
+        values: `values.Values`.
+        node: within a class.
+    """
+    owner = values.scope(node).enclosing("class")
+    for chain in owner.bases if owner else ():
+        found = values.names.origin(owner.parent, chain) or ""
+        if found and not found.startswith("!"):
+            return found
+    return ""
+
+
+def method(values, node):
+    """(the definition of the method that a node stands in, its name) or (None, "").
+
+    A function within a method is the method's.
+    """
+    function = values.around(node, FUNCTIONS)
+    while function is not None:
+        above = values.around(function, (*FUNCTIONS, "class_definition"))
+        if function.type == "function_definition" and above is not None:
+            if above.type == "class_definition":
+                return function, values.text(function.child_by_field_name("name"))
+        function = values.around(function, FUNCTIONS)
+    return None, ""
+
+
+def definition(values, node):
+    """The definition that a name leads to: of a function or a class; or None.
+
+    `self.name` leads to a method of the class around it.
+    """
+    found = values.followed(node)
+    if isinstance(found, str):
+        return None
+    if found.type == "attribute":
+        chain = values.source.chain(found)
+        owner = values.around(found, ("class_definition",))
+        if owner is None or not chain or len(chain) != 2 or chain[0] != "self":
+            return None
+        return own_method(values, owner, chain[1])
+    return found if found.type.endswith("_definition") else None
+
+
+def own_method(values, owner, wanted):
+    """The definition of a method in the body of a class, or None."""
+    for one in owner.child_by_field_name("body").named_children:
+        one = one.child_by_field_name("definition") or one
+        if one.type == "function_definition":
+            if values.text(one.child_by_field_name("name")) == wanted:
+                return one
+    return None
