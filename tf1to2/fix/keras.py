@@ -1,9 +1,9 @@
 """tf.keras: arguments by Keras 3's names, methods and losses that have another name."""
 
-from tf1to2.catalog import entries, facts, signatures, verdicts
-from tf1to2.fix import arguments
+from tf1to2.catalog import entries, facts, signatures
+from tf1to2.fix import arguments, keras_1, keras_ordering, keras_paths, keras_words
 from tf1to2.fix.edits import Change, Edit
-from tf1to2.fix.renames import KEYWORD
+from tf1to2.source.constructs.keras_1_kernels import KERNEL
 
 LOSSES = {"kullback_leibler_divergence": "kl_divergence", "logcosh": "log_cosh"}
 
@@ -16,7 +16,12 @@ def change(site, old):
         old: whether the new call must work on 1.15.5 as well.
     """
     symbol = site.entry.symbol
-    if not symbol.startswith("tf.keras.") or site.call is None:
+    if not symbol.startswith("tf.keras."):
+        return None
+    old_names = (keras_1.change, keras_paths.change, keras_ordering.change)
+    if gone := next(filter(None, (kind(site) for kind in old_names)), None):
+        return gone
+    if site.call is None:
         return None
     if site.arguments.type != "argument_list":
         return None
@@ -32,24 +37,26 @@ def change(site, old):
 
 
 def _keywords(site, old):
-    """`lr=` becomes `learning_rate=`: what verdicts.tsv says to write instead."""
-    fact, rows = facts.fact(site.symbol), verdicts.arguments(site.symbol)
+    """`lr=` becomes `learning_rate=`; the words of Keras 1 become those of Keras 3."""
+    symbol, call = site.entry.symbol, site.use.call
+    fact = facts.fact(symbol) or facts.member(*symbol.rpartition(".")[::2])
     if fact is None:
         return None
-    there = signatures.parameters(fact.signature)[0]
-    found, names = [], list(site.use.call.keywords)
-    for node in site.arguments.named_children:
-        if node.type != "keyword_argument":
-            continue
-        label = node.child_by_field_name("name")
-        word = site.tree.text(label)
-        told = word in rows and KEYWORD.match(rows[word][2])
-        if not told or told[2] != word or told[1] in names:
-            continue
-        if not old or told[1] in there:
-            found.append(Edit(label.start_byte, label.end_byte, told[1]))
-            names[names.index(word)] = told[1]
-    return _change(site, found, keywords=tuple(names))
+    given = keras_words.Call(site.tree, site.arguments)
+    there = signatures.parameters(fact.signature)[0] if old else None
+    is_kernel = any(kind == KERNEL for _, kind in call.kinds)
+    words = keras_words.rewritten(given, symbol, is_kernel, there)
+    if words is None or not words.edits:
+        return None
+    names = [words.names.get(word, word) for word in call.keywords]
+    return _change(
+        site,
+        [*words.edits, *keras_1.spelling(site)],
+        keywords=tuple(filter(None, names)),
+        texts=tuple((words.names.get(at, at), text) for at, text in call.texts),
+        positional=call.positional - max(0, words.sizes - 1),
+        kinds=(),
+    )
 
 
 def _add_weight(site):

@@ -11,6 +11,7 @@ from tf1to2.fix import (
     edits,
     imports,
     keras,
+    keras_imports,
     marks,
     objects,
     renames,
@@ -21,6 +22,7 @@ from tf1to2.fix.documents import Document
 from tf1to2.fix.flags import Flags
 from tf1to2.fix.sites import Site, Tree
 from tf1to2.scan import findings, judging
+from tf1to2.source.names import faults
 from tf1to2.source.names.syntax import Source
 from tf1to2.source.notebooks import Unreadable
 
@@ -149,6 +151,16 @@ def _changes(path, tree, kept, guards, options, flags):
     sites = [Site(tree, one) for one, _ in kept]
     reads = [site.node for site in sites if absl.is_read(site)]
     of_absl = absl.Absl(tree, sites, flags.are_certain(path, tree, reads))
+    of_keras = keras_imports.Imports(
+        tree,
+        [
+            site
+            for site, (one, finding) in zip(sites, kept, strict=True)
+            if _is_asked(finding, options)
+            and _is_plain(one, guards)
+            and not options.old
+        ],
+    )
     compat = COMPAT.search(tree.source)
     found = []
     for site, (one, finding) in zip(sites, kept, strict=True):
@@ -157,10 +169,10 @@ def _changes(path, tree, kept, guards, options, flags):
             continue
         if _is_plain(one, guards) and site.node is not None:
             old = options.old or site.is_compat() or compat and site.origin == ".value"
-            safe = (of_absl.change, *(_with(k, old) for k in SAFE))
+            safe = (of_keras.change, of_absl.change, *(_with(k, old) for k in SAFE))
             kinds = (*(unsafe.UNSAFE if options.unsafe and not old else ()), *safe)
             change = next(filter(None, (kind(site) for kind in kinds)), None)
-        if change or not of_absl.follows(site):
+        if change or not (of_absl.follows(site) or of_keras.follows(site)):
             found.append((change, site, finding))
     changes = edits.compatible([change for change, _, _ in found if change])
     made = [edit for one in changes for edit in one.edits]
@@ -199,9 +211,9 @@ def _is_plain(one, guards):
 
 def _fault(before, after):
     """What is wrong with an edited source, or ""."""
-    line = Source(after).broken()
-    if line:
-        return f"line {line} would be no Python"
+    place = faults.first(Source(after))
+    if place:
+        return f"line {place[0]} would be no Python"
     if _is_python3(before) and not _is_python3(after):
         return "it would be no Python 3"
     return ""

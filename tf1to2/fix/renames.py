@@ -13,7 +13,6 @@ from tf1to2.fix.edits import Change, Edit
 from tf1to2.probes import probed
 
 NAME = re.compile(r"tf(\.\w+)+")
-KEYWORD = re.compile(r"write (\w+)= in place of (\w+)=")
 
 
 def change(site, old):
@@ -58,11 +57,11 @@ def _target(symbol):
         return None, "", ""
     if entry.verdict == "same":
         return symbol, before, now
-    target = entry.replacement
+    target = entry.write
     if entry.verdict != "renamed" or not NAME.fullmatch(target):
         return None, "", ""
     if facts.fact(symbol).moved != target:  # no other name of the same object
-        if entry.what or not _is_probed(symbol, target):
+        if entry.note or not _is_probed(symbol, target):
             return None, "", ""
     return target, before, now
 
@@ -101,10 +100,10 @@ def _arguments(site, before, now, there):
         return [] if before == now else None
     rows = verdicts.arguments(site.symbol)
     for d in signatures.felt(site.use.call, before, now):
-        row = rows.get(d.argument)
-        if row and row[0] == "same" and d.how != "moved":
+        row = rows.get((d.argument, ""))
+        if row and row.verdict == "same" and d.how != "moved":
             continue
-        if d.how not in ("renamed", "moved") or row and not KEYWORD.fullmatch(row[2]):
+        if d.how not in ("renamed", "moved") or row and (row.note or not row.now):
             return None
     passed = arguments.bound(site, before)
     if passed is None:  # *args, which may be anything

@@ -3,6 +3,7 @@
 import functools
 import re
 
+from tf1to2.catalog import keras_uses
 from tf1to2.source.names import records
 from tf1to2.source.names.syntax import PLAIN, Source
 
@@ -78,12 +79,14 @@ class Site:
         _, *rest = self.text.split(".")
         known = self.origin.split(".")
         root = ".".join(known[: len(known) - len(rest)])
-        return records.public(root) != root
+        return bool(records.ROOTS.match(root))
 
     def spelled(self, target):
         """How a name of TensorFlow 2 is written here, or None if it cannot be told."""
         prefix = self.prefix()
         if prefix is None or not f"{target}.".startswith(prefix + "."):
+            return None
+        if keras_uses.is_of_the_package(self.origin) and not keras_uses.has(target):
             return None
         return self.text.partition(".")[0] + target.removeprefix(prefix)
 

@@ -128,6 +128,162 @@ class KerasTest(FixCase):
         self.assertEqual((one.changes, len(one.left)), (1, 1))
 
 
+class KerasImportsTest(FixCase):
+    """What the package keras lacks is imported from tf.keras, and runs."""
+
+    @parameterized.expand(
+        [
+            (
+                "the backend",
+                "from keras import backend as K\n",
+                "from tensorflow.keras import backend as K\n",
+                "total = float(K.sum(K.square(K.constant([1.0, 2.0, 3.0]))))",
+            ),
+            (
+                "the backend and layers",
+                "from keras import backend, layers\n",
+                "from tensorflow.keras import backend, layers\n",
+                "layers.Dense(2)\ntotal = float(backend.sum(backend.ones([7, 2])))",
+            ),
+            (
+                "by its path",
+                "import keras.backend as B\n",
+                "from tensorflow.keras import backend as B\n",
+                "total = float(B.mean(B.constant([13.0, 15.0])))",
+            ),
+            (
+                "keras",
+                "import keras\n",
+                "from tensorflow import keras\n",
+                "keras.layers.Dense(1)\n"
+                "total = float(keras.losses.mse([[1.0, 5.0]], [[3.0, 0.0]])[0] - 0.5)",
+            ),
+            (
+                "keras by another name",
+                "import keras as k\n",
+                "from tensorflow import keras as k\n",
+                "total = k.backend.int_shape(k.backend.zeros([14, 2]))[0]",
+            ),
+            (
+                "functions",
+                "from keras.losses import kld, mse\n",
+                "from tensorflow.keras.losses import kld, mse\n",
+                "total = float(mse([0.0, 0.0], [2.0, 24.0 ** 0.5]))",
+            ),
+            (
+                "a class of a module that is gone",
+                "from keras.preprocessing.text import (\n  Tokenizer,\n)\n",
+                "from tensorflow.keras.preprocessing.text import (\n  Tokenizer,\n)\n",
+                "words = Tokenizer()\nwords.fit_on_texts(['a ' * 14])\n"
+                "total = words.word_counts['a']",
+            ),
+            (
+                "a module that is gone",
+                "from keras.preprocessing import sequence, text as t\n",
+                "from tensorflow.keras.preprocessing import sequence, text as t\n",
+                "words = t.text_to_word_sequence('a b')\n"
+                "total = sequence.pad_sequences([[1] * 7, [2]]).shape[1] * len(words)",
+            ),
+            (
+                "all names",
+                "from keras.backend import *\n",
+                "from tensorflow.keras.backend import *\n",
+                "total = float(prod(constant([2.0, 7.0])))",
+            ),
+            (
+                "a layer among others",
+                "from keras.layers import Dense, ThresholdedReLU\n",
+                "from tensorflow.keras.layers import Dense, ThresholdedReLU\n",
+                "import numpy as np\nDense(3)\n"
+                "total = float(ThresholdedReLU(1.0)(np.float32([0.5, 14.0]))[1])",
+            ),
+        ]
+    )
+    def test_written(self, _, old, new, use):
+        fixed = self.fixed(f"{old}\n{use}\n")
+        self.assertEqual(fixed, f"{new}\n{use}\n")
+        with self.assertRaises((AttributeError, ImportError, NameError)):
+            exec(f"{old}\n{use}", {})
+        exec(fixed, found := {})
+        self.assertAlmostEqual(found["total"], 14, 4)
+
+    def test_other_imports_stay(self):
+        head = "import keras\nfrom keras.models import Sequential\n"
+        old = (
+            "from keras import backend as K\nkeras.utils.set_random_seed(K.sum([1]))\n"
+        )
+        new = old.replace("from keras", "from tensorflow.keras")
+        self.assertEqual(self.fixed(head + old), head + new)
+
+    def test_what_neither_has_stays_a_finding(self):
+        text = "from keras import backend as K\nK.sum(x)\nK.get_session()\n"
+        self.assertEqual(self.fixed(text), text.replace("keras", "tensorflow.keras"))
+        (one,) = planning.plan(["."], (), planning.Options())
+        self.assertEqual([f.line for f in one.left], [3])
+
+    def test_what_also_changed_stays_a_finding(self):
+        self.write("from keras import backend as K\nK.sum(x)\nK.update(v, x)\n")
+        (one,) = planning.plan(["."], (), planning.Options())
+        self.assertEqual((one.changes, [f.line for f in one.left]), (1, [3]))
+
+    @parameterized.expand(
+        [
+            (
+                "a name that tf.keras does not have",
+                "from keras.losses import mean_squared_error, mape",
+            ),
+            (
+                "a name that tf.keras does not have, of a module",
+                "import keras\nkeras.backend.sum(keras.losses.log_cosh(x, y))",
+            ),
+            (
+                "what only an import finds",
+                "import keras\nkeras.backend.sum(x)\nkeras.saving.load_model(p)",
+            ),
+            (
+                "a module that is handed on",
+                "import keras\nkeras.backend.sum(x)\nshow(keras)",
+            ),
+            ("keras' insides", "import keras\nkeras.backend.sum(keras.src.backend)"),
+            (
+                "another class of the name",
+                "from keras.layers import AlphaDropout, ThresholdedReLU",
+            ),
+            ("several modules", "import os, keras\nkeras.backend.sum(x)"),
+            (
+                "a name that is bound twice",
+                "from keras import backend as K\nK.sum(x)\nK = None",
+            ),
+            (
+                "several imports",
+                "import keras\nimport keras.layers\nkeras.backend.sum(x)",
+            ),
+            (
+                "a condition",
+                "if x:\n    from keras import backend as K\n    K.sum(x)",
+            ),
+            (
+                "all names of losses, some of which tf.keras does not have",
+                "from keras.losses import *\nmse(x, y)",
+            ),
+            ("tf.keras", "from tensorflow.keras import backend as K\nK.sum(x)"),
+        ]
+    )
+    def test_left(self, _, text):
+        self.assertEqual(self.fixed(text + "\n"), text + "\n")
+
+    def test_left_for_1_15(self):
+        text = "from keras import backend as K\nK.sum(x)\n"
+        self.assertEqual(self.fixed(text, old=True), text)
+
+    def test_by_rules(self):
+        text = "from keras import backend as K\nK.sum(x)\nK.mean(x)\n"
+        ignored = frozenset({"keras.backend"})
+        self.assertEqual(self.fixed(text, ignore=ignored), text)
+        new = text.replace("keras", "tensorflow.keras")
+        self.assertEqual(self.fixed(text, select=frozenset({"keras.backend.sum"})), new)
+
+
 class NamesTest(FixCase):
     @parameterized.expand(
         [
@@ -476,7 +632,7 @@ class FilesTest(FixCase):
         other = self.write(self.TEXT, "b.py")
         status, _, err = self.run_it("--write", ".")
         self.assertEqual(status, 2)
-        self.assertIn("a.py: line 3 is no Python", err)
+        self.assertIn("a.py: line 3, column 5 is no Python", err)
         self.assertEqual(path.read_text(), self.TEXT + "def (:\n")
         self.assertIn("tf.math", other.read_text())
 

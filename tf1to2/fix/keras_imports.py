@@ -1,0 +1,196 @@
+"""The package keras → tf.keras in an import, for names that the package does not have.
+
+`from keras import backend as K` becomes `from tensorflow.keras import backend as K`.
+Both give the same objects, so that a file may go on importing the rest from keras.
+"""
+
+import re
+
+from tf1to2.catalog import entries, keras_names, keras_uses, standalone
+from tf1to2.fix.edits import Change, Edit
+from tf1to2.fix.sites import is_bound
+
+PACKAGE = standalone.PACKAGE
+STATEMENTS = ("import_statement", "import_from_statement")
+CONDITIONS = ("try_statement", "if_statement")
+
+
+class Imports:
+    """The imports of a file that become imports of tf.keras.
+
+    Args:
+        tree: `sites.Tree`.
+        sites: list of `Site`, those that may be changed.
+    """
+
+    def __init__(self, tree, sites):
+        self.tree, self.first, self.edits = tree, {}, {}
+        for site in sites:
+            if (statement := self._statement(site)) is not None:
+                self.first.setdefault(statement.start_byte, site)
+
+    def change(self, site):
+        """The `Change` of the import that the first site of several needs; or None."""
+        edit = self._edit_for(site)
+        if edit is None or self.first.get(self._statement(site).start_byte) is not site:
+            return None
+        return Change((edit,), rest=_says_more(site))
+
+    def follows(self, site):
+        """Whether a use is right as soon as the import is that of another site."""
+        return self._edit_for(site) is not None and not _says_more(site)
+
+    def _edit_for(self, site):
+        statement = self._statement(site)
+        if statement is None or statement.start_byte not in self.first:
+            return None
+        if statement.start_byte not in self.edits:
+            self.edits[statement.start_byte] = self._edit(statement)
+        return self.edits[statement.start_byte]
+
+    def _statement(self, site):
+        """The import that brings what a site uses, or None."""
+        if site.node is None or not keras_uses.is_of_the_package(site.entry.symbol):
+            return None
+        if site.use.imported:
+            return _around(site.node, STATEMENTS)
+        if site.use.origin.startswith("*"):
+            return self._wildcard(site)
+        return self._binding(site.text.partition(".")[0].strip())
+
+    def _wildcard(self, site):
+        """The `from keras.… import *` that brings a name, if it is the only one."""
+        module = site.origin.rpartition(".")[0]
+        found = [
+            node
+            for node in self.tree.nodes("import_from_statement")
+            if not node.children_by_field_name("name") and self._module(node) == module
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _binding(self, word):
+        """The import that binds a word, if nothing else in the file binds it."""
+        bound = [node for node in self.tree.words.get(word, ()) if is_bound(node)]
+        return _around(bound[0], STATEMENTS) if len(bound) == 1 else None
+
+    def _module(self, statement):
+        """The module of `from module import …`."""
+        node = statement.child_by_field_name("module_name")
+        return re.sub(r"\s", "", self.tree.text(node))
+
+    def _edit(self, statement):
+        """The `Edit` of an import; None if something would be another thing by it."""
+        if _around(statement, CONDITIONS) is not None:
+            return None
+        nodes = statement.children_by_field_name("name")
+        names = [self.tree.imported(node) for node in nodes]
+        if statement.type == "import_statement":
+            return self._edit_plain(statement, names)
+        module = self._module(statement)
+        if not keras_uses.is_of_the_package(module) or not _has_module(module):
+            return None
+        if not names and not _is_safe_whole(module):
+            return None
+        for name, alias in names:
+            if not self._is_safe(f"{module}.{name}", alias or name):
+                return None
+        start = statement.child_by_field_name("module_name").start_byte
+        return Edit(start, start, "tensorflow.")
+
+    def _edit_plain(self, statement, names):
+        """As `_edit`, of `import keras`, `import keras.backend as K`."""
+        (name, alias), *more = names
+        bound = alias or name
+        if more or not keras_uses.is_of_the_package(name) or "." in bound:
+            return None
+        if not self._is_safe(name, bound):
+            return None
+        module, _, last = f"tensorflow.{name}".rpartition(".")
+        also = f" as {alias}" if alias and alias != last else ""
+        text = f"from {module} import {last}{also}"
+        return Edit(statement.start_byte, statement.end_byte, text)
+
+    def _is_safe(self, name, bound):
+        """Whether all that a file uses of a name is the same by tf.keras, or not there.
+
+        Args:
+            name: what is imported, "keras.backend".
+            bound: what it is called in the file.
+        """
+        if not _is_safe(name):
+            return False
+        if name != PACKAGE and not keras_names.is_module(_inner(name)):
+            return True
+        words = self.tree.words.get(bound, ())
+        if sum(map(is_bound, words)) != 1:
+            return False
+        for node in words:
+            if is_bound(node):
+                continue
+            path = _path(self.tree, node)
+            safe = _is_safe(f"{name}.{path}") if path else _is_safe_whole(name)
+            if not safe:
+                return False
+        return True
+
+
+def _says_more(site):
+    """Whether there is more to say of a use, when its name is that of tf.keras."""
+    if site.use.imported:
+        return False
+    known = entries.judge(site.symbol, site.use.call)
+    return known is not None and known.verdict != "same"
+
+
+def _around(node, kinds):
+    """The nearest node of some kinds around a node, or None."""
+    node = node.parent
+    while node is not None and node.type not in kinds:
+        node = node.parent
+    return node
+
+
+def _path(tree, node):
+    """What a file reads of a name: "sum" of `K.sum(x)`; "" where it is handed on."""
+    path = []
+    while node.parent.type == "attribute":
+        around = node.parent
+        if around.child_by_field_name("object") != node:
+            break
+        path.append(tree.text(around.child_by_field_name("attribute")))
+        node = around
+    return ".".join(path)
+
+
+def _inner(name):
+    return name.removeprefix(PACKAGE).removeprefix(".")
+
+
+def _has_module(module):
+    return module == PACKAGE or keras_names.has(_inner(module), keras_names.TF_KERAS)
+
+
+def _is_safe(name):
+    """Whether a name is the same by tf.keras, or by neither: then nothing is lost."""
+    parts, known = _inner(name).split("."), keras_names.table()
+    if standalone.is_new(name) and not keras_names.has(parts[0], keras_names.TF_KERAS):
+        return False  # keras.src
+    for end in range(1, len(parts) + 1):
+        one = ".".join(parts[:end])
+        if one not in known or not keras_names.has(one):
+            continue
+        if not keras_names.has(one, keras_names.TF_KERAS):
+            return False
+        if known[one].package == "differs":
+            return False
+    return True
+
+
+def _is_safe_whole(module):
+    """Whether every name of a module is the same by tf.keras."""
+    inside = f"{_inner(module)}." if module != PACKAGE else ""
+    return all(
+        _is_safe(f"{PACKAGE}.{name}")
+        for name in keras_names.table()
+        if name.startswith(inside)
+    )

@@ -1,0 +1,57 @@
+"""`K.image_dim_ordering() == "th"` → `K.image_data_format() == "channels_first"`."""
+
+from tf1to2.fix.edits import Change, Edit
+from tf1to2.fix.keras_values import ORDER
+
+NAMES = {
+    "image_dim_ordering": "image_data_format",
+    "set_image_dim_ordering": "set_image_data_format",
+}
+ASKED = ("dim_ordering", "data_format")
+"""Keywords that take what is asked for, in Keras 1 and today."""
+
+
+def change(site):
+    """The `Change` of a call of the backend; None if its value is used otherwise.
+
+    Args:
+        site: `sites.Site`.
+    """
+    owner, _, name = site.symbol.rpartition(".")
+    if owner != "tf.keras.backend" or name not in NAMES or site.call is None:
+        return None
+    if site.node.type != "attribute":
+        return None
+    label = site.node.child_by_field_name("attribute")
+    edit = Edit(label.start_byte, label.end_byte, NAMES[name])
+    if name.startswith("set_"):
+        words = site.arguments.named_children
+    else:
+        words = _compared(site)
+    if words is None:
+        return None
+    edits = [_translated(site.tree, word) for word in words]
+    return None if None in edits else Change((edit, *edits))
+
+
+def _compared(site):
+    """The words that a call is compared with; None if more is done with its value."""
+    around = site.call.parent
+    if around.type == "keyword_argument":
+        name = site.tree.text(around.child_by_field_name("name"))
+        return [] if name in ASKED else None
+    if around.type != "comparison_operator":
+        return None
+    those = around.named_children
+    signs = {site.tree.text(one) for one in around.children if not one.is_named}
+    if len(those) != 2 or not signs <= {"==", "!="}:
+        return None
+    return [one for one in those if one != site.call]
+
+
+def _translated(tree, word):
+    """The edit of "th" or "tf"; None of anything else."""
+    text = tree.text(word)
+    if word.type != "string" or text[1:-1] not in ORDER:
+        return None
+    return Edit(word.start_byte + 1, word.end_byte - 1, ORDER[text[1:-1]])

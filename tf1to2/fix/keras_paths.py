@@ -1,0 +1,149 @@
+"""Imports by a path that is gone: `keras.layers.core` → `keras.layers`."""
+
+import re
+import typing
+
+from tf1to2.catalog import entries, keras_names, standalone
+from tf1to2.fix.edits import Change, Edit
+from tf1to2.fix.keras_gone import is_gone
+from tf1to2.fix.sites import is_bound
+
+TF_KERAS = "tf.keras"
+
+
+class Statement(typing.NamedTuple):
+    """`from module import name, …` at the top of a file, of the package keras.
+
+    Attributes:
+        tree: `sites.Tree`.
+        node: its node.
+        module: its module, as it is written.
+    """
+
+    tree: object
+    node: object
+    module: str
+
+    @classmethod
+    def of(cls, tree, node):
+        """The statement that a name lies in, or None."""
+        while node is not None and node.type != "import_from_statement":
+            node = node.parent
+        if node is None or node.parent.type != "module":
+            return None
+        module = tree.text(node.child_by_field_name("module_name"))
+        module = re.sub(r"\s", "", module)
+        return cls(tree, node, module) if module.startswith("keras") else None
+
+    def names(self):
+        """[(node, name, alias or None)] of what it imports."""
+        nodes = self.node.children_by_field_name("name")
+        return [(node, *self.tree.imported(node)) for node in nodes]
+
+
+def change(site):
+    """The `Change` of an import whose path is gone; None if it is not certain.
+
+    The first name of a statement has the edit of all of them.
+
+    Args:
+        site: `sites.Site`.
+    """
+    if not site.use.imported or site.node is None:
+        return None
+    found = Statement.of(site.tree, site.node)
+    if found is None:
+        return None
+    edits = _module(found) or _object(found)
+    if edits is None:
+        return None
+    first = found.names()[0][0]
+    is_first = first.start_byte <= site.node.start_byte < first.end_byte
+    return Change(tuple(edits) if is_first else ())
+
+
+def also(tree, node):
+    """The edits of a path that is gone, for a name that is gone, too.
+
+    Args:
+        tree: `sites.Tree`.
+        node: of a name in an import; only that of the first name has the edits.
+
+    Returns:
+        (list of `Edit`, whether the path stays as it is, and is gone).
+    """
+    found = Statement.of(tree, node)
+    if found is None:
+        return [], False
+    edits = _module(found)
+    first = found.names()[0][0]
+    is_first = first.start_byte <= node.start_byte < first.end_byte
+    gone = bool(standalone.place(found.module)[0])
+    return (edits or []) if is_first else [], gone and edits is None
+
+
+def _module(found):
+    """The edit of the module, if another one has all names of the statement."""
+    places = {
+        standalone.place(f"{found.module}.{name}")[1] for _, name, _ in found.names()
+    }
+    names = {place.rpartition(".")[2] for place in places}
+    modules = {place.rpartition(".")[0] for place in places}
+    if "" in places or len(modules) != 1:
+        return None
+    if not found.names() or names != {name for _, name, _ in found.names()}:
+        return None
+    new = [place for place in places if not is_gone(place)]
+    first = is_gone(standalone.place(f"{found.module}.{found.names()[0][1]}")[1])
+    if first and len(found.names()) > 1:
+        return None  # the first name may stay
+    module = _spelled(modules.pop(), [place.rpartition(".")[2] for place in new])
+    if module is None:
+        return None
+    node = found.node.child_by_field_name("module_name")
+    return [Edit(node.start_byte, node.end_byte, module)]
+
+
+def _spelled(module, names):
+    """How a file imports names of tf.keras: "keras.layers"; None if one is missing."""
+    inner = module.removeprefix(TF_KERAS).removeprefix(".")
+    full = [f"{inner}.{name}" if inner else name for name in names]
+    if all(map(keras_names.has, full)):
+        return f"keras.{inner}" if inner else "keras"
+    if all(keras_names.has(name, TF_KERAS) for name in full):
+        return f"tensorflow.keras.{inner}" if inner else "tensorflow.keras"
+    return None
+
+
+def _object(found):
+    """The edits of `from keras.utils import np_utils`, a module under another name."""
+    if len(found.names()) != 1:
+        return None
+    ((node, name, alias),) = found.names()
+    path, place = standalone.place(f"{found.module}.{name}")
+    bound = alias or name
+    inner = place.removeprefix(f"{TF_KERAS}.")
+    if path != f"{found.module}.{name}" or not keras_names.is_module(inner):
+        return None
+    used = []
+    for one in found.tree.words.get(bound, ()):
+        if found.node.start_byte <= one.start_byte < found.node.end_byte:
+            continue
+        around = one.parent
+        if is_bound(one) or around.type != "attribute":
+            return None
+        used.append(_today(place, around.child_by_field_name("attribute"), found.tree))
+    module = _spelled(place, used)
+    if module is None:
+        return None
+    package, _, last = module.rpartition(".")
+    text = f"from {package} import {last}" + f" as {bound}" * (bound != last)
+    return [Edit(found.node.start_byte, found.node.end_byte, text)]
+
+
+def _today(place, node, tree):
+    """What a name of a module is called, when fix is done with its use."""
+    entry = entries.lookup(f"{place}.{tree.text(node)}")
+    if entry is None or entry.verdict != "renamed":
+        return tree.text(node)
+    return entry.write.removeprefix(place + ".")

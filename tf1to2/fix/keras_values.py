@@ -1,0 +1,94 @@
+"""Values of Keras 1's arguments: words, functions, and what may be left out."""
+
+import re
+
+from tf1to2.fix.edits import Edit
+
+ORDER = {"th": "channels_first", "tf": "channels_last"}
+ASKED = ("image_dim_ordering()", "image_data_format()")
+CONSTRAINTS = {"maxnorm": "max_norm", "nonneg": "non_neg", "unitnorm": "unit_norm"}
+INITIALIZERS = re.compile(r"(\w+_)?init")
+REGULARIZERS = re.compile(r"\w_regularizer")
+IDLE = {"mode": ("0",), "consume_less": ("cpu", "mem", "gpu")}
+"""{argument: the values of it that are the default, or change no numbers}."""
+
+
+def word(tree, value):
+    """The text of a plain string, or None."""
+    text = tree.text(value)
+    return text[1:-1] if value.type == "string" and text[:1] in "'\"" else None
+
+
+def is_idle(tree, name, value):
+    """Whether an argument changes nothing: it is the default, or about speed."""
+    if name not in IDLE:
+        return False
+    return (word(tree, value) or tree.text(value)) in IDLE[name]
+
+
+def is_unit_bias(tree, name, value):
+    """Whether an argument says that the bias of the forget gate begins at one."""
+    return name == "forget_bias_init" and word(tree, value) == "one"
+
+
+def translated(tree, name, value):
+    """The edits of a value; None where it may be no value of Keras 3.
+
+    Args:
+        tree: `sites.Tree`.
+        name: the argument in Keras 1.
+        value: the node of its value.
+    """
+    text = word(tree, value)
+    if name == "dim_ordering":
+        if text == "default":
+            return [Edit(value.start_byte, value.end_byte, "None")]
+        asks = tree.text(value).endswith(ASKED)
+        return _other(value, ORDER[text]) if text in ORDER else [] if asks else None
+    if name == "border_mode":
+        return [] if text in (None, "valid", "same") else None
+    if name.endswith("_constraint") and text in CONSTRAINTS:
+        return _other(value, CONSTRAINTS[text])
+    if REGULARIZERS.fullmatch(name):
+        return [] if text in (None, "l1", "l2") else None
+    if INITIALIZERS.fullmatch(name):
+        return [] if text or _takes_dtype(tree, value) else None
+    return []
+
+
+def _other(value, text):
+    """The edit of the text of a string."""
+    return [Edit(value.start_byte + 1, value.end_byte - 1, text)]
+
+
+def _takes_dtype(tree, value):
+    """Whether an initializer that is no word may be called with `dtype=`."""
+    text = tree.text(value)
+    if "initializations" in text:
+        return False
+    if value.type == "lambda":
+        return _has_dtype(tree, value.child_by_field_name("parameters"))
+    if value.type != "identifier":
+        return True
+    for one in tree.words.get(text, ()):
+        around = one.parent
+        if around.type == "function_definition":
+            if not _has_dtype(tree, around.child_by_field_name("parameters")):
+                return False
+        elif around.type == "assignment":
+            right = around.child_by_field_name("right")
+            if right is not None and right.type == "lambda":
+                return _has_dtype(tree, right.child_by_field_name("parameters"))
+        elif around.type in ("dotted_name", "aliased_import"):
+            statement = around
+            while statement.parent.type != "module" and "import" not in statement.type:
+                statement = statement.parent
+            if "initializations" in tree.text(statement):
+                return False
+    return True
+
+
+def _has_dtype(tree, parameters):
+    return parameters is not None and bool(
+        re.search(r"\bdtype\b|\*\*", tree.text(parameters))
+    )

@@ -1,0 +1,200 @@
+"""Keras 1's arguments of one call, in the words of Keras 3: sizes, keywords, values."""
+
+import typing
+
+from tf1to2.catalog import verdicts
+from tf1to2.fix import arguments, keras_values
+from tf1to2.fix.edits import Edit
+from tf1to2.source.names.syntax import NO_ARGUMENTS
+
+SQUARE, CUBE = ("nb_row", "nb_col"), ("kernel_dim1", "kernel_dim2", "kernel_dim3")
+SIZES = {
+    "Conv2D": SQUARE,
+    "Convolution2D": SQUARE,
+    "SeparableConv2D": SQUARE,
+    "SeparableConvolution2D": SQUARE,
+    "ConvLSTM2D": SQUARE,
+    "Conv3D": CUBE,
+    "Convolution3D": CUBE,
+}
+"""{layer: the arguments of Keras 1 that are one kernel_size today}."""
+
+BOUND = {
+    "assignment": ("left", "right"),
+    "default_parameter": ("name", "value"),
+}
+NO_SIZE = ("tuple", "list", "string", "none", "list_splat", "lambda", "dictionary")
+
+
+class Call(typing.NamedTuple):
+    """A call of a file.
+
+    Attributes:
+        tree: the `sites.Tree` of the file.
+        arguments: the node of its arguments.
+    """
+
+    tree: object
+    arguments: object
+
+    def positional(self):
+        """The nodes of the positional arguments."""
+        return [
+            node
+            for node in self.arguments.named_children
+            if node.type not in (*NO_ARGUMENTS, "keyword_argument")
+        ]
+
+    def keywords(self):
+        """{name: node} of the keyword arguments."""
+        return {
+            self.tree.text(node.child_by_field_name("name")): node
+            for node in self.arguments.named_children
+            if node.type == "keyword_argument"
+        }
+
+
+class Words(typing.NamedTuple):
+    """What a call becomes.
+
+    Attributes:
+        edits: list of `Edit`.
+        names: {keyword of Keras 1: today's, or "" of one that is left out}.
+        sizes: how many positional arguments have become one.
+        rest: whether Keras 3 takes other arguments of it still otherwise.
+    """
+
+    edits: list
+    names: dict
+    sizes: int
+    rest: bool
+
+
+def rewritten(call, symbol, is_kernel=False, taken=None, more=()):
+    """The `Words` of a call; None if it is not certain what it means.
+
+    Args:
+        call: `Call`.
+        symbol: today's name, or one of its other names: "tf.keras.layers.Conv2D".
+        is_kernel: whether numbers behind the first are a kernel, whatever else is
+            passed.
+        taken: the keywords that the new call may have; any, by default.
+        more: {keyword: today's} besides those of arguments.tsv.
+    """
+    rows = verdicts.arguments(symbol)
+    names = {row.argument: row.now for row in rows.values() if row.now}
+    names |= dict(more)
+    old = {row.argument for row in rows.values() if row.keras_1} | dict(more).keys()
+    given = call.keywords()
+    sizes = SIZES.get(symbol.rpartition(".")[2], ())
+    kernel = _kernel(call, sizes, is_kernel or bool(old & given.keys()))
+    if kernel is None:
+        return None
+    found, done, places = kernel
+    known, rest = {one: "" for one in sizes} if done else {}, False
+    for name, node in given.items():
+        if name in sizes:
+            continue
+        edits, now = _keyword(call, name, node, names.get(name), rows)
+        if edits and not (now and (now in given or taken and now not in taken)):
+            found += edits
+            known[name] = now
+        elif name in old or (name, "") in rows and rows[name, ""].verdict != "same":
+            rest = True
+    if symbol.endswith(".ZeroPadding2D"):
+        found += _pairs(call)
+    return Words(found, known, places, rest)
+
+
+def _kernel(call, sizes, is_kernel):
+    """(edits, whether keywords of sizes are gone, how many positions became one).
+
+    None where a size is not evidently a number.
+    """
+    placed, given = call.positional(), call.keywords()
+    named = [given[one] for one in sizes if one in given]
+    if any(node.type == "list_splat" for node in placed):
+        return None if is_kernel and sizes else ([], False, 0)
+    those = placed[1:]
+    if not sizes or not named and (len(those) < 2 or not is_kernel):
+        return [], False, 0
+    if named and (those or len(named) < len(sizes)) or len(those) > len(sizes):
+        return None
+    values = [node.child_by_field_name("value") for node in named] or those
+    if len(values) != len(sizes) or not all(_is_number(call.tree, v) for v in values):
+        return None
+    if those:
+        first, last = those[0], those[-1]
+        return (
+            [
+                Edit(first.start_byte, first.start_byte, "("),
+                Edit(last.end_byte, last.end_byte, ")"),
+            ],
+            False,
+            len(sizes),
+        )
+    text = ", ".join(call.tree.text(value) for value in values)
+    first = min(named, key=lambda node: node.start_byte)
+    edits = [Edit(first.start_byte, first.end_byte, f"kernel_size=({text})")]
+    for node in named:
+        if node != first:
+            edits += _without(call, node)
+    return edits, True, 0
+
+
+def _pairs(call):
+    """The edits of `(top, bottom, left, right)`, which are two pairs today."""
+    given = call.keywords().get("padding")
+    padding = given and given.child_by_field_name("value")
+    padding = padding or next(iter(call.positional()), None)
+    if padding is None or padding.type not in ("tuple", "list"):
+        return []
+    those = [one for one in padding.named_children if one.type != "comment"]
+    if len(those) != 4:
+        return []
+    return [
+        edit
+        for first, last in (those[:2], those[2:])
+        for edit in (
+            Edit(first.start_byte, first.start_byte, "("),
+            Edit(last.end_byte, last.end_byte, ")"),
+        )
+    ]
+
+
+def _is_number(tree, node):
+    """Whether a size may be a number, and is evidently nothing else."""
+    if node.type in NO_SIZE or tree.text(node).startswith(("tuple(", "list(", "[")):
+        return False
+    if node.type != "identifier":
+        return True
+    for one in tree.words.get(tree.text(node), ()):
+        assigned = one.parent
+        bound, value = BOUND.get(assigned.type, ("", ""))
+        if bound and assigned.child_by_field_name(bound) == one:
+            given = assigned.child_by_field_name(value)
+            if given is not None and given.type in NO_SIZE:
+                return False
+    return True
+
+
+def _keyword(call, name, node, now, rows):
+    """(edits, the new name) of a keyword; no edits where it stays."""
+    value = node.child_by_field_name("value")
+    if (name, "") in rows and keras_values.is_idle(call.tree, name, value):
+        return _without(call, node), ""
+    if (name, "") in rows and keras_values.is_unit_bias(call.tree, name, value):
+        text = "unit_forget_bias=True"
+        return [Edit(node.start_byte, node.end_byte, text)], "unit_forget_bias"
+    edits = keras_values.translated(call.tree, name, value) if now else None
+    if edits is None:
+        return [], ""
+    label = node.child_by_field_name("name")
+    return [Edit(label.start_byte, label.end_byte, now), *edits], now
+
+
+def _without(call, node):
+    """The edits that take a keyword argument out, with its comma."""
+    value = node.child_by_field_name("value")
+    one = arguments.Argument("old", node, value, None)
+    return arguments.rewritten(call, [one], "(**kwargs)", dropped=("old",))

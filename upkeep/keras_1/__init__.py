@@ -1,0 +1,114 @@
+"""What Keras 1.2.2 answers, and the lines of Keras 3 that must answer the same.
+
+`fixed.txt` has what `tf1to2 fix` writes, `by_hand.txt` what it leaves to the reader,
+`measured.txt` what else a reader wants to know.
+`python -m upkeep keras_1` has the genuine Keras 1.2.2 answer the old lines, on 1.15.5,
+and writes recorded.npz.
+"""
+
+import functools
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from tf1to2.parity import arrays, recordings
+from tf1to2.probes import format
+
+HERE = pathlib.Path(__file__).parent
+RECORDED = HERE / "recorded.npz"
+FILES = ("fixed", "by_hand", "measured")
+KERAS = "keras==1.2.2"
+ENVIRONMENT = {"KERAS_BACKEND": "tensorflow"}
+
+
+@functools.cache
+def cases(name):
+    """{key: `probes.Probe`} of "fixed", "by_hand" or "measured"."""
+    found = {}
+    for row in format.read(HERE / f"{name}.txt"):
+        count = sum(key.startswith(f"{row.name} ") for key in found)
+        found[f"{row.name} {count + 1}"] = row
+    return found
+
+
+def keyed():
+    """{"fixed tf.keras.Model 1": `Probe`}: all cases, by the keys of the recording."""
+    return {f"{name} {key}": row for name in FILES for key, row in cases(name).items()}
+
+
+def given(row):
+    """{name: array} of what a case is given; the same everywhere."""
+    (line,) = row.inputs
+    specs = {name: getattr(arrays, name) for name in ("normal", "uniform", "integers")}
+    found = {}
+    exec(line, specs, found)
+    return arrays.drawn(found, {}, "keras_1", line)
+
+
+@functools.cache
+def recorded():
+    """{key: {name: array}}, what Keras 1.2.2 answered; "" is of Keras 1.2.2 itself."""
+    return _read(RECORDED)
+
+
+def names():
+    """{"keras.layers.Dense": names of its parameters}, what Keras 1.2.2 had."""
+    return json.loads(str(recorded()[""]["names"]))
+
+
+def ask(python):
+    """Has Keras 1.2.2 answer all cases.
+
+    Args:
+        python: the interpreter of an environment with TensorFlow 1.15.5.
+
+    Returns:
+        {key: {name: array}}, as `recorded`.
+
+    Raises:
+        RuntimeError: the process broke down, or an old line raised.
+    """
+    store = {}
+    for key, row in keyed().items():
+        store[f"{key}/code"] = np.asarray(row.old)
+        drawn = given(row)
+        store |= {f"{key}/given/{name}": array for name, array in drawn.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, "--no-deps", "--target", folder, KERAS], check=True)
+        asked, answered = (
+            pathlib.Path(folder, name) for name in ("asked.npz", "answered.npz")
+        )
+        np.savez(asked, **store)
+        done = subprocess.run(
+            [python, HERE / "program.py", asked, answered],
+            # Keras keeps its configuration at home.
+            env=recordings.genuine_environment(
+                PYTHONPATH=folder, HOME=folder, **ENVIRONMENT
+            ),
+            capture_output=True,
+            encoding="utf-8",
+        )
+        if done.returncode:
+            sys.stderr.write(done.stderr)
+            raise RuntimeError(f"{python} broke down: exit status {done.returncode}")
+        found = _read(answered)
+    version = found[""]["version"]
+    raised = [f"{k}: {a['raised']}" for k, a in found.items() if "raised" in a]
+    if raised or f"keras=={version}" != KERAS:
+        raise RuntimeError("\n".join(raised or [f"this is Keras {version}"]))
+    return found
+
+
+def _read(path):
+    """{key: {name: array}} of a file of {key/name: array}."""
+    found = {}
+    with np.load(path) as store:
+        for name, array in store.items():
+            key, _, last = name.rpartition("/")
+            found.setdefault(key, {})[last] = array
+    return found

@@ -1,0 +1,66 @@
+"""Has Keras 1.2.2 answer the old lines of the cases, on TensorFlow 1.15.5.
+
+python -m upkeep keras_1            writes recorded.npz
+python -m upkeep keras_1 --check    compares, writes nothing
+"""
+
+import argparse
+import io
+import sys
+
+import numpy as np
+
+from tf1to2.common import output
+from tf1to2.parity.recordings import NoGenuineTensorFlow, genuine_python
+from upkeep import keras_1
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser("python -m upkeep keras_1", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare, write nothing")
+    parser.add_argument(
+        "--environment", default=".venv-tf1", help="virtual environment (%(default)s)"
+    )
+    options = parser.parse_args(argv)
+    try:
+        found = keras_1.ask(genuine_python(options.environment))
+    except (NoGenuineTensorFlow, RuntimeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    if options.check:
+        stale = _differences(keras_1.recorded(), found)
+        print("\n".join(stale) or f"{len(found) - 1} answers of Keras 1 hold")
+        return int(bool(stale))
+    store = {
+        f"{key}/{name}" if key else name: array
+        for key, answer in found.items()
+        for name, array in answer.items()
+    }
+    data = io.BytesIO()
+    np.savez_compressed(data, **store)
+    output.save(keras_1.RECORDED, data.getvalue())
+    print(f"wrote {keras_1.RECORDED.name}: {len(found) - 1} answers")
+    return 0
+
+
+def _differences(recorded, found):
+    """What the recording has otherwise, a line for each case."""
+    return [
+        f"{key} is stale"
+        for key in sorted(recorded.keys() | found.keys())
+        if not _same(recorded.get(key, {}), found.get(key, {}))
+    ]
+
+
+def _same(one, other):
+    return one.keys() == other.keys() and all(
+        np.array_equal(array, other[name])
+        if array.dtype.kind == "U"
+        else array.shape == np.shape(other[name])
+        and np.allclose(array, other[name], 1e-5, 1e-6)
+        for name, array in one.items()
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
