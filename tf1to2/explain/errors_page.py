@@ -1,4 +1,4 @@
-"""guide/errors.md and guide/errors-keras.md as data: a section per message."""
+"""The guide's pages of error messages as data: a section per message."""
 
 import functools
 import re
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tf1to2.pages import topics
 
-PAGES = "errors", "errors-keras"
+PAGES = "errors", "errors-keras", "errors-environment"
 """The pages of the guide, without their folder."""
 GAP = "…"
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -64,7 +64,7 @@ def _section(text, page):
             because.append(paragraph.strip())
     told = LINK.sub(r"\1", " ".join(filter(None, because)))
     places = re.findall(r"\[(\w+\.\w+)\]", links)
-    return Section(raised, others, told.replace("`", ""), code, places, page)
+    return Section(raised, others, told, code, places, page)
 
 
 def _spans(text):

@@ -11,9 +11,10 @@ import os
 import re
 from typing import NamedTuple
 
-from tf1to2.catalog import entries, facts
+from tf1to2.catalog import entries, facts, keras_names
 from tf1to2.explain import called, errors_page, spelled, suggest
 from tf1to2.pages import topics
+from tf1to2.source.names import records
 
 TYPE = re.compile(r"^(?:[\w.]+\.)?([A-Z]\w*(?:Error|Exception|Warning)): ")
 # Where today's Python finds a module, and where programs do.
@@ -35,12 +36,35 @@ NODE = re.compile(
     r"\{\{(?:function_)?node [^{}]*\}\} ?|\s*\[Op:[^\]\s]*\](?: name: ?\S*)?"
 )
 TENSOR = re.compile(r"\b[\w/]+:\d+\b")  # of somebody's graph
+# What `FLAGS.x` raises says no more than the name: the guide has it by its last call.
+NAME_ALONE = re.compile(r"^AttributeError: [\w-]+$")
+RAISED_ALONE = "raise AttributeError(name)"
 ENOUGH = 20  # characters of a message that tell which it is
 # What the system says of any file: "No such file or directory" ends many messages.
 SYSTEM = {os.strerror(number) for number in errno.errorcode}
+MISSING = re.compile(r"has no attribute|No module named|cannot import name")
+# Objects as Python prints them: the names in them are not what an error is about.
+REPR = re.compile(r"<[^<>]*>|\b(?:Keras)?Tensor\([^()]*\)|\[[^\[\]]*\]")
+# Of a traceback the frames, each with its code: an error is seldom of what it names.
+FRAME = re.compile(
+    r"(?:^|\n)([ \t]*)File \"[^\"\n]*\", line [^\n]*(?:\n\1[ \t]+(?!File \")[^\n]*)*"
+)
+# A statement with such a verb, and none of what a person says or asks, is an error.
+STATES = re.compile(
+    r"\b(?:must|should|cannot|can't|could not|does not|do not|is not|are not|requires?"
+    r"|expects|expected|invalid|unknown|unsupported|[Gg]ot|[Rr]eceived)\b"
+)
+SAYS = re.compile(r"^[A-Z`'\"][^?]*$")
+PERSON = re.compile(
+    r"^(?:How|What|Why|Which|Where|When|Who|Can|Do|Does|Is|Are|Should)\b"
+    r"|\b(?:I|[Mm]y|[Ww]e)\b"
+)
+MARKS = re.compile(r"\.$|: |`")  # what a message has, and a question seldom
 CONFIG = re.compile(r"(?:Full object config|Full config|Config): ?\{.*", re.S)
 GIVEN = r"\b(?:Received|Got|Found)\b"
 QUOTED = r"['‘`\"]([\w.]+)['’`\"]"
+CALLED = r"[\w.]+\(\)"
+CAMEL = r"\b[A-Z]+[a-z]+[A-Z]\w*"  # SymbolicTensor
 # When a message is like a line (`_likeness`).
 WORDS = 4  # a message has at least so many, unless the line contains all of it
 ONE_IN = 4  # of these words may be missing in the line
@@ -76,20 +100,46 @@ def is_message(text):
 
 def is_error(text):
     """Whether it says that something was raised, or is missing, and is no question."""
-    missing = re.compile(r"has no attribute|No module named|cannot import name")
-    return any(TYPE.match(line) or missing.search(line) for line in _lines(text))
+    lines = _lines(text)
+    if any(TYPE.match(line) or MISSING.search(line) for line in lines):
+        return True
+    *_, line = lines
+    says = SAYS.search(line) and not PERSON.search(line)
+    return bool(says and STATES.search(line) and MARKS.search(line))
 
 
 def names(text):
     """The names of TensorFlow 1 that an error is about, the likeliest first.
 
     A name that TensorFlow 2 has as it was is not what is missing: the error is of
-    another module or object, `keras.backend` or a tuple for instance.
+    another module or object, `keras.backend` or a tuple for instance; and so is that of
+    a class of contrib with the same name.
 
     Args:
         text: one line or a whole traceback, whose last line counts.
     """
-    return [symbol for symbol in _missing(text) if not _is_same(symbol)]
+    found = _missing(text)
+    stays = {_owner(symbol) for symbol in found if _is_same(symbol)}
+    return [s for s in found if not (_is_same(s) or _owner(s) in stays)]
+
+
+def _owner(symbol):
+    """The class of a member, without its module: "Variable" of `tf.Variable.eval`."""
+    return symbol.rpartition(".")[0].rpartition(".")[2]
+
+
+def of_keras(text):
+    """The `Entry` of what an error says that Keras does not have, or None.
+
+    Args:
+        text: one line or a whole traceback, whose last line counts.
+    """
+    for line in reversed(_lines(text)):
+        for pattern in OF_MODULES:
+            if match := re.search(pattern, line):
+                if found := keras_names.missing(**match.groupdict()):
+                    return found
+    return None
 
 
 def _missing(text):
@@ -154,12 +204,24 @@ def advice(text):
         wording, line = bare(wording), bare(line)
         said = [TYPE.sub("", line), *re.split(r"[;:?] ", line)]
         said = [m for m in said if len(m) >= ENOUGH and m not in SYSTEM]
-        found = [m for m in said if m in wording]
+        # Of the code that raises a part is in any traceback.
+        found = [m for m in said if m in wording and not m.startswith("raise ")]
         found += [part for part, known in _parts(wording) if known.search(line)]
         return max((len(re.findall(r"\w", one)) for one in found), default=0)
 
     # What is said of any name is for those of which nothing else is.
-    return _told(text, letters, general=bool(_missing(text)) and not names(text))
+    known = names(text) or of_keras(text)
+    return _told(text, letters, general=_lacks(text) and not known)
+
+
+def _lacks(text):
+    """Whether an error says that something of TensorFlow or Keras is missing."""
+    for line in _lines(text):
+        for pattern, find in PATTERNS:
+            match = re.search(pattern, line)
+            if match and (find is not _member or suggest.members(f".{match[2]}")):
+                return True
+    return False
 
 
 @functools.cache
@@ -215,9 +277,10 @@ def likely(text):
     if found := _told(text, _likeness):
         return found
     for line in reversed(_lines(text)):
-        known = _raised(_type(line))
-        if found := _highest([(_likeness(one.message, line), one) for one in known]):
-            return found
+        for kind in dict.fromkeys((_type(line), None)):  # another type says it, too
+            known = [(_likeness(one.message, line), one) for one in _raised(kind)]
+            if found := _highest(known):
+                return found
     return []
 
 
@@ -238,7 +301,8 @@ def last(text):
 
 def _lines(text):
     lines = [line.strip() for line in text.strip().splitlines()]
-    return [line for line in lines if line and not re.fullmatch(r"[~^ ]+", line)]
+    lines = [line for line in lines if line and not re.fullmatch(r"[~^ ]+", line)]
+    return [NAME_ALONE.sub(RAISED_ALONE, line) for line in lines]
 
 
 def _type(line):
@@ -312,11 +376,22 @@ def _keyword(function, name):
     if (function or "").startswith("__"):  # of whichever object it is
         return []
     plain = ENDING.sub("", function or "")
-    found = suggest.taking(name, plain)
+    found = suggest.taking(name, plain) or suggest.refusing(name, plain)
     if suggest.exists(f"tf.{plain}") and f"tf.{plain}" not in found:
         return [f"tf.{plain}"]  # it took it before 1.15; others of that name are not it
     method = f"tf.keras.Model.{function}"
     return found or ([method] if function in OF_MODELS else [])
+
+
+KEYWORD = rf"(?:([\w.]+)\(\) )?[gG]ot an unexpected keyword argument {QUOTED}"
+
+
+def call(text):
+    """The `records.Call` with the keyword that an error says is unexpected, or None."""
+    for line in reversed(_lines(text)):
+        if match := re.search(KEYWORD, line):
+            return records.Call(0, (match[2],), False)
+    return None
 
 
 def _undefined(name):
@@ -340,23 +415,26 @@ PATTERNS = (
     (rf"cannot import name {QUOTED}(?: from {QUOTED})?", _imported),
     (rf"{QUOTED} object has no attribute {QUOTED}", _member),
     (rf"type object {QUOTED} has no attribute {QUOTED}", _member),
-    (rf"(?:([\w.]+)\(\) )?[gG]ot an unexpected keyword argument {QUOTED}", _keyword),
+    (KEYWORD, _keyword),
     (rf"{QUOTED} is not available with Keras 3", _keras),
     (rf"name {QUOTED} is not defined", _undefined),
 )
+
+
+OF_MODULES = (
+    r"(?i:module) ['‘`\"](?P<module>[\w.]+)['’`\"] has no attribute "
+    r"['‘`\"](?P<name>\w+)['’`\"]",
+    r"No module named ['\"]?(?P<module>[\w.]+)",
+    r"cannot import name ['‘`\"](?P<name>\w+)['’`\"] from "
+    r"['‘`\"](?P<module>[\w.]+)['’`\"]",
+)
+"""Errors that name a module, and what it lacks."""
 
 
 # --- Names that stand in what was written.
 
 
 COMPOUND = re.compile(r"[A-Za-z]*(?:_|[a-z][A-Z]|[A-Z]{2,}[a-z])\w*")
-
-
-def compounds(text):
-    """The words of an error that are no words of English: `SyncReplicasOptimizer`."""
-    words = re.findall(r"[\w.]*\w", CONFIG.sub("", TYPE.sub("", text)))
-    found = [word for word in words if COMPOUND.fullmatch(word) or "." in word]
-    return [w for w in found if w != "NoneType" and not TYPE.match(f"{w}: ")]
 
 
 def mentioned(text):
@@ -376,13 +454,19 @@ def mentioned_and_called(text):
 
     A call that stays as it is, arguments and all, has less to say: it comes last.
     """
-    text = CONFIG.sub("", TYPE.sub("", text))
+    error = is_error(text)
+    text = CONFIG.sub("", text)
+    if error:
+        lines = FRAME.sub("", text).splitlines()
+        text = REPR.sub(" ", "\n".join(TYPE.sub("", line.strip()) for line in lines))
     found, calls, written = {}, {}, called.calls(text)
     keras = "keras" in text.lower()
     for word in re.findall(r"[\w.]*\w", text):
         plain = word.istitle() and word.isalpha()  # Input, Model: words of English
         by_keras = _of_keras(word) if word in written or keras and not plain else []
         for symbol in (by_keras or _meant(word))[:1]:
+            if error and is_constant(symbol):
+                continue  # a dtype, an error's code
             found.setdefault(facts.aliases(symbol)[0], symbol)
             if word in written:
                 calls.setdefault(symbol, written[word])
@@ -419,6 +503,12 @@ def _meant(word):
     return suggest.of_class(owner.rpartition(".")[2], name)
 
 
+def is_constant(symbol):
+    """Whether a name is that of a constant, as a dtype is, or the code of an error."""
+    fact = facts.fact(symbol)
+    return fact is not None and fact.kind == "const"
+
+
 def is_module(symbol):
     """Whether a name is that of a module, as `tf.contrib` is."""
     if fact := facts.fact(symbol):
@@ -449,14 +539,19 @@ def _highest(scored):
 def _likeness(message, line):
     """How many letters of a line a message accounts for; 0 for too few.
 
-    Not word by word, one word in four may be another, but none that is quoted; and of
-    what the line says, before what it was given, it has three letters in five.
+    Not word by word, one word in four may be another, but none that is quoted,
+    called or a class; and of what the line says, before what it was given, it has three
+    letters in five.
     """
     quoted, words = set(re.findall(QUOTED, message)), re.findall(r"\w{2,}", message)
+    quoted.update(re.findall(CALLED, message), re.findall(CAMEL, message))
     there = [word for word in words if re.search(rf"\b{word}\b", line, re.I)]
     letters, missing = sum(map(len, there)), len(words) - len(there)
     if message.lower() not in line.lower():
-        others = quoted - set(re.findall(QUOTED, line))
+        there_too = re.findall(QUOTED, line) + re.findall(CALLED, line)
+        there_too += re.findall(CAMEL, line)
+        others = quoted.difference(there_too)
+        others.update(set(re.findall(CALLED, line)) - quoted)
         if others or len(words) < WORDS or missing * ONE_IN > len(words):
             return 0
     said = re.sub(QUOTED, " ", re.split(GIVEN, TYPE.sub("", line))[0])

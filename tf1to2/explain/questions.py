@@ -4,6 +4,9 @@ They are ranked by BM25 (Robertson and Zaragoza, The Probabilistic Relevance Fra
 2009): a word counts for more the fewer passages have it. A passage is worth more where
 all that leads to the same pair has the words: a question is seldom in those of one row.
 Compound names count as a whole and by their parts, words without their endings.
+
+A question that says what goes wrong, "the loss is nan", gets the causes of that symptom
+first: `symptoms.tsv` has the words in which people say it.
 """
 
 import collections
@@ -19,33 +22,50 @@ from tf1to2.explain import errors_page
 from tf1to2.pages import topics
 
 SUBJECTS = pathlib.Path(__file__).with_name("subjects.tsv")
+SYMPTOMS = pathlib.Path(__file__).with_name("symptoms.tsv")
 SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25
 ENOUGH = 0.25  # of the question's weight, that a passage must have
 UNKNOWN = 0.3  # of its rarity, that a word weighs which the guide has not
 TOGETHER = 0.8  # of the score of all that leads to its pair, that a passage is given
 ALONE = 0.4  # of its own score, that it is given where it leads to no pair
+RARE = 3.0  # the rarity of a word that tells which cause of a symptom is meant
+RELEASE = 0.2  # of its rarity, that a release weighs: most just say what is installed
 # Read otherwise.
-LISTS = {*errors_page.PAGES, *"official releases subjects switches timings".split()}
+LISTS = {*errors_page.PAGES, "subjects", "explain"}
+# Tables of what raises where, and of what other tools do: none says what to write.
+TABLES = {
+    "Beside the alternatives",
+    "What does not work any more, and what it says",
+    "Which Keras breaks what",
+}
 FENCE = re.compile(r"(?ms)^ *```.*?^ *```$|<!--.*?-->")
 FOLD = re.compile(r"(?s)</?details>|<summary>.*?</summary>")
-# Rules of tables, their heads, rows of measured numbers, and captions.
+RULE = re.compile(r"\|[ :|-]+\|$")  # below the heads of a table
+# Rows of measured numbers and distances, captions, and what only leads elsewhere.
 SKIPPED = re.compile(
-    r"\|[ :-]+\||\| TensorFlow 1 \||\|[^|]*(\|[\d.,% ]*)+\|$|\*\*TensorFlow \d\*\*$"
-    r"|The pair: "
+    r"\|[^|]*(\|[\d.,% ]*)+\|$|\|[^|]*\| within [\d.e-]+ [| ]*$|\*\*TensorFlow \d\*\*$"
+    r"|The pair: |It needs `|\[[^\]]*\]\([^)]*\) has the numbers of each form\.$"
 )
+CAUSE = re.compile(r"(.*?) See: .*? Write: (.*\.) [\w.]+(?:, [\w.]+)*")
+"""A cause of a symptom: what it is, and what to write."""
 ENDINGS = re.compile(
     r"(?<=\w{3})(?:at(?:ions?|ing|ed?|es|ors?)|ions?|ings?|ers?|ors?|ed|es|s|e)$"
 )
+WORD = re.compile(r"[A-Za-z]\w*|(?<![\d.])[12]\.\d{1,2}(?![\d.])")  # or a release
+PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of a compound name
 ALSO = {"slow": "fast", "slowly": "fast", "speed": "fast", "performanc": "fast"}
-ALSO |= {"freez": "frozen", "deconv": "deconvolut"}
+ALSO |= {"freez": "frozen", "deconv": "deconvolut", "ckpt": "checkpoint"}
+ALSO |= {"oper": "ops"}
 """Stems of a question that the guide has under another word, too."""
 COMMON = set(
-    """a about after all an and any anything are as at be before by can code convert do
-    does doing equivalent error for from get gets give gives has have how i in instead
-    into is it its like make me my new no not now of old on one or port replace
-    replacement same should so some still tensorflow tf tf1 tf2 than that the then
-    there this to up use used using v1 v2 want was what when where which while why
-    will with without works write wrong you your""".split()
+    """a about achieve after all an and any anyone anything are as at be before by
+    can code convert deprecated did do does doing don equivalent error for from get
+    gets give gives has have help how i in inside instead into is issue it its like
+    make me my new no not now of old on one or please port problem purpose question
+    removed replace replaced replacement same should so some still tensorflow tf tf1
+    tf2 than that the then there this to up use used using v1 v2 want was what when
+    where which while why will with within without work working works write wrong
+    you your""".split()
 )
 
 
@@ -81,11 +101,13 @@ def passages(question, count=3, besides=""):
     of_pair = of_pairs.scores(asked)
     scores, weight = index.scores(asked), 0.0
     shares, hits = collections.Counter(), collections.Counter()
+    heard = sum(stem in index.having for stem in asked if not _is_release(stem))
     for stem in asked:
         rows, rarity = index.having.get(stem, {}), index.rarity(stem)
         weight += rarity if rows else UNKNOWN * rarity
         shares.update(dict.fromkeys(rows, rarity))
-        hits.update(rows.keys())
+        if not _is_release(stem):
+            hits.update(rows.keys())
     for row in scores:
         pairs = _led(known[row])
         more = [TOGETHER * of_pair[p] for p in pairs] or [ALONE * scores[row]]
@@ -97,23 +119,83 @@ def passages(question, count=3, besides=""):
         if set(_stems(subject)) == set(_stems(question))
         for pair in pairs
     }
-    found = []
+    first, found = [] if besides or listed else _symptom(question), []
     for row, _ in sorted(
         scores.most_common(), key=lambda item: listed.isdisjoint(_led(known[item[0]]))
     ):
         passage, seen = known[row], [p for one in found for p in one.places]
-        if hits[row] < 2 or shares[row] < ENOUGH * weight or row not in other:
+        if (
+            hits[row] < min(2, heard)
+            or shares[row] < ENOUGH * weight
+            or row not in other
+            or passage.heading in [one.heading for one in first]
+        ):
             continue
-        if not (passage.places and passage.places[0] in seen):
-            found.append(passage)
+        others = [p for p in passage.places if not any(p in x.places for x in first)]
+        if not passage.places or (others and others[0] not in seen):
+            found.append(passage._replace(places=others))
         if len(found) == count:
             break
-    return found
+    return first + found
+
+
+def _symptom(question):
+    """[the causes of what goes wrong in a question, as one `Passage`], or []."""
+    said = dict.fromkeys(_said(question))
+    known, index, _ = _index()
+    ours = [words for words, _ in symptoms() if said.keys() >= set(words)]
+    words = max(ours, key=len, default=None)
+    if words is None:
+        return []
+    rows = dict(symptoms())[words]
+    if len(rows) == 1:
+        return [known[rows[0]]]
+    common = _stems(known[rows[0]].heading)
+    telling = [s for s in said if s not in common and index.rarity(s) >= RARE]
+    scores = index.scores(telling)
+    rows = sorted(rows, key=lambda row: -scores[row])
+    causes = [known[row] for row in rows]
+    text = "\n".join(in_short(one.text) for one in causes)
+    places = list(dict.fromkeys(one.places[0] for one in causes[:2]))
+    return [causes[0]._replace(text=text, places=places)]
+
+
+def in_short(text):
+    """A cause of a symptom, without how to see it and its pairs."""
+    return CAUSE.sub(r"\1 Write: \2", text)
+
+
+@functools.cache
+def symptoms():
+    """[(stems that say it, numbers of the passages on it)], from `symptoms.tsv`."""
+    under = collections.defaultdict(list)
+    for row, passage in enumerate(_index()[0]):
+        if passage.page != "guide/symptoms.md" or CAUSE.fullmatch(passage.text):
+            under[passage.heading].append(row)
+    return [
+        (tuple(dict.fromkeys(_said(row["words"]))), under[row["heading"]])
+        for row in tsv.rows(SYMPTOMS)
+    ]
+
+
+def besides_names(question, symbols):
+    """The words of a question that are in none of its names, without releases."""
+    named = {stem for symbol in symbols for stem in _stems(symbol.replace(".", " "))}
+    return [s for s in _stems(question) if s not in named and not _is_release(s)]
 
 
 def fits(question):
     """{pair: how well all that leads to it has the words}, a Counter."""
     return _index()[2].scores(_asked(question))
+
+
+def nearest_topics(question, count=3):
+    """The topics that have most of the words of a question, the best first; or []."""
+    scores = collections.Counter()
+    for pair, score in fits(question).items():
+        topic = pair.partition(".")[0]
+        scores[topic] = max(scores[topic], score)
+    return [topic for topic, _ in scores.most_common(count)]
 
 
 def _asked(question):
@@ -127,6 +209,7 @@ class Index:
 
     Attributes:
         having: {stem: {document: how often}}.
+        lengths: {document: how many stems it has}.
     """
 
     def __init__(self, counted):
@@ -135,20 +218,21 @@ class Index:
         for document, stems in counted.items():
             for stem, times in stems.items():
                 self.having[stem][document] = times
-        self._lengths = {d: sum(stems.values()) for d, stems in counted.items()}
-        self._mean = sum(self._lengths.values()) / len(counted)
+        self.lengths = {d: sum(stems.values()) for d, stems in counted.items()}
+        self._mean = sum(self.lengths.values()) / len(counted)
 
     def rarity(self, stem):
         """The more, the fewer documents have it."""
-        number, having = len(self._lengths), len(self.having.get(stem, ()))
-        return math.log(1 + (number - having + 0.5) / (having + 0.5))
+        number, having = len(self.lengths), len(self.having.get(stem, ()))
+        rare = math.log(1 + (number - having + 0.5) / (having + 0.5))
+        return RELEASE * rare if _is_release(stem) else rare
 
     def scores(self, stems):
         """{document: its score}, a Counter."""
         found = collections.Counter()
         for stem in stems:
             for document, times in self.having.get(stem, {}).items():
-                length = self._lengths[document] / self._mean
+                length = self.lengths[document] / self._mean
                 damped = SATURATION * (1 - LENGTH + LENGTH * length)
                 gain = times * (SATURATION + 1) / (times + damped)
                 found[document] += self.rarity(stem) * gain
@@ -175,7 +259,8 @@ def _led(passage):
 
 def _of_guide():
     """Every row, rule and paragraph, folded or not; its heading's words count, too."""
-    for path in sorted(topics.document("guide").glob("*.md")):
+    paths = sorted(topics.document("guide").glob("*.md"))
+    for path in [*paths, topics.document("README.md")]:
         if path.stem in LISTS:
             continue
         heading, rule, folded = path.stem, "", False
@@ -185,17 +270,26 @@ def _of_guide():
                 continue
             inside = folded or "<details>" in block
             folded = inside and "</details>" not in block
+            heads, before = [], ""
             for line in re.split(r"\n(?=[|*-])", FOLD.sub("", block)):
-                if SKIPPED.match(line) or not re.search(r"\w{3}", line):
+                if RULE.match(line.strip()):
+                    heads = cells(before)
+                    continue
+                before = line
+                if line.startswith("|") and not heads:
+                    continue  # these are the heads
+                table = path.stem == "timings" or heading in TABLES
+                measured = table and line.startswith("|")
+                if measured or SKIPPED.match(line) or not re.search(r"\w{3}", line):
                     continue
                 if inside:  # what was measured of a rule says itself not of what
                     line = f"{rule} {line}"
                 elif match := re.match(r"\*\*.*?\*\*", line):
                     rule = match[0]
-                page = f"guide/{path.name}"
-                passage = Passage(
-                    page, heading, _plain(line), _places(path.stem, heading, line)
-                )
+                page = path.relative_to(topics.document("README.md").parent).as_posix()
+                places = _places(path.stem, heading, line)
+                text = _row(heads, line) if line.startswith("|") else _plain(line)
+                passage = Passage(page, heading, text, places)
                 yield passage, f"{path.stem} {heading} {passage.text}"
 
 
@@ -254,16 +348,43 @@ def subjects_with(word):
     return {subject: pairs for subject, pairs in found if stems[0] in _stems(subject)}
 
 
+def cells(line):
+    """The cells of a row of a table, without the bars."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip()[1:-1])]
+
+
+def _row(heads, line):
+    """A row of a table as a sentence: TensorFlow 1 → 2, or each cell by its head."""
+    row = [_plain(cell) for cell in cells(line)]
+    if heads[0].startswith("TensorFlow 1"):
+        return " → ".join(filter(None, row))
+    named = zip([_plain(head) for head in heads], row, strict=False)
+    return "; ".join(
+        f"{head}: {cell}" if head else cell for head, cell in named if cell
+    )
+
+
 def _plain(line):
-    text = errors_page.LINK.sub(r"\1", re.sub(r"<[^>]*>|\*\*|`", "", line))
-    return " ".join(text.strip("|-* \n").replace(" | ", " → ").split())
+    """A line without links, anchors and bold: code keeps its marks."""
+    text = errors_page.LINK.sub(r"\1", re.sub(r"<[^>]*>|\*\*", "", line))
+    return " ".join(text.strip("|-* \n").split())
+
+
+def _is_release(stem):
+    """Whether it is that of a release, "1.15": no other has a dot."""
+    return "." in stem
+
+
+def _said(text):
+    """All words without endings, the common ones, too; a compound name is one word."""
+    return [ENDINGS.sub("", word.lower()) for word in WORD.findall(text)]
 
 
 def _stems(text):
     """Words without endings, and of compound names the parts, too."""
     found = []
-    for word in re.findall(r"[A-Za-z]\w*", text):
-        parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", word)
+    for word in WORD.findall(text):
+        parts = () if _is_release(word) else PARTS.findall(word)
         for one in [word, *(parts if len(parts) > 1 else ())]:
             if one.lower() not in COMMON and len(one) > 1:
                 found.append(ENDINGS.sub("", one.lower()))

@@ -2,7 +2,7 @@
 
 import re
 
-from tf1to2.catalog import facts
+from tf1to2.catalog import entries, facts
 from tf1to2.explain import suggest
 from tf1to2.pages import library
 from tf1to2.source.names import records
@@ -23,6 +23,8 @@ ALIASES = {
 """What programs import modules as; those of contrib keep their names, or put `contrib_`
 before them: `import tensorflow.contrib.slim as slim`."""
 
+BACKEND = re.compile(r"^tf\.(contrib\.)?keras\.(api\.keras\.)?backend\.")
+"""Functions that have the name of a method that is much more common: `eval`."""
 
 EARLY = {"tf.nn.seq2seq": "tf.contrib.legacy_seq2seq"}
 """Modules of TensorFlow before 1.0, and where 1.x had what was in them."""
@@ -37,6 +39,9 @@ def symbol(text):
     if text.startswith("."):
         return text.removesuffix("()")
     text = text.removesuffix("()")
+    beside = text.replace("tensorflow_hub.", "hub.", 1)
+    if not beside.startswith("tf.") and entries.is_listed(beside):
+        return beside  # of another package
     if text.startswith("tf."):
         text = "tensorflow" + text[2:]
     origin = records.public(text)
@@ -54,12 +59,12 @@ def symbol(text):
 
 
 def by_itself(word):
-    """The methods that a word stands for, if it stands for no name."""
+    """The methods that a word stands for, if it stands for no function or class."""
     if not word.isidentifier():
         return []
     found = suggest.named(word)
-    if found:
-        return found if len(found) == 1 and _method(found[0]) else []
+    if any(not (_method(one) or BACKEND.search(one)) for one in found):
+        return []
     return [*filter(_method, suggest.members(f".{word}"))]
 
 

@@ -4,7 +4,7 @@ import difflib
 import functools
 import re
 
-from tf1to2.catalog import entries, facts, signatures, verdicts
+from tf1to2.catalog import deep, entries, facts, signatures, verdicts
 
 
 def exists(symbol):
@@ -45,7 +45,7 @@ def _is_member(symbol):
 
 
 def _is_deep(symbol):
-    short = entries.short(symbol)
+    short = deep.short(symbol)
     return short != symbol and entries.is_listed(short)
 
 
@@ -128,6 +128,33 @@ def taking(argument, function=""):
             if one.argument == argument and one.how in ("gone", "renamed"):
                 found.setdefault(fact.object, []).append(symbol)
     return sorted((min(s, key=plain_first) for s in found.values()), key=plain_first)
+
+
+def refusing(argument, function):
+    """Names of which arguments.tsv says that they take an argument no more.
+
+    Args:
+        argument: its name.
+        function: the last component of the name, "" for none.
+    """
+    last = function.rpartition(".")[2]
+    found = [
+        symbol
+        for symbol in with_rows().get(argument, ())
+        if last and symbol.rpartition(".")[2] == last
+    ]
+    return sorted(found, key=plain_first)
+
+
+@functools.cache
+def with_rows():
+    """{argument: the names that have a row for it, whatever is passed}."""
+    found = {}
+    for symbol, rows in verdicts.of_arguments().items():
+        for argument, passed in rows:
+            if not passed:
+                found.setdefault(argument, []).append(symbol)
+    return found
 
 
 def with_argument(word):

@@ -86,6 +86,51 @@ def side_by_side(sides, name=None, width=WIDTH, colour=False):
     return "\n".join(output) + "\n"
 
 
+def excerpt(sides, name, width=WIDTH, colour=False, count=20):
+    """The head of one pair: without its docstring, and without what it needs.
+
+    Args:
+        sides, name, width, colour: as of `side_by_side`.
+        count: how many lines at most; the last one then says how many more there are.
+
+    Returns:
+        List of lines.
+    """
+    column = (width - 3) // 2
+    ours, theirs = sides.pair(name)
+    left, right = (
+        _Page(ours.module, column, colour),
+        _Page(theirs.module, column, colour),
+    )
+    dropped = docstring_lines(ours), docstring_lines(theirs)
+    lines = [_row([str(label(ours.module))], [str(label(theirs.module))], " ", column)]
+    for row in align(left.lines, right.lines, block(ours), block(theirs)):
+        if row.left in dropped[0] or row.right in dropped[1]:
+            continue
+        if not any(
+            number and page.lines[number - 1].strip()
+            for page, number in ((left, row.left), (right, row.right))
+        ):
+            continue
+        sign = _sign(left, right, row)
+        parts = left.wrapped(row.left), right.wrapped(row.right)
+        lines += _row(*parts, sign, column).split("\n")
+    whole = side_by_side(sides, name, width).count("\n")
+    shown = lines[:count] if whole <= count else lines[: count - 1]
+    more = whole - len(shown)
+    pair = f"{ours.module.name.rpartition('.')[2]}.{name}"
+    if more > 0:
+        shown.append(f"… {more} more lines: tf1to2 diff {pair}")
+    return shown
+
+
+def docstring_lines(definition):
+    """The numbers of the lines of a definition's docstring, a set."""
+    body = getattr(definition.node, "body", [])
+    first = body[0] if definition.docstring else None
+    return set(range(first.lineno, first.end_lineno + 1)) if first else set()
+
+
 def alone(definition, colour=False):
     """One definition and all code that it needs, each part below its file's name."""
     parts, _ = needed([definition])

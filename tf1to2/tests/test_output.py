@@ -124,7 +124,7 @@ class EncodingTest(Folder):
             for argv, status, shown in (
                 (["topics"], 0, "-----"),
                 (["diff", "broadcasting"], 0, "--+--"),
-                (["explain", "tf.placeholder"], 0, "--+--"),
+                (["explain", "tf.placeholder", "--full"], 0, "--+--"),
                 (["scan", "--statistics"], 1, "-----"),
                 (["scan", "--format", "html"], 1, "# &#9472; &#233;"),
                 (["scan", "--format", "json"], 1, '"tf.placeholder"'),

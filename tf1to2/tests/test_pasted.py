@@ -15,7 +15,7 @@ import pytest
 from parameterized import parameterized
 
 from parity_tests import conftest
-from tf1to2.explain import screen
+from tf1to2.explain import render, resolve
 from tf1to2.tests.commands import inside
 
 pytestmark = pytest.mark.filterwarnings(conftest.GAST)
@@ -352,5 +352,5 @@ class PastedTest(unittest.TestCase):
             ("traceback", "type", "message"), printed(PROGRAMS[first]), strict=True
         ):
             with self.subTest(form=form):
-                answer = screen.render(text)
+                answer = render.render(resolve.resolve(text))
                 self.assertTrue(answer.startswith(first), f"{text}\n→\n{answer[:300]}")

@@ -394,12 +394,12 @@ class NumericsTest(unittest.TestCase):
         [
             ("diff", "optimizers.Adam"),
             ("diff", "numerics.optimizers.Adam"),
-            ("explain", "optimizers.Adam"),
-            ("explain", "v2_eager.numerics.optimizers.Adam"),
+            ("explain", "optimizers.Adam", "--full"),
+            ("explain", "v2_eager.numerics.optimizers.Adam", "--full"),
         ]
     )
-    def test_its_code_is_shown_with_all_that_it_needs_and_once(self, word, name):
-        status, out, err = command(word, name)
+    def test_its_code_is_shown_with_all_that_it_needs_and_once(self, *words):
+        status, out, err = command(*words)
         self.assertEqual((status, err), (0, ""))
         adam = library.numerics()["optimizers.Adam"]
         for part in needed([adam])[0]:
@@ -411,7 +411,9 @@ class NumericsTest(unittest.TestCase):
 
     def test_a_name_of_tensorflow_1_leads_to_what_can_be_taken(self):
         _, out, _ = command("explain", "tf.train.AdamOptimizer")
-        self.assertIn("\n  tf1to2 take optimizers.Adam\n", out)
+        self.assertIn(
+            "\n  tf1to2 take optimizers.Adam --output-file legacy_numerics.py\n", out
+        )
 
     @parameterized.expand([("diff", "rnn.GRUCel"), ("explain", "rnn.GRUCel")])
     def test_a_typo_gets_a_suggestion(self, word, name):

@@ -1,0 +1,380 @@
+"""An `Answer` as a screen: what to write, why, the pair and its verdict, its code."""
+
+import re
+import shlex
+import textwrap
+
+from tf1to2 import probes
+from tf1to2.catalog import facts
+from tf1to2.catalog.entry import KERAS_1_IN
+from tf1to2.explain import suggest, use
+from tf1to2.explain.answer import find_pair, proof, summary
+from tf1to2.pages import library, sides, terminal
+
+LINES = 25
+"""A screen; `full` shows all."""
+CODE = 6  # lines of a pair's code, at least, if any are shown
+ROUNDING = 1e-3  # of the largest value: more than that is another number
+CAUSES = 4  # of a symptom
+FEW = 3  # sentences, names of Keras 1, other names: of each
+LIKE = "Nothing has these very words. In words like these:"
+NAMED = "By the names in it:"
+
+
+def render(answer, width=terminal.WIDTH, colour=False, full=False):
+    """The screen of an answer.
+
+    Args:
+        answer: `Answer`, of which something is known.
+        width: columns.
+        colour: whether to colour the code.
+        full: whether to show all, however long it is.
+
+    Returns:
+        The text, of at most `LINES` lines unless `full`.
+    """
+    told = _Told(width, full)
+    lines = [LIKE] if answer.advice and not answer.exact else []
+    lines += _advices(answer.advice, told)
+    if answer.numerics:
+        return "\n".join([*lines, *_numerics(answer.numerics, told, colour)]) + "\n"
+    shown = [place for one in answer.advice for place in one.places]
+    if answer.advice:
+        lines += _short(answer.names, told, shown=shown)
+    elif answer.by == "words":  # a question: the guide says more than a name
+        lines += _passages(answer.passages, told)
+    lines += [] if answer.advice else _names(answer, told)
+    lines += [] if answer.by == "words" else _passages(answer.passages, told)
+    lines += _short(answer.beside, told, NAMED)
+    lines += _topic(answer.topic, told) if answer.topic else []
+    lines += _subjects(answer, told)
+    while lines and not lines[-1]:
+        lines.pop()
+    page = bool(answer.page) and not answer.advice
+    last = []
+    if page and answer.by == "words":
+        last = ["", *told.wrapped(f"{answer.page}: {summary(answer.page)}", "")]
+    lines = [*_cut(lines, answer.asked, told, LINES - len(last)), *last]
+    if page:
+        lines += _page(answer.page, LINES - len(lines), told, colour)
+    return "\n".join(lines) + "\n"
+
+
+def nothing(answer):
+    """What is said where nothing is known, in a line."""
+    asked = textwrap.shorten(answer.asked.splitlines()[-1], 200, placeholder=" …")
+    near = ", ".join(answer.near)
+    if " " in asked:
+        hint = f"; the nearest topics: {near}" if near else ""
+        return f"nothing in the guide has these words: {asked}{hint}"
+    if argument := re.fullmatch(r"(\w+)=(?!=)\S*", asked):
+        return f"TensorFlow 1.15 has no argument {argument[1]}"
+    hint = f"did you mean {near}?" if near else "try tf1to2 topics"
+    return f"TensorFlow 1.15 has no {asked}; {hint}"
+
+
+class _Told:
+    """How text is wrapped: a terminal's width, and never too wide to read."""
+
+    def __init__(self, width, full):
+        self.width, self.full = width, full
+        self.column = min(width, terminal.READABLE)
+
+    def wrapped(self, text, indent="  ", lines=None):
+        """Lines of a paragraph; at most `lines` unless all is asked for."""
+        cut = {} if lines is None or self.full else {"max_lines": lines}
+        return textwrap.wrap(
+            text,
+            self.column,
+            initial_indent=indent,
+            subsequent_indent=indent + "  ",
+            break_on_hyphens=False,
+            placeholder=" …",
+            **cut,
+        )
+
+
+def _cut(lines, asked, told, room):
+    """The first lines of all, as many as there is room for."""
+    if told.full or len(lines) <= room:
+        return lines
+    more = len(lines) - room + 1
+    whole = f"tf1to2 explain --full {shlex.quote(asked)}"
+    if "\n" in asked or len(whole) > told.column:
+        whole = "--full shows them"
+    return [*lines[: room - 1], f"… {more} more lines: {whole}"]
+
+
+# --- Names.
+
+
+def _names(answer, told):
+    """Each name: the first in whole, the others in short."""
+    if not answer.names:
+        return []
+    first, *rest = answer.names
+    lines = _name(first, told)
+    return [*lines, *_short(tuple(rest), told, "Also:")]
+
+
+def _short(names, told, lead="", shown=()):
+    """Names in short: what to write, and where it is shown, unless it was `shown`."""
+    lines = [lead] if lead and names else []
+    for name in names[: None if told.full else FEW]:
+        lines += told.wrapped(name.entry.message, "  " if lead else "", lines=3)
+        lines += [f"    tf1to2 diff {name.page}"] * (name.page not in ("", *shown))
+    if len(names) > FEW and not told.full:
+        lines.append(f"  and {len(names) - FEW} more")
+    return lines + [""] * bool(lines)
+
+
+def _name(name, told):
+    """A name in whole, without the code of its pair."""
+    lines = [f"{name.symbol}: {name.entry.verdict}"]
+    lines += [*_write(name.entry, told), *_why(name.entry, told)]
+    lines += _also(name.symbol, told)
+    if not name.proofs:
+        lines += _probe(name, told)
+    if taken := use.lines(name.takes):
+        for line in taken[: None if told.full else FEW + 2]:
+            lines += told.wrapped(line)
+    lines += _pair(name, told)
+    return [*lines, ""]
+
+
+def _write(entry, told):
+    if entry.form:
+        return told.wrapped(f"write: {entry.form}")
+    if entry.becomes:
+        verb = "use" if entry.verdict == "removed" else "it becomes"
+        return told.wrapped(f"{verb} {entry.becomes}")
+    plain = {
+        "same": "it is the same",
+        "changed": "keep the call; what it takes or does has changed",
+        "removed": "nothing takes its place",
+    }
+    return told.wrapped(plain[entry.verdict]) if entry.verdict in plain else []
+
+
+def _why(entry, told):
+    """What raises first, then other numbers, places, and what was Keras 1's."""
+    if entry.public:
+        return [*told.wrapped("it is not public"), *_why(entry.public, told)]
+    few = None if told.full else FEW
+    shown = [c for c in entry.changes if not c.keras_1 and (c.how != "moved" or c.near)]
+    if told.full:
+        shown = [c for c in entry.changes if not c.keras_1]
+    sentences = [c.told(bare=bool(entry.form)) for c in shown]
+    sentences = list(dict.fromkeys([*filter(None, [entry.note]), *sentences]))
+    lines = [line for text in sentences[:few] for line in told.wrapped(text, lines=3)]
+    if few and len(sentences) > few:
+        lines.append(f"  and {len(sentences) - few} more changes")
+    old = [f"{argument}= → {new}=" for argument, new in entry.from_keras_1.items()]
+    if old:
+        more = f", and {len(old) - FEW} more" if few and len(old) > FEW else ""
+        told_of = f"From Keras 1: {', '.join(old[:few])}{more} ({KERAS_1_IN})"
+        lines += told.wrapped(told_of)
+    return lines
+
+
+def _also(symbol, told):
+    """The other names that it had, but for those of contrib's own Keras."""
+    names = [n for n in facts.aliases(symbol) if n != symbol and ".keras.api." not in n]
+    names = sorted(names, key=suggest.plain_first)[: None if told.full else FEW]
+    return told.wrapped(f"also: {', '.join(names)}") if names else []
+
+
+def _pair(name, told):
+    """The pair with its verdict, or what it does, and how both sides are seen."""
+    entry, page = name.entry, name.page
+    if not page:
+        return ["", *_topic(entry.topic, told)] if entry.topic else []
+    if page in name.proofs:
+        lines = told.wrapped(f"{page}: {proof(page) or summary(page)}", "")
+    else:
+        lines = told.wrapped(f"see {page}: {summary(page)}", "")
+        if name.proofs:
+            pairs = ", ".join(name.proofs[:FEW])
+            lines += told.wrapped(f"identical on 1.15.5, where it is called: {pairs}")
+    return ["", *lines, *_ways(page, told)]
+
+
+def _ways(page, told):
+    """The commands that show and prove a pair."""
+    topic, name = find_pair(page)
+    lines = [f"  tf1to2 diff {page}"]
+    if name in topic.distances:
+        lines.append(f"  tf1to2 diff --keras {page}")
+    if told.full:
+        lines.append(f"  tf1to2 verify {page}")
+    return lines
+
+
+def _probe(name, told):
+    """What a probe of a name shows: both calls, and how their answers compare."""
+    row = name.probe
+    if row is None:
+        return []
+    what, most = "identical on 1.15.5", row.within
+    most = max(most) if isinstance(most, tuple) else most
+    if row.why:
+        far = "other than"
+        if probes.SIGN_OF_ZERO < most < ROUNDING:
+            far = f"within {most:.1g} of the largest value of"
+        what = f"{far} 1.15.5{row.where and f' on {row.where}'}: {row.why}"
+    names = facts.aliases(row.name)
+    old = _telling(row.old, names)
+    new = _telling(row.new, [one.rpartition(".")[2] for one in names])
+    lines = told.wrapped(f"proven by a probe: {what}")
+    if old == new:
+        return [*lines, *told.wrapped(f"as it was: {old}", "    ", 2)]
+    lines += told.wrapped(f"was: {old}", "    ", 2)
+    return lines + told.wrapped(f"now: {new}", "    ", 2)
+
+
+def _telling(code, names):
+    """The line of a program that has one of `names`; else the last that computes."""
+    lines = [line.strip() for line in code.splitlines()]
+    for name in (*names, "tf."):
+        if found := [line for line in lines if name in line]:
+            return found[-1]
+    return [x for x in lines if not x.isidentifier()][-1]
+
+
+# --- Code.
+
+
+def _page(page, room, told, colour):
+    """The code of a pair: all of it, or as much as a screen has room for."""
+    topic, name = find_pair(page)
+    shown = sides.of_topic(topic)
+    if told.full:
+        return ["", *terminal.side_by_side(shown, name, told.width, colour).split("\n")]
+    if room < CODE + 2:
+        return []
+    return ["", *terminal.excerpt(shown, name, told.width, colour, room - 1)]
+
+
+def _numerics(name, told, colour):
+    """A name of `numerics`: what it was, how it is used, and its code."""
+    definition = library.numerics()[name]
+    lines = told.wrapped(f"{name}: {definition.first_line}", "")
+    for line in use.lines([name]):
+        lines += told.wrapped(line)
+    users = library.users(definition)
+    if users:
+        more = f" and {len(users) - FEW} more" if len(users) > FEW else ""
+        lines += told.wrapped(f"needed by {', '.join(users[:FEW])}{more}")
+    code = terminal.alone(definition, colour).rstrip().split("\n")
+    room = LINES - len(lines) - 2
+    if told.full or len(code) <= room:
+        return [*lines, "", *code]
+    more = len(code) - room
+    return [*lines, "", *code[:room], f"… {more} more lines: tf1to2 diff {name}"]
+
+
+# --- Messages, passages, topics.
+
+
+def _advices(advice, told):
+    """What is said of a message: the first in whole, others by their headings."""
+    lines = []
+    for number, one in enumerate(advice):
+        whole = told.full or not number
+        lines.append(one.message)
+        if whole and one.code:
+            lines += textwrap.indent(one.code.rstrip(), "    ").split("\n")
+        lines += told.wrapped(one.because, lines=None if whole else 2)
+        lines += [f"  tf1to2 diff {place}" for place in one.places]
+        lines.append("")
+    return lines
+
+
+def _passages(passages, told):
+    lines = []
+    for number, passage in enumerate(passages):
+        where = f"{passage.page}, {passage.heading}:"
+        if "\n" in passage.text:
+            lines += [*told.wrapped(where, ""), *_causes(passage.text, told)]
+        else:
+            whole = f"{where} {passage.text}"
+            lines += told.wrapped(whole, "", 3 if number else 6)
+        lines += [f"  tf1to2 diff {place}" for place in passage.places[:2]] + [""]
+    return lines
+
+
+def _causes(text, told):
+    """The causes of a symptom, a line of the text each, the likeliest first."""
+    causes = text.split("\n")
+    shown = causes[: None if told.full else CAUSES]
+    lines = [line for one in shown for line in told.wrapped(one, lines=2)]
+    if len(shown) < len(causes):
+        lines.append(f"  and {len(causes) - len(shown)} more causes")
+    return lines
+
+
+def _topic(name, told):
+    """The pairs of a topic, a line each."""
+    topic, _ = find_pair(name)
+    longest = max(map(len, topic.pairs))
+    lines = told.wrapped(f"see {topic.name}: {topic.lesson}", "")
+    for pair in topic.pairs:
+        line = f"  {pair:{longest}}  {topic.summaries[pair]}"
+        if len(line) > told.column:
+            line = line[: told.column - 1].rpartition(" ")[0] + " …"
+        lines.append(line)
+    return [*lines, f"tf1to2 diff {topic.name}.NAME shows one of them"]
+
+
+def _subjects(answer, told):
+    """Subjects with the pairs for them, and names that are like the word."""
+    if not answer.subjects:
+        return []
+    lines = [""] * bool(answer.topic) + ["Subjects of the guide with this word:", ""]
+    for subject, pairs in answer.subjects.items():
+        lines += told.wrapped(subject)
+        lines += [f"    tf1to2 diff {pair}" for pair in pairs[:2]]
+    if answer.near:
+        lines += ["", *told.wrapped(f"Names like it: {', '.join(answer.near)}")]
+    return lines
+
+
+def as_json(answer):
+    """An answer as a dictionary of plain values, for `--format json`."""
+    return {
+        "asked": answer.asked,
+        "by": answer.by,
+        "exact": answer.exact,
+        "names": [_json_of(name) for name in answer.names],
+        "beside": [_json_of(name) for name in answer.beside],
+        "advice": [one._asdict() for one in answer.advice],
+        "passages": [one._asdict() for one in answer.passages],
+        "numerics": answer.numerics,
+        "topic": answer.topic,
+        "subjects": answer.subjects,
+        "pair": answer.page,
+        "near": list(answer.near),
+    }
+
+
+def _json_of(name):
+    entry = name.entry
+    return {
+        "symbol": name.symbol,
+        "verdict": entry.verdict,
+        "write": entry.form,
+        "becomes": entry.becomes,
+        "note": entry.note,
+        "renames": entry.renames,
+        "gone": list(entry.gone),
+        "defaults": {k: list(v) for k, v in entry.defaults.items()},
+        "positions": {k: list(v) for k, v in entry.positions.items()},
+        "from_keras_1": entry.from_keras_1,
+        "notes": [c.note for c in entry.changes if c.note],
+        "public": entry.public.symbol if entry.public else "",
+        "pair": entry.pair,
+        "proven": bool(name.page) and name.page in name.proofs,
+        "proof": proof(name.page) if name.page else "",
+        "take": list(name.takes),
+        "message": re.sub(r"\s+", " ", entry.message),
+    }

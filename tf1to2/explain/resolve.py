@@ -1,0 +1,340 @@
+"""From a text to an `Answer`: RESOLVERS in their order, the first that finds something.
+
+A text without spaces is a name or an argument; with spaces it is a message, a traceback
+or a question. A message of which something is known in its very words comes before
+names that it contains, and these before what is only like it.
+"""
+
+import dataclasses
+import re
+
+from tf1to2.catalog import entries, facts, keras_names, standalone
+from tf1to2.explain import errors_page, messages, questions, spelled, suggest
+from tf1to2.explain.answer import Answer, Name, named
+from tf1to2.pages import library, topics
+
+SEVERAL = 8
+"""Names, or sections, that are told at most."""
+OF_KERAS = re.compile(r"(?<![\w.])(?:(?:tf|tensorflow)\.)?keras(?:\.\w+)+")
+
+
+def resolve(text):
+    """What is known of a text.
+
+    Args:
+        text: a name as code has it: `tf.log`, `tensorflow.compat.v1.log`, `.eval`,
+            `log`; an argument, `keep_dims=True`; a topic, `contrib_opt`; a message or
+            a traceback as Python prints it; a question.
+
+    Returns:
+        `Answer`. Its `by` is "nothing" where nothing is known; `near` then has what
+        may have been meant.
+    """
+    text = text.strip()
+    text = messages.without_nodes(text) or text
+    for resolver in RESOLVERS:
+        found = resolver(text)
+        if found is not None:
+            return dataclasses.replace(found, asked=text, by=resolver.__name__)
+    return dataclasses.replace(_nothing(text), asked=text)
+
+
+def _nothing(text):
+    if messages.is_error(text):
+        return Answer(text)  # the words of an error are of many topics
+    if messages.is_message(text):
+        return Answer(text, near=tuple(questions.nearest_topics(text)))
+    word = text.partition("(")[0] or text
+    return Answer(text, near=_near(word.replace("-", "_")))
+
+
+def _near(word):
+    """Names that are like a word."""
+    near = suggest.near(word if "." in word else spelled.symbol(word))
+    return (*near, *library.near(word))
+
+
+# --- Texts without spaces. Each resolver returns an `Answer`, or None.
+
+
+def argument(text):
+    """`keep_dims=True`: what the guide has of it, and the names that took it."""
+    match = re.fullmatch(r"(\w+)=(?!=)\S*", text)
+    if not match:
+        return None
+    found = _having(match[1], match[1])
+    symbols = suggest.taking(match[1]) or suggest.with_argument(match[1])
+    if not (found or symbols):
+        return None
+    return _of_names(symbols, passages=tuple(found))
+
+
+def requirement(text):
+    """`tensorflow==1.15`: what is known of what pip says of it."""
+    if not re.fullmatch(r"(tensorflow|tf|keras)[\w-]*==[\w.*]+", text):
+        return None
+    known = messages.advice(f"No matching distribution found for {text}")
+    return Answer(text, advice=tuple(known)) if known else None
+
+
+def of_keras(text):
+    """`keras.backend.sum`, `keras.objectives.mse`: what Keras 3 does not have there."""
+    word = _word(text)
+    found = word and OF_KERAS.fullmatch(word) and _lacking(word)
+    return Answer(text, names=(found,), page=found.page) if found else None
+
+
+def name(text):
+    """`tf.log`, `slim.conv2d`, `log`, `hub.Module`: a name that there was."""
+    word = _word(text)
+    if word is None or word.removeprefix("v2_eager.").startswith("numerics."):
+        return None
+    symbol = spelled.symbol(word)
+    if suggest.exists(symbol) or suggest.left_early(symbol):
+        return _of_names([symbol])
+    return None
+
+
+def of_numerics(text):
+    """`optimizers.Adam`: a name of `v2_eager.numerics`."""
+    word = _word(text)
+    found = word and library.find(word)
+    return Answer(text, numerics=found[0]) if found else None
+
+
+def member(text):
+    """`Session.run`, `minimize`: members of that name, one per class."""
+    word = _word(text)
+    found = word and (suggest.members(word) or spelled.by_itself(word))
+    return _of_names(found) if found else None
+
+
+def exception(text):
+    """`UnparsedFlagAccessError`, `metrics_tensors`: sections on it."""
+    word = _word(text)
+    if word is None:
+        return None
+    known = messages.by_type(word) or messages.by_word(word)
+    if "." in word.strip("."):
+        known = known or messages.by_name(word)
+    return Answer(text, advice=tuple(known)) if 0 < len(known) <= SEVERAL else None
+
+
+def meant(text):
+    """`replica_device_setter`, `sess.run`: a name without its module or class."""
+    word = _word(text)
+    found = word and spelled.likely(word)
+    return _of_names(found) if found else None
+
+
+def word(text):
+    """`AdamWeightDecayOptimizer`, `dropout`: a word that the guide has."""
+    known = _word(text)
+    if known is None or known in topics.topics():
+        return None
+    last = known.rpartition(".")[2]
+    if last != known and not re.search(r"[a-z][A-Z]|[a-z]_|[a-z]\d", last):
+        return None  # of `tf.newer` and `numpy.nowhere` that is any word
+    found, listed = _having(last, known), questions.subjects_with(known)
+    if not found:
+        return None
+    near = _near(known) if listed else ()
+    return Answer(text, passages=tuple(found), subjects=listed, near=near)
+
+
+def topic(text):
+    """`contrib_opt`, `Jacobian`: a topic, or a subject of the guide."""
+    known = _word(text)
+    if known is None:
+        return None
+    of_topic = known if known in topics.topics() else ""
+    found = questions.subjects_with(known)
+    if not (of_topic or found):
+        return None
+    near = () if of_topic else _near(known)
+    return Answer(text, topic=of_topic, subjects=found, near=near)
+
+
+# --- Messages and questions.
+
+
+def section(text):
+    """A message that the guide has in these very words, and what is beside it."""
+    known = messages.is_message(text) and messages.advice(text)
+    if not known:
+        return None
+    return _of_error(text, known, messages.names(text))
+
+
+def missing(text):
+    """A message that says which name is missing: `has no attribute 'Session'`."""
+    symbols = messages.is_message(text) and messages.names(text)
+    found = messages.is_message(text) and messages.of_keras(text)
+    return _of_error(text, [], symbols) if symbols or found else None
+
+
+def like(text):
+    """A message like one that the guide has, or that a proof raises."""
+    known = messages.is_message(text) and messages.likely(text)
+    if not known:
+        return None
+    return dataclasses.replace(_of_error(text, known, []), exact=False)
+
+
+def of_keras_in_words(text):
+    """A question that has such a name: `why does keras.backend.sum fail`."""
+    if not messages.is_message(text) or messages.is_error(text):
+        return None
+    words = dict.fromkeys(OF_KERAS.findall(text))
+    # Of a path the guide says more than where it went.
+    found = [_lacking(word) for word in words if word not in standalone.paths()]
+    names = tuple(filter(None, found))[:SEVERAL]
+    if not names:
+        return None
+    passages = tuple(questions.passages(text)[:2])
+    return Answer(text, names=names, passages=passages, page=names[0].page)
+
+
+def of_a_name(text):
+    """A question that has a name, and hardly another word: `where is tf.log?`"""
+    if not messages.is_message(text) or messages.is_error(text):
+        return None
+    symbols, calls = _mentioned(text)
+    written = [s for s in symbols if "." in s[3:] and s.removeprefix("tf.") in text]
+    if len(symbols) != 1 or symbols != written or messages.is_module(symbols[0]):
+        return None
+    if len(questions.besides_names(text, symbols)) > 1:
+        return None
+    return _of_names(symbols, calls, tuple(questions.passages(text)[:2]))
+
+
+def words(text):
+    """A question, or a message of which only names and words are known."""
+    if not messages.is_message(text):
+        return None
+    error, (symbols, calls) = messages.is_error(text), _mentioned(text)
+    # An error is known by the names in it: its words are of many errors.
+    found = [] if error else questions.passages(text)
+    if not (found or symbols):
+        return None
+    if found and all(map(messages.is_module, symbols)):
+        symbols = []  # the guide says more than where a module went
+    if not found:
+        answer = _of_names(symbols, calls)
+        return dataclasses.replace(answer, exact=not error)
+    names = tuple(named(symbol, calls.get(symbol)) for symbol in symbols[:SEVERAL])
+    page = _page_of(found, text) if symbols else ""
+    return Answer(text, exact=not error, passages=tuple(found), names=names, page=page)
+
+
+RESOLVERS = (
+    argument,
+    requirement,
+    of_keras,
+    name,
+    of_numerics,
+    member,
+    exception,
+    meant,
+    word,
+    topic,
+    section,
+    missing,
+    like,
+    of_keras_in_words,
+    of_a_name,
+    words,
+)
+"""The order is the specification: the first one that finds something answers."""
+
+
+def _lacking(word):
+    """The `Name` of a dotted name of Keras that Keras 3 does not have; or None."""
+    if not word.startswith("keras.") and entries.is_listed(spelled.symbol(word)):
+        return None  # a name of tf.keras of 1.15.5
+    entry = keras_names.missing(*word.rpartition(".")[::2])
+    return Name(entry.symbol, entry) if entry and entry.write != word else None
+
+
+def _word(text):
+    """A text without spaces, of a call its name; None where it is something else."""
+    if messages.is_message(text) or re.fullmatch(r"(\w+)=(?!=)\S*", text):
+        return None
+    return text.partition("(")[0] or text
+
+
+def _of_names(symbols, calls=None, passages=()):
+    """The `Answer` of names, of which the first one's pair is shown."""
+    names = tuple(named(s, (calls or {}).get(s)) for s in symbols)
+    page = names[0].page if names else ""
+    return Answer("", names=names, passages=passages, page=page)
+
+
+def _of_error(text, known, symbols):
+    answer = _of_names(symbols, dict.fromkeys(symbols, messages.call(text)))
+    if entry := messages.of_keras(text):  # the package keras, or tf.keras, and no other
+        symbols = [entry.symbol]
+        name = Name(entry.symbol, entry)
+        answer = Answer(text, names=(name,), page=name.page)
+    return dataclasses.replace(
+        answer,
+        advice=tuple(known[:SEVERAL]),
+        passages=tuple(_besides(text, known)),
+        beside=tuple(_beside(text, known, symbols)),
+    )
+
+
+def _besides(text, known):
+    """What the guide has of the other words of a line in which an error is told."""
+    if "\n" in text:
+        return []
+    question, missing_name = messages.without_what_is_missing(text)
+    told = " ".join([missing_name, *map(messages.words, known)])
+    shown = {place for one in known for place in one.places}
+    errors = [f"guide/{page}.md" for page in errors_page.PAGES]
+    found = [
+        passage
+        for passage in questions.passages(question, 9, besides=told)
+        if passage.page not in errors and not shown.issuperset(passage.places)
+    ]
+    return found[:2]
+
+
+def _beside(text, known, symbols):
+    """The other names of a line in which an error is told, each a `Name`."""
+    if "\n" in text or not known:
+        return []
+    question, _ = messages.without_what_is_missing(text)
+    told = " ".join(map(messages.words, known)).replace("tf.compat.v1.", "tf.")
+    shown = {place for one in known for place in one.places}
+    found = []
+    for symbol in messages.mentioned(question):
+        entry = entries.lookup(symbol)
+        if symbol in symbols or entry.verdict == "same" or "." not in entry.pair:
+            continue
+        if entry.pair in shown or any(one in told for one in facts.aliases(symbol)):
+            continue
+        found.append(Name(symbol, entry))
+        shown.add(entry.pair)
+    return found
+
+
+def _mentioned(text):
+    """(names in a text, {name: its call}); of an error none that stays as it is."""
+    symbols, calls = messages.mentioned_and_called(text)
+    if messages.is_error(text):
+        symbols = [s for s in symbols if named(s, calls.get(s)).entry.verdict != "same"]
+    return symbols, calls
+
+
+def _page_of(found, text):
+    """The pair, of those in the passages, that the words fit best."""
+    places = [place for passage in found for place in passage.places[:2]]
+    fits = questions.fits(text)
+    return max(places, key=lambda place: fits[place]) if places else ""
+
+
+def _having(word, text):
+    """The passages on a text that have a word of it, or parts of one with hyphens."""
+    whole = re.compile(rf"\b{re.escape(word)}\b")
+    return [p for p in questions.passages(text) if "-" in word or whole.search(p.text)]
