@@ -13,14 +13,15 @@ import pytest
 from parameterized import parameterized
 
 from parity_tests import conftest
-from tf1to2.explain import messages
+from tf1to2.explain import messages, questions
+from tf1to2.tests.test_asked import MORE, QUESTIONS, SYMPTOMS
 from tf1to2.tests.test_explain import ERRORS
 from tf1to2.tests.test_pasted import PROGRAMS, printed
-from tf1to2.view.website import box
+from tf1to2.view.website import box, passages, rules
 
 pytestmark = pytest.mark.filterwarnings(conftest.GAST)
 
-SCRIPT = pathlib.Path(box.__file__).with_name("static") / "box.js"
+SCRIPTS = pathlib.Path(box.__file__).with_name("static")
 NODE = shutil.which("node")
 OF_A_TYPE = "type object 'Dataset' has no attribute 'output_shapes'"
 UNDEFINED = "name 'contrib_slim' is not defined"
@@ -52,6 +53,20 @@ console.log(JSON.stringify(
 """
 
 
+# Answers the questions of the standard input.
+SEARCH = """
+const [script, guide] = process.argv.slice(1);
+globalThis.window = globalThis;
+window.tf1to2 = {};
+require(guide);
+require(script);
+const texts = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const { passages } = window.tf1to2Search;
+const found = texts.map((text) => passages(text, window.tf1to2.guide));
+console.log(JSON.stringify(found));
+"""
+
+
 def explained(text):
     """What `explain` finds in a message.
 
@@ -60,10 +75,13 @@ def explained(text):
         neither, the first name in it, without the guide's passages with its words.
     """
     symbols, known = messages.names(text), messages.advice(text)
+    if entry := messages.of_keras(text):
+        symbols = [entry.symbol]
     if not symbols:
         known = known or messages.likely(text)
     if not (symbols or known):
         symbols = messages.mentioned(text)
+    symbols = [s for s in symbols if not s.startswith("tf.python.")]  # not in the box
     return [symbols[:1], [one.message for one in known]]
 
 
@@ -87,7 +105,7 @@ class RulesTest(unittest.TestCase):
         ]
     )
     def test_an_expression_is_written_for_javascript(self, _, pattern, written):
-        self.assertEqual(box.for_javascript(pattern), written)
+        self.assertEqual(rules.for_javascript(pattern), written)
         re.compile(for_python(written))
 
     def test_every_pattern_matches_as_in_explain(self):
@@ -105,18 +123,32 @@ class RulesTest(unittest.TestCase):
     def test_the_box_answers_every_message_as_explain_does(self):
         wanted = {text: explained(text) for text in examples()}
         self.assertEqual(wanted[OF_A_TYPE][0], ["tf.data.Dataset.output_shapes"])
+        answers = self.asked(PAGE, "box.js", box.script(), list(wanted))
+        for text, answer in zip(wanted, answers, strict=True):
+            self.assertEqual(answer, wanted[text], text)
+
+    @unittest.skipUnless(NODE, "it is JavaScript")
+    def test_the_box_finds_the_passages_that_explain_finds(self):
+        asked = [*QUESTIONS.values(), *MORE.values(), *SYMPTOMS]
+        asked += ["why is it slow", "xyzzy plugh", "placeholder in TF 2.4"]
+        found = self.asked(SEARCH, "search.js", passages.script(), asked)
+        for text, answer in zip(asked, found, strict=True):
+            wanted = [list(passage) for passage in questions.passages(text)]
+            self.assertEqual(answer, wanted, text)
+
+    def asked(self, page, script, data, texts):
+        """What a program of Node answers, given a script of the site and its data."""
         with tempfile.TemporaryDirectory() as folder:
-            names = pathlib.Path(folder) / "names.js"
-            names.write_text(box.script(), "utf-8")
+            path = pathlib.Path(folder) / "data.js"
+            path.write_text(data, "utf-8")
             run = subprocess.run(
-                [NODE, "-e", PAGE, "--", SCRIPT, names],
-                input=json.dumps(list(wanted)),
+                [NODE, "-e", page, "--", SCRIPTS / script, path],
+                input=json.dumps(texts),
                 capture_output=True,
                 text=True,
             )
-        self.assertEqual(run.stderr, "")
-        for text, answer in zip(wanted, json.loads(run.stdout), strict=True):
-            self.assertEqual(answer, wanted[text], text)
+        self.assertEqual(run.stderr, "", run.stderr)
+        return json.loads(run.stdout)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ WIDTHS = [390, 1024, 1400]
 SCHEMES = ["light", "dark"]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # A page of each kind: the entry, a chapter, sections with code, names, the search.
-SAMPLE = ["index", "averages", "errors", "errors-keras", "names/train", "search"]
+SAMPLE = ["index", "averages", *errors_page.PAGES, "symptoms", "names/train", "search"]
 PAGES = sorted({*texts.pages().values(), *texts.texts()} | {*SAMPLE})
 
 

@@ -13,7 +13,7 @@ from tf1to2 import __version__
 from tf1to2.common.errors import CommandError, needs
 from tf1to2.common.processes import may_fork
 from tf1to2.pages import topics
-from tf1to2.view.website import box, texts
+from tf1to2.view.website import box, passages, texts
 
 HERE = pathlib.Path(__file__).parent
 ENTRY = "index.html"
@@ -49,6 +49,7 @@ SPARED = {  # an eighth of a page of short sections, which no style or script re
         '<a class="reference internal" ', "<a "
     ),
 }
+SCRIPTS = "site.js", "search.js", "box.js"
 SETTINGS = {
     "project": "TensorFlow 1 → 2",
     "html_title": "TensorFlow 1 → 2, side by side",
@@ -60,7 +61,7 @@ SETTINGS = {
     "html_show_copyright": False,
     "html_static_path": ["_static"],
     "html_css_files": ["site.css"],
-    "html_js_files": [(name, {"defer": ""}) for name in ("site.js", "box.js")],
+    "html_js_files": [(name, {"defer": ""}) for name in SCRIPTS],
     "html_use_index": False,
     "html_copy_source": False,
     "html_show_sphinx": False,
@@ -128,7 +129,8 @@ def _built(folder):
     for name in ("static", "templates"):
         shutil.copytree(HERE / "website" / name, source / f"_{name}")
     shutil.copytree(topics.document("guide") / "pictures", source / "pictures")
-    (source / "_static" / "names.js").write_text(box.script(), "utf-8")
+    for name, script in (("names", box.script()), ("passages", passages.script())):
+        (source / "_static" / f"{name}.js").write_text(script, "utf-8")
     jobs = os.cpu_count() or 1 if may_fork() else 1
     said = io.StringIO()
     with patch_docutils(), docutils_namespace(), warnings.catch_warnings():

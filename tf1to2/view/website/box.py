@@ -5,18 +5,32 @@ one a pasted message gets is found by the expressions and thresholds of
 `explain/messages.py`, which are written here for JavaScript.
 """
 
+import functools
 import json
 import re
 
-from tf1to2.catalog import entries, facts, links, signatures, standalone
-from tf1to2.explain import errors_page, messages, screen, suggest
+from tf1to2.catalog import (
+    deep,
+    entries,
+    facts,
+    keras_names,
+    links,
+    signatures,
+    standalone,
+)
+from tf1to2.explain import answer, errors_page, messages, suggest
 from tf1to2.pages import proven, topics
+from tf1to2.view.website.rules import for_javascript
 
 FEW = 3  # pairs beside the best one
 EXPRESSIONS = (
-    "TYPE NODE CONFIG QUOTED GIVEN COMPOUND TENSORFLOW KERAS TRAINER ENDING".split()
+    "TYPE NODE CONFIG QUOTED GIVEN COMPOUND TENSORFLOW KERAS TRAINER ENDING REPR "
+    "MISSING NAME_ALONE FRAME CALLED CAMEL STATES SAYS PERSON "
+    "MARKS".split()
 )
-CONSTANTS = "ENOUGH WORDS ONE_IN LETTERS SHARE EXAMPLES LEGACY_KERAS".split()
+CONSTANTS = (
+    "ENOUGH WORDS ONE_IN LETTERS SHARE EXAMPLES LEGACY_KERAS RAISED_ALONE".split()
+)
 """What box.js uses of `explain/messages.py`, under the same names."""
 
 
@@ -24,7 +38,10 @@ def script():
     """The text of names.js, which the box loads when somebody first writes in it."""
     told = _Told()
     index = {
-        "names": {name: told.of(name) for name in _names()},
+        "names": {
+            **{name: told.of_entry(name, one) for name, one in _of_keras().items()},
+            **{name: told.of(name) for name in _names()},
+        },
         "members": {
             name: {
                 member: told.of(f"{name}.{member}") for member in facts.members(name)
@@ -37,8 +54,16 @@ def script():
             for name in facts.names()
             if facts.place(name) not in ("", name)
         },
-        "facades": entries.FACADES,
+        "of_keras": {
+            name: one.symbol for name, one in _of_keras().items() if one.symbol != name
+        },
+        "facades": deep.FACADES,
         "arguments": _arguments(),
+        "refused": {
+            argument: sorted(names, key=suggest.plain_first)
+            for argument, names in suggest.with_rows().items()
+        },
+        "constants": [name for name in _names() if messages.is_constant(name)],
         "errors": _sections(),
         "raised": _raised(),
         "messages": rules(),
@@ -69,25 +94,10 @@ def rules():
         },
         "SYSTEM": [m for m in sorted(messages.SYSTEM) if len(m) >= messages.ENOUGH],
         "OF_MODELS": sorted(messages.OF_MODELS),
+        "OF_MODULES": [for_javascript(pattern) for pattern in messages.OF_MODULES],
+        "KERAS_MODULES": [[for_javascript(p), api] for p, api in keras_names.MODULES],
         **{name: getattr(messages, name) for name in CONSTANTS},
     }
-
-
-def for_javascript(pattern):
-    """The source of a regular expression of Python, as JavaScript writes it.
-
-    `(?P<name>…)` becomes `(?<name>…)`, and `(?i:a)`, which older browsers do not
-    support, becomes `[aA]`. `\\w` and `\\b` know the letters of ASCII alone there.
-
-    Args:
-        pattern: a string or a compiled expression.
-    """
-    text = getattr(pattern, "pattern", pattern).replace("(?P<", "(?<")
-    return re.sub(r"\(\?i:(\w+)\)", _in_any_case, text)
-
-
-def _in_any_case(match):
-    return "".join(f"[{a.lower()}{a.upper()}]" for a in match[1])
 
 
 class _Told:
@@ -107,9 +117,11 @@ class _Told:
         entry = entries.lookup(symbol)
         if entry is None:
             entry = entries.Entry(symbol, "module", "same", pair=links.pair(symbol))
+        return self.of_entry(symbol, entry)
+
+    def of_entry(self, symbol, entry):
+        """The number of what an `Entry` says of a name."""
         message = entry.message.removeprefix(f"{entry.symbol}: ")
-        if entry.replacement not in entry.message:
-            message += f"; write: {entry.replacement}"
         proofs = links.proofs(symbol)
         others = [pair for pair in proofs if pair != entry.pair][:FEW]
         called = entry.pair in proofs
@@ -133,12 +145,26 @@ def _names():
     return sorted(known - {"tf"})
 
 
+@functools.cache
+def _of_keras():
+    """{name of the package keras, or of tf.keras: `Entry`} of what Keras 3 lacks."""
+    known = {*keras_names.table(), *keras_names.successors()}
+    known |= {path.removeprefix("keras.") for path in standalone.paths()}
+    found = {}
+    for api in (keras_names.PACKAGE, keras_names.TF_KERAS):
+        for name in sorted(known):
+            module, _, last = f"{api}.{name}".rpartition(".")
+            if entry := keras_names.missing(module, last):
+                found[f"{api}.{name}"] = entry
+    return found
+
+
 def _pairs():
     """{pair: [what it does, what is proven of it]}."""
     return {
         f"{stem}.{name}": [
             topic.summaries[name],
-            screen._proof(topic, name).partition(": ")[2],
+            answer.proof(f"{stem}.{name}"),
         ]
         for stem, topic in topics.topics().items()
         for name in topic.pairs

@@ -1,16 +1,16 @@
 "use strict";
 
 // The box: what `tf1to2 explain` says of a name or a member of TensorFlow 1, and of a
-// message that the guide or a proof knows. For other text it shows the first name that
-// is written in it; it does not answer questions, but leads to the search of the pages.
-// All it knows is in names.js (view/website/box.py), which is loaded when it is needed.
+// message that the guide or a proof knows; of a question, the passages of the guide that
+// have its words (search.js). What it knows is in names.js (view/website/box.py) and
+// passages.js, which are loaded when they are needed.
 (() => {
   const box = document.getElementById("box");
   const answer = document.getElementById("box-answer");
   const root = document.documentElement.dataset.content_root;
   const SHOWN = 6;
   let index = null, names = [], lower = [], last = new Map(), members = new Map();
-  let rules = null, re = {};
+  let rules = null, re = {}, constants = new Set();
 
   function load() {
     if (index || load.begun) return;
@@ -23,9 +23,10 @@
       rules = index.messages;
       for (const row of [...rules.PATTERNS, ...rules.MODULES]) row[0] = new RegExp(row[0]);
       for (const name in rules.expressions) re[name] = new RegExp(rules.expressions[name], "s");
+      constants = new Set(index.constants);
       names = Object.keys(index.names);
       lower = names.map((name) => name.toLowerCase());
-      for (const name of names) add(last, tail(name).toLowerCase(), name);
+      for (const name of names) if (!name.startsWith("keras.")) add(last, tail(name).toLowerCase(), name);
       for (const [owner, own] of Object.entries(index.members)) {
         for (const name of Object.keys(own)) add(members, name, `${owner}.${name}`);
       }
@@ -71,6 +72,8 @@
   function spelled(text) {
     let name = text.trim().replace(/\(\)$/, "");
     if (name.startsWith(".")) return name;
+    const beside = name.replace(/^tensorflow_hub\./, "hub.");
+    if (!/^(tf|keras)\b/.test(beside) && index.names[beside] !== undefined) return beside;
     name = name.replace(/^tensorflow(_core)?\b/, "tf").replace(/^tf(\.compat\.v[12])+\b/, "tf")
       .replace(/^compat\.v1\./, "tf.");
     if (name !== "tf" && !name.startsWith("tf.")) name = `tf.${name}`;
@@ -90,12 +93,13 @@
   }
 
   function find(text) {
-    const name = spelled(text);
+    const plain = text.trim().replace(/\(\)$/, "");
+    // What the package keras does not have.
+    const name = plain.startsWith("keras.") && exists(plain) ? plain : spelled(text);
     if (exists(name)) {
       const deeper = names.filter((other) => other.startsWith(`${name}.`)).sort(plainFirst);
       return [name, ...deeper];
     }
-    const plain = text.trim().replace(/\(\)$/, "");
     const found = plain.includes(".") ? ofClasses(plain) : [];
     const begun = spelled(plain).toLowerCase();
     const words = last.get(plain.toLowerCase()) ?? [];
@@ -144,8 +148,10 @@
       if (method) return [`tf.keras.Model.${method[1]}`].filter(exists);
       if (called.startsWith("__")) return [];  // of whichever object it is
       const plain = called.replace(re.ENDING, ""), symbol = `tf.${plain}`;
-      const found = (index.arguments[name] ?? [])
+      const taking = (index.arguments[name] ?? [])
         .filter((taker) => !plain || tail(taker) === tail(plain));
+      const found = taking.length || !plain ? taking
+        : (index.refused[name] ?? []).filter((taker) => tail(taker) === tail(plain));
       // It took it before 1.15; others of that name are not it.
       if (exists(symbol) && !found.includes(symbol)) return [symbol];
       return found.length || !rules.OF_MODELS.includes(called) ? found
@@ -167,12 +173,22 @@
     return module ? finders.imported(name, module) : null;
   }
 
+  const linesOf = (text) => text.trim().split("\n").map((line) => line.trim())
+    .filter((line) => line && !/^[~^ ]+$/.test(line))
+    .map((line) => line.replace(re.NAME_ALONE, rules.RAISED_ALONE));
+
   function ofError(text) {
-    const lines = text.trim().split("\n").map((line) => line.trim())
-      .filter((line) => line && !/^[~^ ]+$/.test(line)).reverse();
+    const lines = linesOf(text).reverse();
     // What TensorFlow 2 has as it was is missing somewhere else.
-    const missing = ofNames(lines), names = missing.filter((n) => told(n).verdict !== "same");
-    const known = sections(lines, letters, missing.length && !names.length);
+    const keras = ofKeras(lines);
+    const missing = keras.length ? keras : ofNames(lines);
+    const stays = missing.filter((n) => told(n).verdict === "same").map((n) => tail(owner(n)));
+    const names = missing.filter((n) => !stays.includes(tail(owner(n))) && told(n).verdict !== "same");
+    const lacks = lines.some((line) => rules.PATTERNS.some(([pattern, finder]) => {
+      const match = line.match(pattern);
+      return match && (finder !== "member" || members.has(match[2]));
+    }));
+    const known = sections(lines, letters, lacks && !names.length);
     if (names.length || known.length) return { names, errors: known };
     const like = likely(lines);
     return { names: like.length ? [] : mentioned(text), errors: like, like: true };
@@ -180,11 +196,45 @@
 
   // The first name that is written with its module, or is no word of English.
   function mentioned(text) {
-    const words = text.replace(re.TYPE, "").replace(re.CONFIG, "").match(/[\w.]*\w/g) ?? [];
-    for (const word of words) {
+    const error = isError(text);
+    let plain = text.replace(re.CONFIG, "");
+    if (error) {
+      const lines = plain.replace(new RegExp(re.FRAME, "g"), "").split("\n");
+      plain = lines.map((line) => line.trim().replace(re.TYPE, "")).join("\n")
+        .replace(new RegExp(re.REPR, "gs"), " ");
+    }
+    for (const word of plain.match(/[\w.]*\w/g) ?? []) {
       const found = word.includes(".") ? [spelled(word)].filter(exists)
         : word.match(re.COMPOUND)?.[0] === word ? named(word) : [];
-      if (found.length) return found.slice(0, 1);
+      // A dtype or a code is not what an error is about.
+      if (found.length && !(error && constants.has(found[0]))) return found.slice(0, 1);
+    }
+    return [];
+  }
+
+  function isError(text) {
+    const lines = linesOf(text);
+    if (lines.some((line) => re.TYPE.test(line) || re.MISSING.test(line))) return true;
+    const line = lines.at(-1);
+    return re.SAYS.test(line) && !re.PERSON.test(line) && re.STATES.test(line) && re.MARKS.test(line);
+  }
+
+  // What Keras does not have: a name of the package keras, or of tf.keras.
+  function ofKeras(lines) {
+    for (const line of lines) {
+      for (const pattern of rules.OF_MODULES) {
+        const { module, name } = line.match(pattern)?.groups ?? {};
+        if (!module) continue;
+        const full = name ? `${module}.${name}` : module;
+        for (const [known, api] of rules.KERAS_MODULES) {
+          const match = full.match(`^(?:${known})`);
+          if (!match) continue;
+          const asked = `${api}${full.slice(match[0].length)}`;
+          const symbol = index.of_keras[asked] ?? asked;
+          if (exists(symbol) && told(symbol).verdict !== "same") return [symbol];
+          break;
+        }
+      }
     }
     return [];
   }
@@ -210,8 +260,9 @@
   function letters(asWritten, asPasted) {
     const wording = bare(asWritten), line = bare(asPasted);
     const said = [line.replace(re.TYPE, ""), ...line.split(/[;:?] /)];
-    const found = said.filter((part) =>
-      part.length >= rules.ENOUGH && !rules.SYSTEM.includes(part) && wording.includes(part));
+    // Of the code that raises a part is in any traceback.
+    const found = said.filter((part) => part.length >= rules.ENOUGH
+      && !rules.SYSTEM.includes(part) && !part.startsWith("raise ") && wording.includes(part));
     for (const whole of [wording, wording.split(". ")[0]]) {
       const part = whole.replace(/\.$/, "");
       const pattern = part.split("…").map(escaped).join(".*?");
@@ -240,10 +291,12 @@
     if (known.length) return known;
     for (const line of lines) {
       const type = line.match(re.TYPE)?.[1];
-      const raised = index.raised.filter(([, , , types]) => !type || types.includes(type));
-      const found = highest(raised.map((one) => [likeness(one[0], line), one]));
-      if (found.length) {
-        return found.map(([message, because, places]) => ({ message, because, places }));
+      for (const kind of type ? [type, null] : [null]) {  // another type says it, too
+        const raised = index.raised.filter(([, , , types]) => !kind || types.includes(kind));
+        const found = highest(raised.map((one) => [likeness(one[0], line), one]));
+        if (found.length) {
+          return found.map(([message, because, places]) => ({ message, because, places }));
+        }
       }
     }
     return [];
@@ -256,12 +309,18 @@
 
   // How many letters of a line a message accounts for; 0 for too few.
   function likeness(message, line) {
-    const quotes = (text) => [...text.matchAll(new RegExp(re.QUOTED, "g"))].map((m) => m[1]);
+    const quotes = (text) => [
+      ...[...text.matchAll(new RegExp(re.QUOTED, "g"))].map((m) => m[1]),
+      ...(text.match(new RegExp(re.CALLED, "g")) ?? []),
+      ...(text.match(new RegExp(re.CAMEL, "g")) ?? []),
+    ];
     const words = message.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
     const there = words.filter((word) => new RegExp(`\\b${word}\\b`, "i").test(line));
     const letters = there.join("").length, missing = words.length - there.length;
     if (!line.toLowerCase().includes(message.toLowerCase())) {
-      const others = quotes(message).some((quote) => !quotes(line).includes(quote));
+      const calls = line.match(new RegExp(re.CALLED, "g")) ?? [];
+      const others = quotes(message).some((quote) => !quotes(line).includes(quote))
+        || calls.some((called) => !quotes(message).includes(called));
       if (others || words.length < rules.WORDS || missing * rules.ONE_IN > words.length) return 0;
     }
     const said = line.replace(re.TYPE, "").split(re.GIVEN)[0];
@@ -302,7 +361,7 @@
   function shownError({ message, because, places, code, anchor }) {
     const title = element("strong", message);
     const part = element("div", element("p", anchor ? linked(title, anchor) : title));
-    part.append(element("p", because));
+    part.append(element("p", ...marked(because)));
     if (code) part.append(element("pre", code));
     const links = places.flatMap((place) => [", ", way(place)]);
     if (links.length) part.append(element("p", ...links.slice(1)));
@@ -315,13 +374,42 @@
     return link;
   }
 
+  // What the guide has on a question; the passages are loaded at the first one.
+  function passages(text) {
+    if (index.guide) return window.tf1to2Search.passages(text, index.guide, SHOWN);
+    if (!passages.begun) {
+      passages.begun = true;
+      const script = document.createElement("script");
+      script.src = box.dataset.passages;
+      script.onload = show;
+      document.head.append(script);
+    }
+    return [];
+  }
+
+  function shownPassage([page, heading, text, places]) {
+    const stem = page.replace(/^guide\//, "").replace(/\.md$/, "");
+    const link = element("a", heading);
+    link.href = `${root}${stem === "README" ? "index" : stem}.html`;
+    const part = element("div", element("p", link, ": ", ...marked(text)));
+    const ways = places.slice(0, 2).flatMap((place) => [", ", way(place)]);
+    if (ways.length) part.append(element("p", ...ways.slice(1)));
+    return part;
+  }
+
+  // Text of which what stands between backticks is code.
+  const marked = (text) => text.split("`")
+    .map((part, i) => i % 2 ? element("code", part) : part);
+
   function show() {
     const asked = box.value.trim();
     answer.replaceChildren();
     if (!asked || !index) return;
     const text = asked.replace(new RegExp(re.NODE, "g"), "").trim() || asked;
-    const isError = /\s/.test(text);
-    const found = isError ? ofError(text) : { names: find(text), errors: [] };
+    const isText = /\s/.test(text);
+    const found = isText ? ofError(text) : { names: find(text), errors: [] };
+    const asks = isText && !isError(text) && (!found.errors.length || found.like);
+    if (asks) answer.append(...passages(text).map(shownPassage));
     if (found.like && found.errors.length) {
       answer.append(element("p", "Nothing has these very words. In words like these:"));
     }
@@ -330,7 +418,7 @@
     found.names.slice(0, SHOWN).forEach((name, i) => answer.append(shownName(name, i === 0)));
     if (more > 0) answer.append(element("p", `and ${more} more`));
     if (!answer.children.length) {
-      answer.append(element("p", isError ? "Nothing is known of this error."
+      answer.append(element("p", isText ? "Nothing in the guide has these words."
         : `TensorFlow 1.15 has no ${text}.`));
     }
     const search = element("a", "Search the pages for it");

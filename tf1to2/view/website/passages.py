@@ -1,0 +1,51 @@
+"""passages.js: what the guide has, for the questions that are asked in the site's box.
+
+search.js ranks the passages as `explain/questions.py` does: the words, the thresholds
+and the numbers that it needs are written here, so that they stand in one place.
+"""
+
+import json
+
+from tf1to2.explain import questions
+from tf1to2.view.website.rules import for_javascript
+
+CONSTANTS = "SATURATION LENGTH ENOUGH UNKNOWN TOGETHER ALONE RARE RELEASE ALSO".split()
+
+
+def script():
+    """The text of passages.js, which the box loads at the first question."""
+    known, index, of_pairs = questions._index()
+    pairs = sorted(of_pairs.lengths)
+    data = {
+        "passages": [list(passage) for passage in known],
+        "index": _flat(index, {row: row for row in index.lengths}),
+        "ofPairs": _flat(of_pairs, {pair: i for i, pair in enumerate(pairs)}),
+        "pairs": pairs,
+        "subjects": questions.subjects(),
+        "symptoms": questions.symptoms(),
+        "causes": {
+            row: questions.in_short(known[row].text)
+            for _, rows in questions.symptoms()
+            for row in rows
+        },
+        "words": {
+            "common": sorted(questions.COMMON),
+            "endings": for_javascript(questions.ENDINGS),
+            "parts": questions.PARTS.pattern,
+            "word": questions.WORD.pattern,
+        },
+        **{name: getattr(questions, name) for name in CONSTANTS},
+    }
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"window.tf1to2.guide = {text};\n"
+
+
+def _flat(index, numbers):
+    """An `Index` as numbers: {stem: [document, times, document, times, …]}."""
+    return {
+        "having": {
+            stem: [n for d, times in rows.items() for n in (numbers[d], times)]
+            for stem, rows in index.having.items()
+        },
+        "lengths": [index.lengths[d] for d in numbers],
+    }

@@ -1,0 +1,125 @@
+"use strict";
+
+// What the guide has on a question: the passages that `explain/questions.py` finds, by
+// its numbers, which are in passages.js (view/website/passages.py).
+(() => {
+  const isRelease = (stem) => stem.includes(".");
+
+  // The stems of a text: words without endings, and of compound names the parts, too.
+  function stems(text, words) {
+    const found = [], common = new Set(words.common);
+    for (const word of text.match(new RegExp(words.word, "g")) ?? []) {
+      const parts = isRelease(word) ? [] : word.match(new RegExp(words.parts, "g")) ?? [];
+      for (const one of [word, ...(parts.length > 1 ? parts : [])]) {
+        const small = one.toLowerCase();
+        if (!common.has(small) && one.length > 1) {
+          found.push(small.replace(new RegExp(words.endings), ""));
+        }
+      }
+    }
+    return found;
+  }
+
+  const has = (index, stem) => Object.hasOwn(index.having, stem) ? index.having[stem] : [];
+
+  function rarity(index, stem, guide) {
+    const number = index.lengths.length, having = has(index, stem).length / 2;
+    const rare = Math.log(1 + (number - having + 0.5) / (having + 0.5));
+    return isRelease(stem) ? guide.RELEASE * rare : rare;
+  }
+
+  // {document: its score} by BM25.
+  function scores(index, asked, guide) {
+    const mean = index.lengths.reduce((a, b) => a + b, 0) / index.lengths.length;
+    const found = new Map();
+    for (const stem of asked) {
+      const rows = has(index, stem), rare = rarity(index, stem, guide);
+      for (let i = 0; i < rows.length; i += 2) {
+        const [document, times] = [rows[i], rows[i + 1]];
+        const length = index.lengths[document] / mean;
+        const damped = guide.SATURATION * (1 - guide.LENGTH + guide.LENGTH * length);
+        const gain = times * (guide.SATURATION + 1) / (times + damped);
+        found.set(document, (found.get(document) ?? 0) + rare * gain);
+      }
+    }
+    return found;
+  }
+
+  const led = (passage) => passage[3].slice(0, 2);
+
+  // [the causes of what goes wrong in a question, as one passage], or [].
+  function symptom(question, guide) {
+    const whole = question.match(new RegExp(guide.words.word, "g")) ?? [];
+    const ending = new RegExp(guide.words.endings);
+    const said = new Set(whole.map((word) => word.toLowerCase().replace(ending, "")));
+    let words = null, rows = [];
+    for (const [others, on] of guide.symptoms) {
+      const longer = !words || others.length > words.length;
+      if (longer && others.every((stem) => said.has(stem))) [words, rows] = [others, on];
+    }
+    if (!words) return [];
+    if (rows.length === 1) return [guide.passages[rows[0]]];
+    const [page, heading] = guide.passages[rows[0]];
+    const common = new Set(stems(heading, guide.words));
+    const telling = [...said].filter((stem) =>
+      !common.has(stem) && rarity(guide.index, stem, guide) >= guide.RARE);
+    const score = scores(guide.index, telling, guide);
+    const ranked = [...rows].sort((a, b) => (score.get(b) ?? 0) - (score.get(a) ?? 0));
+    const text = ranked.map((row) => guide.causes[row]).join("\n");
+    const pairs = ranked.slice(0, 2).map((row) => guide.passages[row][3][0]);
+    return [[page, heading, text, [...new Set(pairs)]]];
+  }
+
+  // The passages on a question, the best first: [page, heading, text, pairs] each.
+  function passages(question, guide, count = 3) {
+    const plain = stems(question, guide.words);
+    const asked = new Set(plain);
+    for (const stem of plain) {
+      if (Object.hasOwn(guide.ALSO, stem)) asked.add(guide.ALSO[stem]);
+    }
+    const ofPair = scores(guide.ofPairs, asked, guide);
+    const score = scores(guide.index, asked, guide);
+    const numbers = new Map(guide.pairs.map((pair, i) => [pair, i]));
+    let weight = 0, heard = 0;
+    const shares = new Map(), hits = new Map();
+    for (const stem of asked) {
+      const rows = has(guide.index, stem), rare = rarity(guide.index, stem, guide);
+      const counts = isRelease(stem) ? 0 : 1;
+      weight += rows.length ? rare : guide.UNKNOWN * rare;
+      heard += rows.length ? counts : 0;
+      for (let i = 0; i < rows.length; i += 2) {
+        shares.set(rows[i], (shares.get(rows[i]) ?? 0) + rare);
+        hits.set(rows[i], (hits.get(rows[i]) ?? 0) + counts);
+      }
+    }
+    for (const [row, own] of score) {
+      const more = led(guide.passages[row])
+        .map((pair) => guide.TOGETHER * (ofPair.get(numbers.get(pair)) ?? 0));
+      score.set(row, own + (more.length ? Math.max(...more) : guide.ALONE * own));
+    }
+    const key = (stemsOf) => [...new Set(stemsOf)].sort().join(" ");
+    const listed = new Set(Object.entries(guide.subjects)
+      .filter(([subject]) => key(stems(subject, guide.words)) === key(plain))
+      .flatMap(([, pairs]) => pairs));
+    const apart = (row) => led(guide.passages[row]).some((pair) => listed.has(pair)) ? 0 : 1;
+    const ranked = [...score.keys()]
+      .sort((a, b) => apart(a) - apart(b) || score.get(b) - score.get(a));
+    const found = [], seen = new Set();
+    const first = listed.size ? [] : symptom(question, guide);
+    for (const row of ranked) {
+      const passage = guide.passages[row];
+      const few = hits.get(row) < Math.min(2, heard);
+      if (few || shares.get(row) < guide.ENOUGH * weight) continue;
+      if (first.some((one) => one[1] === passage[1])) continue;
+      const [page, heading, text, pairs] = passage;
+      const others = pairs.filter((pair) => !first.some((one) => one[3].includes(pair)));
+      if (pairs.length && (!others.length || seen.has(others[0]))) continue;
+      found.push([page, heading, text, others]);
+      others.forEach((pair) => seen.add(pair));
+      if (found.length === count) break;
+    }
+    return [...first, ...found];
+  }
+
+  window.tf1to2Search = { passages };
+})();
