@@ -179,6 +179,18 @@ JOBS = {
         ),
         _has("names"),
     ),
+    "keras_names": Job(
+        "keras_names.tsv: which Keras has which name (downloads its wheels)",
+        _module("keras_names"),
+        _touches("upkeep/keras_names"),
+        _touches("upkeep/keras_names|tf1to2/catalog/keras_names"),
+    ),
+    "keras_1": Job(
+        "what Keras 1.2.2 answers to the lines that fix rewrites (Python 3.7)",
+        _module("keras_1"),
+        _touches("upkeep/keras_1/"),
+        _touches("upkeep/keras_1/"),
+    ),
     "switches": Job(
         "what each enable_… and disable_… changes (Python 3.7)",
         _module("switches"),

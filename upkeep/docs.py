@@ -35,6 +35,7 @@ ONE_FILE = frozenset(
     """.split()
 )
 ROOT = pathlib.Path(__file__).parents[1]
+NAMES = ROOT / "guide" / "names"
 BOUND = "case", "side", "settings", "leaf", "ulps", "reason"  # in proofs.json
 
 
@@ -310,8 +311,7 @@ def written(found):
     yield links.FOLDER / "calls.tsv", calls.table()
     links.calls.cache_clear()  # the index of names is made from that file
     texts = {ROOT / "parity_tests" / "proofs.json": json.dumps(found, indent=1) + "\n"}
-    names = ROOT / "guide" / "names"
-    texts |= {names / file: text for file, text in names_index.files().items()}
+    texts |= {NAMES / file: text for file, text in names_index.files().items()}
     made = {**tables(found), **_benchmarks()}
     for path in guides():
         if path not in texts:
@@ -355,8 +355,9 @@ def main(argv=None):
     if not (ROOT / "setup.py").exists():
         print(f"{ROOT} is no checkout: there are no guides to make", file=sys.stderr)
         return 2
-    made = written(proofs(args.asked))
-    stale = [path for path, text in made if _is_stale(path, text, args.check)]
+    made = dict(written(proofs(args.asked)))
+    stale = [path for path, text in made.items() if _is_stale(path, text, args.check)]
+    stale += _left_over(made, args.check)
     return int(args.check and bool(stale))
 
 
@@ -370,6 +371,18 @@ def _is_stale(path, text, check):
         output.save(path, text)
         print(f"wrote {path.name}")
     return True
+
+
+def _left_over(made, check):
+    """The pages of names that are not made any more; deletes them if it may."""
+    found = [path for path in sorted(NAMES.glob("*.md")) if path not in made]
+    for path in found:
+        if check:
+            print(f"{path.name} is not made any more: make upkeep", file=sys.stderr)
+        else:
+            path.unlink()
+            print(f"deleted {path.name}")
+    return found
 
 
 if __name__ == "__main__":

@@ -46,8 +46,9 @@ def blocks(name, *languages):
     return [(text.split("\n")[0], text) for kind, text in found if kind in languages]
 
 
-# The sessions of port are played below; test_errors.py and test_stages.py have theirs.
-OTHERS = "port", "plan", *errors_page.PAGES
+# The sessions of port are played below; test_stages.py, test_symptoms.py and
+# test_errors.py have theirs.
+OTHERS = "port", "plan", "symptoms", *errors_page.PAGES
 CHAPTERS = [p for p in sorted((ROOT / "guide").glob("*.md")) if p.stem not in OTHERS]
 
 
@@ -132,6 +133,7 @@ SETTINGS = {
     '**restore.named(adam, scope="train")}': a_scope,
     "@tf.function": a_dropping_cell,
     "import sys": dict,
+    "from keras import ops": dict,
     "class SampledSoftmax(tf.keras.layers.Layer):": lambda: {"tf": tf},
     "tf.config.optimizer.set_experimental_options("
     '{"dependency_optimization": False})': lambda: {"tf": tf},

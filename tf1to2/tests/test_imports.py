@@ -22,7 +22,8 @@ FLOORS = (
 )
 """The packages, from the roof down. A package imports those of lower floors alone."""
 
-SAME_JOB = {"command", "left", "page", "probes", "proof", "prove", "record"}
+SAME_JOB = {"command", "keras_1", "keras_names", "left", "page", "probes", "program"}
+SAME_JOB |= {"proof", "prove", "record"}
 """Names that several modules may have: each does the same, for its package."""
 
 PROVEN = ("parity", "checkpoint", "probes", "scan")

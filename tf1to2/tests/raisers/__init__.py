@@ -5,6 +5,7 @@ it}. What TensorFlow logs or warns of, and does not raise, is raised by `logged`
 """
 
 import logging
+import traceback
 import warnings
 
 import tensorflow as tf
@@ -35,6 +36,18 @@ def logged(function):
             logger.removeHandler(handler)
             logger.setLevel(level)
         raise Logged("\n".join([*lines, *(str(one.message) for one in warned)]))
+
+    return call
+
+
+def printed(function):
+    """A function that raises what Python prints of the error of `function`."""
+
+    def call():
+        try:
+            function()
+        except Exception:
+            raise RuntimeError(traceback.format_exc()) from None
 
     return call
 

@@ -1,5 +1,8 @@
 """`tf.function`, AutoGraph, tapes, and what is symbolic."""
 
+import gc
+import math
+
 import numpy as np
 import tensorflow as tf
 
@@ -126,7 +129,41 @@ def returned_array():
     return tf.function(lambda: tf.TensorArray(tf.float32, 1).unstack([1.0]))()
 
 
+class Scaled(tf.keras.layers.Layer):
+    def call(self, x):
+        return x * tf.Variable(tf.random.truncated_normal([2]))
+
+
+def forget_variable():
+    def make():
+        w = tf.Variable(1.0)
+        return tf.function(lambda: w * 1).get_concrete_function()
+
+    function = make()
+    gc.collect()
+    with tf.GradientTape():
+        function()
+
+
+def signed(spec, x):
+    return lambda: tf.function(lambda x: x, input_signature=[spec])(x)
+
+
+MIXED = [tf.constant([True]), tf.constant([1.0])]
 ERRORS = {
+    "could not be lifted out": lambda: Scaled()(tf.keras.Input([2])),
+    "which have been deleted": forget_variable,
+    "can't convert Operation": call(lambda x: tf.square(tf.print(x))),
+    "unsupported operand type(s) for …: 'Operation'": call(lambda x: tf.print(x) * 2),
+    "due to `Attempt to convert a value (SparseTensor": signed(
+        VECTOR[0], tf.sparse.eye(2)
+    ),
+    "attribute 'indices'": signed(tf.SparseTensorSpec([2, 2]), tf.ones([2, 2])),
+    "attribute 'item'": call(lambda x: x.item()),
+    "must be real number": call(math.exp),
+    "os.PathLike object": call(open),
+    "%d format": call(lambda x: "%d" % x),
+    "Tensors in list": call(lambda x: tf.concat(MIXED, 0)),
     "attribute 'concat'": lambda: returned_array().concat(),
     "attribute 'stack'": lambda: returned_array().stack(),
     "is out of scope": use_what_was_kept,

@@ -317,7 +317,6 @@ def differentiate_by_hand():
 ERRORS = {
     "_as_tf_output": import_outside,
     "inside a loop or conditional": in_graph(by_old_loops(variable_in_loop)),
-    "could not be lifted out": in_graph(variable_in_loop),
     "TensorArray has size zero": in_graph(by_old_loops(no_step_of_a_loop), run=True),
     "Input 'split_dim'": in_graph(
         lambda: v1.split(1, 2, v1.placeholder(tf.float32, [2, 2, 2]))
@@ -326,6 +325,18 @@ ERRORS = {
         lambda: v1.concat(1, [v1.placeholder(tf.float32, [2, 2])] * 2)
     ),
     "Connecting to invalid output": differentiate_what_ran,
+    "do not specify shape": in_graph(
+        lambda: v1.get_variable("w", [2], initializer=tf.constant([1.0, 2.0]))
+    ),
+    "initializer passed is not valid": in_graph(
+        lambda: v1.get_variable("w", [None, 2])
+    ),
+    "return tensor": in_graph(
+        lambda: tf.import_graph_def(v1.GraphDef(), return_elements=["probs:0"])
+    ),
+    "'functools.partial'": lambda: (
+        v1.train.polynomial_decay(0.1, tf.Variable(1), 9) * 0.5
+    ),
     "returned too few gradients": lambda: give_too_few(eagerly=True),
     "do not match num inputs": lambda: give_too_few(eagerly=False),
     "Expected … passed": decode_what_describes,
@@ -397,6 +408,7 @@ ERRORS = {
     "Op type not": in_graph(lambda: v1.import_graph_def(graph_of("NoSuchOp"))),
     "grad_fn must accept": differentiate_by_hand,
     "length of shape": in_graph(lambda: len(v1.placeholder(tf.float32).shape)),
+    "iterate over a shape": in_graph(lambda: [*v1.placeholder(tf.float32).shape]),
     "must be a SparseTensor": lambda: tf.sparse.to_dense(tf.ones([2, 2])),
     "_lazy_read": lambda: v1.scatter_update(tf.ones([3]), [0], [1.0]),
     "as_list()": in_graph(lambda: v1.placeholder(tf.float32).shape.as_list()),

@@ -155,6 +155,13 @@ SINCE = {
 WORDLESS = {"could not find node key": "keras<3.14"}  # a bare AssertionError there
 ERRORS = {
     "Iterating over a symbolic KerasTensor": two_of_one,
+    "Unrecognized keyword arguments passed to …: {…'time_major'": lambda: layers.GRU(
+        2, time_major=True
+    ),
+    "No such layer": lambda: tf.keras.Sequential().get_layer("probs"),
+    "`TimeDistributed` Layer": lambda: layers.TimeDistributed(layers.Dense(2))(ROW),
+    "no defined input shape": lambda: tf.keras.Sequential().input_shape,
+    "to a shape.": lambda: tf.keras.Input(shape=(9)),
     "missing a required argument: 'inputs'": lambda: layers.Dense(2)(x=tf.ones([1, 2])),
     "`output_signature` must": fit_generator(([ROW, ROW], LABEL)),
     "the generator must": fit_generator([ROW, LABEL]),

@@ -7,11 +7,10 @@ from unittest import mock
 import numpy as np
 import tensorflow as tf
 from absl import flags
-from tensorflow.python.compiler.tensorrt import trt_convert
 from tensorflow.python.framework import config
 
-from tf1to2.tests.raisers import logged, v1
-from tf1to2.tests.raisers.saved import keras
+from tf1to2.tests.raisers import logged, printed, v1
+from tf1to2.tests.raisers.saved import in_folder, keras
 
 Dense, LSTM = tf.keras.layers.Dense, tf.keras.layers.LSTM
 Adam, SGD = tf.keras.optimizers.Adam, tf.keras.optimizers.SGD
@@ -128,6 +127,11 @@ def summarize_without_tensorboard():
         tf.summary.scalar("a", 1.0, step=0)
 
 
+def summarize_without_step(path):
+    with tf.summary.create_file_writer(path).as_default():
+        tf.summary.scalar("loss", 1.0)
+
+
 def summarize_a_tensor():
     with tempfile.TemporaryDirectory() as folder:
         with tf.Graph().as_default():
@@ -176,6 +180,13 @@ def defined():
     return values
 
 
+def parsed():
+    values = flags.FlagValues()
+    flags.DEFINE_string("job-dir", "", "Where to.", flag_values=values)
+    values(["program"])
+    return values
+
+
 def defined_twice():
     values = defined()
     other = {"flags": flags, "values": values, "__name__": "other"}
@@ -212,11 +223,6 @@ ERRORS = {
     "'SymbolicTensor' object has no attribute 'value'": summarize_a_tensor_of_a_graph,
     "EagerTensor' object has no attribute 'value'": summarize_a_tensor,
     "must be a _FeatureColumn": sequence_as_input,
-    "TensorRT": lambda: tf.experimental.tensorrt.Converter("folder"),
-    "Please use tf.experimental.tensorrt": lambda: trt_convert.TrtGraphConverter(
-        input_graph_def=tf.Graph().as_graph_def()
-    ),
-    "OOM when": lambda: tf.zeros([1 << 45]),
     "Gradients do not exist": logged(
         lambda: SGD().apply_gradients(
             [(tf.constant(1.0), tf.Variable(1.0)), (None, tf.Variable(1.0))]
@@ -260,6 +266,9 @@ ERRORS = {
     "called `set_weights": lambda: keras().set_weights([np.ones([2, 1])]),
     "provided weight": lambda: keras().set_weights([np.ones([3, 1]), np.ones([1])]),
     "Could not interpret … identifier": lambda: Dense(1, kernel_initializer="no_such"),
+    "initializer identifier": lambda: Dense(1, kernel_initializer="no_such"),
+    "regularizer identifier": lambda: Dense(1, kernel_regularizer="no_such"),
+    "constraint identifier": lambda: Dense(1, kernel_constraint="no_such"),
     "activation function": lambda: Dense(1, activation="no_such"),
     "'PerReplica' object": lambda: replicas().numpy(),
     "not 'PerReplica'": lambda: float(replicas()),
@@ -279,6 +288,11 @@ ERRORS = {
     "memory limit": limit_a_processor,
     "Inter op": lambda: tf.config.threading.set_inter_op_parallelism_threads(7),
     "TensorBoard": summarize_without_tensorboard,
+    "No step set": in_folder(summarize_without_step),
+    "attribute 'Value'": lambda: tf.summary.Value,
+    "AttributeError: _parse_flags": printed(lambda: defined()._parse_flags()),
+    "AttributeError: job_dir": printed(lambda: parsed().job_dir),
+    "raise AttributeError(name)": printed(lambda: parsed().job_dir),
     "Trying to access": lambda: defined().steps,
     "defined twice": defined_twice,
     "Unknown command": lambda: flags.FlagValues()(["program", "--steps=1"]),

@@ -223,10 +223,17 @@ ERRORS = {
         .assert_existing_objects_matched()
     ),
     "being deleted": lost,
+    "in the restored object": lost,
     "'_UserObject'": lambda p: tf.saved_model.load(exported(p))(tf.ones([1])),
     "'_UserObject' object has": lambda p: (
         tf.saved_model.load(exported(p)).trainable_variables
     ),
+    "'_UserObject' object has no attribute 'predict'": lambda p: (
+        tf.saved_model.load(exported(p)).predict
+    ),
+    "Checkpoint.__init__() takes": lambda p: Checkpoint(keras(), plain()),
+    "to be a trackable": lambda p: Checkpoint(epoch=3),
+    "object of type `Trackable`": lambda p: tf.saved_model.save(abs, p),
     "'_UserObject' object has no attribute 'prune'": lambda p: (
         tf.saved_model.load(exported(p)).prune
     ),

@@ -21,6 +21,19 @@ def fit(**options):
     model.fit(X, Y, verbose=0, **options)
 
 
+def evaluate(**options):
+    model = keras()
+    model.compile("sgd", "mse")
+    model.evaluate(X, Y, verbose=0, **options)
+
+
+def fit_losses(losses, outputs):
+    row = tf.keras.Input([2])
+    model = tf.keras.Model(row, [tf.keras.layers.Dense(1)(row)] * outputs)
+    model.compile("sgd", losses)
+    model.fit(X, Y, verbose=0)
+
+
 def fit_frozen():
     model = keras()
     model.compile("sgd", "mse")
@@ -168,6 +181,20 @@ ERRORS = {
     "KeyError: 'acc'": key("acc"),
     "KeyError: 'val_acc'": key("val_acc"),
     "KeyError: 'lr'": key("lr"),
+    "{…'max_queue_size'": lambda: evaluate(max_queue_size=2),
+    "{…'workers'": lambda: evaluate(workers=2),
+    "calling `set_weights()`": lambda: tf.keras.optimizers.SGD().set_weights([0]),
+    "in loss dict": lambda: fit_losses({"probs": "mse"}, 1),
+    "in the `loss` argument": lambda: fit_losses("mse", 2),
+    "have different structures": lambda: fit_losses(["mse", "mse"], 2),
+    "`schedule` function": lambda: fit(
+        callbacks=[callbacks.LearningRateScheduler(lambda epoch: np.ones([1]))]
+    ),
+    "Argument `learning_rate` should": lambda: tf.keras.optimizers.SGD("momentum"),
+    "'compute_gradients'": lambda: tf.keras.optimizers.Adagrad().compute_gradients,
+    "'global_step'": lambda: tf.keras.optimizers.SGD().apply_gradients(
+        [], global_step=None
+    ),
     "Your input ran out of data": logged(lambda: fit_batches(lambda rows: rows)),
     "Unrecognized data type": lambda: fit_batches(iter),
     "No loss to compute": fit_no_loss,

@@ -55,6 +55,10 @@ def dilated():
     return tape.gradient(y, images)
 
 
+def filtered():
+    return tf.nn.conv2d(tf.ones([1, 3, 3, 1]), tf.ones([5, 5, 1, 2]), 1, "VALID")
+
+
 def read_aloud(labels, time, blank_index=-1):
     """The CTC loss of a sentence of so many steps."""
     indices = [[0, i] for i in range(len(labels))]
@@ -107,6 +111,8 @@ ERRORS = {
     "labels.shape.rank": labelled(
         [[0], [1]], tf.nn.sparse_softmax_cross_entropy_with_logits
     ),
+    "Negative dimension": in_graph(filtered),
+    "output size would be negative: ": filtered,
     "label value": labelled([5, 1], tf.nn.sparse_softmax_cross_entropy_with_logits),
     "Not enough time": lambda: read_aloud([0, 2, 1, 0], 3),
     "nonnegative": lambda: read_aloud([0, 2], 3, blank_index=0),
@@ -132,4 +138,41 @@ ERRORS = {
     "pad to a smaller size": lambda: list(filled().padded_batch(2, [1])),
     "Invalid `padding_values`": lambda: filled().padded_batch(2, padding_values="x"),
     "not invertible": lambda: tf.linalg.inv(tf.ones([2, 2])),
+    "numpy-related methods": lambda: ONE.reshape([3, 2]),
+    **{
+        f"EagerTensor object has no attribute '{name}'": (
+            lambda name=name: getattr(ONE, name)
+        )
+        for name in ("reshape", "astype", "T", "size", "tolist")
+    },
+    "Missing required": lambda: tf.expand_dims(ONE),
+    "unsupported shape": lambda: tf.constant([0.5, 0.25, 0.125], shape=[5]),
+    "Cast string": lambda: tf.cast(["1"], tf.float32),
+    "supplied shape": lambda: ONE.set_shape([2, 4]),
+    "multiples argument": lambda: tf.tile(ONE, [2]),
+    "3 or 4 dimensions": lambda: tf.image.resize(ONE, [1, 1]),
+    "Must specify maxval": lambda: tf.random.uniform([2], dtype=tf.int64),
+    "and … are not compatible": lambda: tf.data.Dataset.from_tensor_slices(
+        ([1, 2, 3], [1, 2])
+    ),
+    "`generator` must be a": lambda: tf.data.Dataset.from_generator(
+        iter([1]), output_signature=tf.TensorSpec([], tf.int32)
+    ),
+    "length is unknown": lambda: len(filled().filter(lambda row: True)),
+    "dataset is infinite": lambda: len(filled().repeat()),
+    "attribute '_name'": lambda: filled().flat_map(lambda row: row),
+    "DecodeRaw": lambda: tf.io.decode_raw([b"12345"], tf.int16),
+    "innermost dimension": lambda: tf.gather_nd(ONE, [[0, 1, 0]]),
+    "greater than zero or": lambda: filled().shuffle(0),
+    "types don't match.": lambda: tf.io.parse_single_example(
+        tf.train.Example(
+            features={"feature": {"x": {"int64_list": {"value": [1]}}}}
+        ).SerializeToString(),
+        FEATURE,
+    ),
+    "does not support non-Variable": lambda: tf.train.ExponentialMovingAverage(
+        0.9
+    ).apply([ONE]),
+    "StringToNumberOp": lambda: tf.strings.to_number(["two"]),
+    "dimension of paddings": lambda: tf.pad(ONE, [[0, 1]]),
 }
