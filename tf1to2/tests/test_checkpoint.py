@@ -351,7 +351,8 @@ class ConvertTest(Conversion):
 
     def test_a_missing_source(self):
         self.refused(MAP, source=self.folder / "none", match="no such checkpoint")
-        self.refused(MAP, source="/nowhere/none", match="no such checkpoint")
+        beside = self.folder / "none" / "none"
+        self.refused(MAP, source=beside, match="no such checkpoint")
         index = str(self.source) + ".index"
         self.refused(MAP, source=index, match="is one file of a checkpoint: give .*v1")
 

@@ -19,10 +19,11 @@ from tf1to2.tests.commands import command
 
 class Python37Test(unittest.TestCase):
     def test_none_is_one_line_and_exit_status_2(self):
-        environment = {"PATH": "", "HOME": "/nowhere", "PYENV_ROOT": "/nowhere"}
-        argv = "record", "parity_tests", "--environment", "/nowhere/venv"
-        with mock.patch.dict("os.environ", environment, clear=True):
-            status, _, err = command(*argv)
+        with tempfile.TemporaryDirectory() as home:
+            gone = {"PATH": "", "HOME": home, "PYENV_ROOT": home, "TF1_PYTHON": ""}
+            argv = "record", "parity_tests", "--environment", f"{home}/venv"
+            with mock.patch.dict("os.environ", gone):
+                status, _, err = command(*argv)
         self.assertEqual(status, 2)
         self.assertIn("set TF1_PYTHON", err)
         self.assertEqual(err.count("\n"), 1)
