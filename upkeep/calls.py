@@ -152,7 +152,7 @@ def symbol(origin):
     name = records.public(origin)
     if member := methods.member(name):
         return "." + member[1]  # a method of what a call made
-    return "tf" + name.removeprefix("tensorflow") if name[:1] != "." else name
+    return name if name.startswith(".") else records.symbol(name)
 
 
 def table():

@@ -20,7 +20,6 @@ otherwise today than with its base. privates.tsv tells the public names of what 
 code takes from tensorflow.python.
 """
 
-import argparse
 import collections
 import csv
 import io
@@ -38,6 +37,7 @@ from tf1to2.parity.recordings import (
     genuine_environment,
     genuine_python,
 )
+from upkeep import genuine
 
 NAMES = ("symbol", "kind", "object", "signature", "today", "signature_today")
 NAMES += ("tf_keras", "deprecated")
@@ -47,11 +47,7 @@ SURVEYED = "2.21"  # the TensorFlow whose names the tables tell
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    parser.add_argument(
-        "--environment", default=".venv-tf1", help="virtual environment (%(default)s)"
-    )
+    parser = genuine.parser("survey", __doc__.partition("\n")[0])
     options = parser.parse_args(argv)
     try:
         python = genuine_python(options.environment)

@@ -292,7 +292,8 @@ def _moves(change, before):
 
 def _with(entry, verdict, changes):
     """An entry with changes, but for those that its note tells."""
-    covered = verdicts.covers(entry.symbol) if entry.note else ()
+    row = verdicts.row(entry.symbol) if entry.note else None
+    covered = row.covers if row else ()
     told = [c for c in changes if c.verdict or c.argument not in covered]
     told = tuple(sorted(told, key=lambda change: change.rank))
     return dataclasses.replace(entry, verdict=verdict, changes=told)
@@ -350,8 +351,7 @@ def _of_object(symbol):
 
 def _by_alias(fact):
     """The entry by another name of the object, as far as it is true here; or None."""
-    exact = verdicts.table()[0]
-    row = next((exact[n] for n in facts.aliases(fact.symbol) if n in exact), None)
+    row = verdicts.row(fact.symbol)
     if row is None:
         return None
     of_the_name = row.verdict in ("same", "changed")
@@ -397,8 +397,7 @@ def _member(symbol):
     class_ = facts.fact(owner)
     if class_ is None or class_.kind != "class":
         return None
-    fact, exact = facts.member(owner, name), verdicts.table()[0]
-    row = next((exact[n] for n in verdicts.spelled(symbol) if n in exact), None)
+    fact, row = facts.member(owner, name), verdicts.row(symbol)
     if not fact:  # what only objects have
         return (_entry(symbol, "attribute", row), "", "") if row else None
     place, owned = facts.place(owner), _judged(owner)[0]

@@ -74,13 +74,8 @@ class Change:
         """Whether it stands where somebody may pass it by position."""
         return self.place is None or self.place < BY_PLACE
 
-    @property
-    def sentence(self):
-        """The change in words; what to write comes behind it."""
-        return self.told()
-
     def told(self, bare=False):
-        """The change in words.
+        """The change in words; what to write comes behind it.
 
         Args:
             bare: whether to leave out what to write, which is said elsewhere.
@@ -107,9 +102,9 @@ class Change:
     def _words(self):
         return {
             "gone": f"the argument {self.argument} is gone",
-            "required": f"{self.now} must be given: it was {plain(self.was)}",
+            "required": f"{self.now} must be given: it was {_plain(self.was)}",
             "new": f"{self.argument} must be given",
-            "default": f"{self.argument} was {plain(self.was)}, is {plain(self.now)}",
+            "default": f"{self.argument} was {_plain(self.was)}, is {_plain(self.now)}",
             "moved": f"argument {(self.place or 0) + 1} was {self.argument} and is "
             + (self.now or "none"),
         }.get(self.how, "")
@@ -197,8 +192,8 @@ class Entry:
     @property
     def what(self):
         """What changed, in one line: arguments first, or ""."""
-        sentences = _sentences(self.changes, said=self.write)
-        return "; ".join(dict.fromkeys([*sentences, *_one(self.note)]))
+        sentences = [*_sentences(self.changes, said=self.write), self.note]
+        return "; ".join(dict.fromkeys(filter(None, sentences)))
 
     @property
     def message(self):
@@ -224,7 +219,7 @@ class Entry:
         return f"{self.symbol} {told}{what and f'; {what}'}"
 
 
-def plain(default):
+def _plain(default):
     """A default as a sentence has it: words without their quotes."""
     inner = default[1:-1]
     quoted = default[:1] in "'\"" and inner.replace("_", "").isalnum()
@@ -252,8 +247,4 @@ def _sentences(changes, said):
     if len(old) > 1:
         words = ", ".join(f"{c.argument}= → {c.now}=" for c in old)
         found.append(f"from Keras 1: {words}")
-    return filter(None, found)
-
-
-def _one(text):
-    return [text] if text else []
+    return found

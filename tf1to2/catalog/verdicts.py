@@ -75,11 +75,10 @@ def of_arguments():
     return found
 
 
-def covers(symbol):
-    """The arguments whose difference the note of a name tells, by any of its names."""
+def row(symbol):
+    """The `Row` of a name, by any name of its object; or None."""
     exact = table()[0]
-    rows = [exact[name] for name in spelled(symbol) if name in exact]
-    return rows[0].covers if rows else ()
+    return next((exact[name] for name in spelled(symbol) if name in exact), None)
 
 
 def _check(file, name, verdict):

@@ -13,6 +13,7 @@ import re
 from tf1to2.common import tsv
 
 ONCE = "once: "
+IMPORT = re.compile(r"\s*(from|import)\b")
 NAME = re.compile(r"\.?\w+(\.\w+)*")
 
 
@@ -117,7 +118,7 @@ def is_edited(finding):
         return False
     if ".FLAGS." in finding.entry.symbol:  # what absl's flags do not have
         return True
-    if not cause(finding.entry).once or re.match(r"\s*(from|import)\b", finding.text):
+    if not cause(finding.entry).once or IMPORT.match(finding.text):
         return True
     spelled = finding.text[finding.column - 1 : finding.end_column - 1]
     module = finding.entry.symbol.split(".")[1]

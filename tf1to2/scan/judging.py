@@ -255,13 +255,9 @@ def _is_ambiguous(one):
     """Whether TensorFlow 2 has the name too, so that either may be meant."""
     if _is_by_keras(one):
         return False
-    return one.entry.verdict == "changed" or entries.lives(_symbol(one.origin))
+    return one.entry.verdict == "changed" or entries.lives(records.symbol(one.origin))
 
 
 def _is_by_keras(one):
     """Whether it is a name that today's package keras does not have."""
     return keras_uses.is_of_the_package(one.entry.symbol)
-
-
-def _symbol(origin):
-    return records.symbol(origin)

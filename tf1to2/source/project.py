@@ -161,7 +161,7 @@ def _with(origin, more):
 def _has(module, rest):
     """Whether `from module import *` brings a name."""
     name = rest.partition(".")[0].removesuffix("()")
-    symbol = "tf" + records.public(f"{module}.{name}").removeprefix("tensorflow")
+    symbol = records.symbol(f"{module}.{name}")
     if entries.is_listed(deep.DEEP.sub(r"\1", symbol)):
         return True
     entry = entries.lookup(symbol)

@@ -18,6 +18,7 @@ from tf1to2.source.names.records import Call
 from tf1to2.tests.commands import command
 from tf1to2.view import take
 from upkeep import api_walk, survey
+from upkeep.probes import written
 
 ABSENT = object()
 
@@ -243,13 +244,12 @@ class TableTest(unittest.TestCase):
             text = f"f({text})" if fields else text
             text = f"x{text}" if text.startswith(".") else text
             ast.parse(text, mode="eval")
-            for name in re.findall(r"(?<![\w.])tf(?:\.[A-Za-z_]\w*)+", write):
+            for name in written.NAME.findall(write):
                 if not name.startswith("tf.compat.v1."):
                     self.assertIsNotNone(api_walk.get(tf, name), f"{symbol}: {name}")
 
     def test_a_note_does_not_repeat_what_to_write(self):
-        exact, wild = verdicts.table()
-        for symbol, row in [*exact.items(), *wild.items()]:
+        for symbol, row in _rows():
             for text in filter(None, (row.write, row.becomes)):
                 self.assertFalse(row.note.startswith((text, f"is {text}")), symbol)
         for symbol, rows in verdicts.of_arguments().items():
@@ -295,8 +295,7 @@ def _rows():
 
 def _writes():
     """[(name, what to write instead)] of the tables."""
-    exact, wild = verdicts.table()
-    found = [(name, row.write) for t in (exact, wild) for name, row in t.items()]
+    found = [(name, row.write) for name, row in _rows()]
     found += [
         (f"{name}({row.argument})", row.write)
         for name, rows in verdicts.of_arguments().items()
@@ -1069,7 +1068,7 @@ class ArgumentsTest(unittest.TestCase):
     )
     def test_differences(self, _, before, now, texts):
         found = signatures.differences(before, now)
-        self.assertEqual([difference.sentence for difference in found], texts)
+        self.assertEqual([difference.told() for difference in found], texts)
 
     @parameterized.expand(
         [
@@ -1083,7 +1082,7 @@ class ArgumentsTest(unittest.TestCase):
     )
     def test_felt(self, _, call, texts):
         found = signatures.felt(call, "(x, a=1, b=2)", "(x, a=2)")
-        self.assertEqual([difference.sentence for difference in found], texts)
+        self.assertEqual([difference.told() for difference in found], texts)
 
 
 class SurveyTest(unittest.TestCase):

@@ -23,9 +23,20 @@ class ScanCase(Folder):
     def run_it(self, *arguments, **options):
         return command("scan", *arguments, **options)
 
+    def scanned(self, *paths, **options):
+        return findings.scan([*paths] or ["."], **options).findings
+
     def symbols(self, *paths, **options):
-        report = findings.scan([*paths] or ["."], **options)
-        return [finding.entry.symbol for finding in report.findings]
+        return [one.entry.symbol for one in self.scanned(*paths, **options)]
+
+    def lines(self, *paths):
+        return [one.line for one in self.scanned(*paths)]
+
+    def messages(self, text, told=""):
+        """The messages of the findings in a program, as far as they hold a text."""
+        self.write(a=text)
+        found = [one.entry.message for one in self.scanned("a.py")]
+        return [message for message in found if told in message]
 
 
 class ExitTest(ScanCase):

@@ -2,7 +2,6 @@
 
 from parameterized import parameterized
 
-from tf1to2.scan import findings
 from tf1to2.tests.marked import MarkedCase
 
 
@@ -86,5 +85,4 @@ class BuiltShapeTest(MarkedCase):
             "class A(Base):\n    def build(self, s):\n        s.as_list()\n"
             "class B(Other):\n    def build(self, s):\n        s.as_list()\n",
         )
-        found = findings.scan(["use.py"]).findings
-        self.assertEqual([f.line for f in found], [4])
+        self.assertEqual(self.lines("use.py"), [4])

@@ -7,18 +7,21 @@ import tensorflow as tf
 from parameterized import parameterized
 
 from tf1to2.catalog import entries, verdicts
-from tf1to2.scan import findings
 from tf1to2.tests.test_scan import ScanCase
 from upkeep import api_walk
 
 V2 = "import tensorflow.compat.v2 as tf\n"
 
 
-class CompatTest(ScanCase):
-    def found(self, text):
-        self.write(a=text)
-        return [(f.line, f.entry.symbol) for f in findings.scan(["a.py"]).findings]
+class PlacesCase(ScanCase):
+    HEAD = ""
 
+    def found(self, text):
+        self.write(a=self.HEAD + text)
+        return [(f.line, f.entry.symbol) for f in self.scanned("a.py")]
+
+
+class CompatTest(PlacesCase):
     @parameterized.expand(
         [
             ("names of TensorFlow 2", V2 + "tf.math.log(1), tf.random.uniform([2])"),
@@ -71,10 +74,8 @@ class CompatTest(ScanCase):
         )
 
 
-class HubTest(ScanCase):
-    def found(self, text):
-        self.write(a="import tensorflow_hub as hub\n" + text)
-        return [(f.line, f.entry.symbol) for f in findings.scan(["a.py"]).findings]
+class HubTest(PlacesCase):
+    HEAD = "import tensorflow_hub as hub\n"
 
     @parameterized.expand(
         [
@@ -96,6 +97,11 @@ class HubTest(ScanCase):
                 "from",
                 "from tensorflow_hub import Module\nModule(path)",
                 [(2, "hub.Module"), (3, "hub.Module")],
+            ),
+            (
+                "by a star",
+                "from tensorflow_hub import *\nModule(path)",
+                [(3, "hub.Module")],
             ),
             ("a spec", "hub.create_module_spec(f)", [(2, "hub.create_module_spec")]),
             (

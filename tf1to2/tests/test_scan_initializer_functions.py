@@ -4,7 +4,6 @@ import keras
 import numpy as np
 from parameterized import parameterized
 
-from tf1to2.scan import findings
 from tf1to2.tests.test_scan import ScanCase
 
 HEAD = "from keras.layers import Dense, PReLU\nfrom keras.layers import *\n"
@@ -13,8 +12,7 @@ PLAIN = "def start(shape, name=None):\n    return shape\n"
 
 class InitializerFunctionsTest(ScanCase):
     def found(self, text):
-        self.write(a=HEAD + text)
-        return [f.entry.message for f in findings.scan(["."]).findings]
+        return self.messages(HEAD + text)
 
     @parameterized.expand(
         [

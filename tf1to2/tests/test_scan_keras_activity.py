@@ -4,7 +4,6 @@ import keras
 import numpy as np
 from parameterized import parameterized
 
-from tf1to2.scan import findings
 from tf1to2.tests.test_scan import ScanCase
 
 OLD = "from keras.layers import Dense\nDense(3, init='ones')\n"
@@ -13,9 +12,7 @@ OLD = "from keras.layers import Dense\nDense(3, init='ones')\n"
 
 class ActivityTest(ScanCase):
     def found(self, text):
-        self.write(a=text)
-        found = findings.scan(["."]).findings
-        return [f.entry.message for f in found if "over the batch" in f.entry.message]
+        return self.messages(text, "over the batch")
 
     @parameterized.expand(
         [

@@ -5,7 +5,6 @@ import inspect
 import tensorflow as tf
 from parameterized import parameterized
 
-from tf1to2.scan import findings
 from tf1to2.source.constructs import layer_calls
 from tf1to2.tests.marked import MarkedCase
 
@@ -102,8 +101,7 @@ class LayerCallTest(MarkedCase):
                 "scale = Scale()\nscale(x, 2.0)\nplain(x, 3)\nScale()(x, by=2)\n",
             }
         )
-        found = findings.scan(["use.py"]).findings
-        self.assertEqual([f.line for f in found], [4])
+        self.assertEqual(self.lines("use.py"), [4])
 
     def test_the_layers_that_take_training_second(self):
         for name in layer_calls.TRAINED:

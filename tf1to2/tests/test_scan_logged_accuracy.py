@@ -4,7 +4,6 @@ import keras
 import numpy as np
 from parameterized import parameterized
 
-from tf1to2.scan import findings
 from tf1to2.tests.test_scan import ScanCase
 
 OLD = """
@@ -17,9 +16,7 @@ model.predict_classes(x)
 
 class LoggedAccuracyTest(ScanCase):
     def found(self, text):
-        self.write(a=OLD + text)
-        found = findings.scan(["."]).findings
-        return [f.entry.message for f in found if "logged acc" in f.entry.message]
+        return self.messages(OLD + text, "logged acc")
 
     @parameterized.expand(
         [
@@ -33,8 +30,8 @@ class LoggedAccuracyTest(ScanCase):
         self.assertEqual(self.found(text + "\n"), [])
 
     def test_a_file_of_today_is_left(self):
-        self.write(a="import keras\nprint(history.history['acc'])\n")
-        self.assertEqual(findings.scan(["."]).findings, [])
+        text = "import keras\nprint(history.history['acc'])\n"
+        self.assertEqual(self.messages(text), [])
 
     @parameterized.expand(
         [

@@ -2,7 +2,6 @@
 
 from parameterized import parameterized
 
-from tf1to2.scan import findings
 from tf1to2.tests.test_scan import ScanCase
 
 NETS = """
@@ -42,9 +41,9 @@ def build(n):
 
 
 class ElsewhereTest(ScanCase):
-    def lines(self, text, nets=NETS):
+    def found(self, text, nets=NETS):
         self.write(setup="", nets=nets, use=text)
-        return [f.line for f in findings.scan(["use.py"]).findings]
+        return self.lines("use.py")
 
     @parameterized.expand(
         [
@@ -68,7 +67,7 @@ class ElsewhereTest(ScanCase):
         ]
     )
     def test_is_left_alone(self, _, text, nets):
-        self.assertEqual(self.lines(text, nets), [])
+        self.assertEqual(self.found(text, nets), [])
 
     @parameterized.expand(
         [
@@ -115,7 +114,7 @@ class ElsewhereTest(ScanCase):
         ]
     )
     def test_a_model_of_another_module(self, _, text, line=2):
-        self.assertEqual(self.lines(text), [line])
+        self.assertEqual(self.found(text), [line])
 
     @parameterized.expand(
         [
@@ -130,16 +129,16 @@ class ElsewhereTest(ScanCase):
             "  def __init__(self):\n    self.model = Model(inputs=[1], outputs=[2])\n"
             f"    self.other = 1\n  def run(self, x):\n    {lines}\n"
         )
-        self.assertEqual(self.lines(text), [line])
+        self.assertEqual(self.found(text), [line])
 
     def test_a_parameter_by_the_keywords(self):
         text = "import tensorflow as tf\ndef f(net):\n  net.fit(x, workers=2)\n"
-        self.assertEqual(self.lines(text), [])  # perhaps another library's
-        self.assertEqual(self.lines(text + "tf.Session()"), [3, 4])
+        self.assertEqual(self.found(text), [])  # perhaps another library's
+        self.assertEqual(self.found(text + "tf.Session()"), [3, 4])
 
     def test_names_of_weights(self):
         text = (
             "from nets import build\nm = build(3)\nm.save_weights('a.weights.h5')\n"
             "m.save_weights(f + '.h5')\nm.save_weights('a.hdf5')\nm.save_weights('a')\n"
         )
-        self.assertEqual(self.lines(text), [4, 5, 6])
+        self.assertEqual(self.found(text), [4, 5, 6])

@@ -1,21 +1,17 @@
 """Prints how much is probed; with --record or --check, asks TensorFlow 1.15.5."""
 
-import argparse
 import sys
 
 from tf1to2.parity.recordings import NoGenuineTensorFlow, genuine_python
 from tf1to2.probes import probed, probes
+from upkeep import genuine
 from upkeep.probes import coverage
 from upkeep.probes.record import record
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser("python -m upkeep.probes", description=__doc__)
+    parser = genuine.parser("probes", __doc__)
     parser.add_argument("--record", action="store_true", help="answer all anew")
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    parser.add_argument(
-        "--environment", default=".venv-tf1", help="virtual environment (%(default)s)"
-    )
     options = parser.parse_args(argv)
     if options.record or options.check:
         try:

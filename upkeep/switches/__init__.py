@@ -7,10 +7,8 @@ answered; guide/switches.md shows what each switch changes.
 
 import json
 import pathlib
-import subprocess
-import sys
 
-from tf1to2.parity import recordings
+from upkeep import genuine
 
 HERE = pathlib.Path(__file__).parent
 MEASURED = HERE / "measured.json"
@@ -39,20 +37,12 @@ def measure(python, switches):
         {switch, or "": {"version": …, "in a graph": {line: answer}, "outside": …}}.
 
     Raises:
-        subprocess.CalledProcessError: the program broke down.
+        RuntimeError: the program broke down.
     """
     found = {}
     for switch in ("", *switches):
-        done = subprocess.run(
-            [python, str(HERE / "program.py"), switch],
-            env=recordings.genuine_environment(),
-            capture_output=True,
-            encoding="utf-8",
-        )
-        if done.returncode:
-            sys.stderr.write(done.stderr)
-            done.check_returncode()
-        found[switch] = json.loads(done.stdout)
+        text = genuine.printed(python, HERE / "program.py", switch)
+        found[switch] = json.loads(text)
     return found
 
 

@@ -4,22 +4,16 @@ python -m upkeep.switches            writes measured.json
 python -m upkeep.switches --check    compares, writes nothing
 """
 
-import argparse
 import json
 import sys
 
 from tf1to2.common import output
 from tf1to2.parity.recordings import NoGenuineTensorFlow, genuine_python
-from upkeep import switches
+from upkeep import genuine, switches
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser("python -m upkeep.switches", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    parser.add_argument(
-        "--environment", default=".venv-tf1", help="virtual environment (%(default)s)"
-    )
-    options = parser.parse_args(argv)
+    options = genuine.parser("switches", __doc__).parse_args(argv)
     try:
         pythons = {
             "1.15.5": genuine_python(options.environment),

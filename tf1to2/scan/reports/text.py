@@ -1,14 +1,11 @@
 """The report as text: grouped by cause for people, one finding a line for tools."""
 
 import collections
-import re
 
 from tf1to2.common.tables import table
 from tf1to2.common.words import counted
 from tf1to2.scan import causes, flag_reads
 from tf1to2.source import comments
-
-IMPORT = re.compile(r"\s*(from|import)\b")
 
 
 def render(report, grouped=False, statistics=False):
@@ -64,7 +61,7 @@ def _lines(findings):
     lines, imports = [], set()
     for finding in findings:
         message = finding.entry.message
-        if IMPORT.match(finding.text):
+        if causes.IMPORT.match(finding.text):
             key = finding.path, finding.cell, finding.line, finding.entry.symbol
             if key in imports:
                 continue

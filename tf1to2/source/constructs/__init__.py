@@ -36,19 +36,18 @@ def _finding():
     return [(one, one.WORDS) for one in _modules() if hasattr(one, "WORDS")]
 
 
-def kinds(values, name, called):
+def kinds(values, called):
     """What the arguments of a call evidently are.
 
     Args:
         values: `values.Values`.
-        name: the last part of the name that is called.
-        called: `inspected.Called`.
+        called: `inspected.Called`, of one of the names in `asking`.
 
     Returns:
         Tuple of pairs, as of `records.Call.kinds`.
     """
     found = []
-    for module in asking()[name]:
+    for module in asking()[called.name]:
         found += module.kinds(values, called)
     return tuple(found)
 

@@ -21,19 +21,15 @@ ASKED = re.compile(rb"\b(?:isinstance|hasattr)\s*\(")
 
 def uses(values):
     """Yields the methods of a TensorShape that a parameter of `build` is asked for."""
-    for place in MEMBER.finditer(values.source.source):
-        node = values.source.root.descendant_for_byte_range(*place.span(1))
-        node = node.parent if node is not None else None
-        if node is None or node.type != "attribute":
-            continue
+    for node, _ in values.attributes(MEMBER):
         method, name = owners.method(values, node)
         if name not in METHODS or not _is_the_shape(values, node, method):
             continue
         base = owners.base(values, method)
-        if base.startswith("@") or owners.is_layer(base):
+        if owners.may_be_layer(base):
             origin = f"{base.removeprefix('~')}().{name}"
             kinds = (("input_shape", KIND),)
-            yield inspected.Found(node, origin, None, kinds, "", True)
+            yield inspected.Found(node, origin, kinds=kinds, by_kind=True)
 
 
 def _is_the_shape(values, node, method):
@@ -55,12 +51,11 @@ def _is_the_shape(values, node, method):
 
 def _is_asked(values, node, method):
     """Whether it stands where the code asks what the shape is."""
-    while node is not None and node.id != method.id:
-        if node.type in ("if_statement", "conditional_expression", "elif_clause"):
-            text = values.source.source[node.start_byte : node.end_byte]
+    for above in values.above(node, method):
+        if above.type in ("if_statement", "conditional_expression", "elif_clause"):
+            text = values.source.source[above.start_byte : above.end_byte]
             if ASKED.search(text.split(b"\n", 1)[0]):
                 return True
-        if node.type == "try_statement" or node.type in FUNCTIONS:
+        if above.type == "try_statement" or above.type in FUNCTIONS:
             return True
-        node = node.parent
     return False

@@ -20,9 +20,8 @@ def kinds(values, called):
     found = []
     for place, name in enumerate(FED[called.name]):
         node, _ = called.get(name, place)
-        many = literals.numbers(values, node) if node is not None else 0
+        many = literals.numbers(values, node)
         found += [(name, KIND)] * bool(many) + [(name, SEVERAL)] * (many > 1)
-    validated = called.keywords.get("validation_data")
-    if validated is not None and literals.numbers(values, validated):
+    if literals.numbers(values, called.keywords.get("validation_data")):
         found.append(("validation_data", KIND))
     return found

@@ -5,13 +5,10 @@ Keras 3 calls it with the shape and `dtype=`.
 
 import re
 
-LAYERS = (
-    *("Dense", "Embedding", "LSTM", "GRU", "SimpleRNN", "ConvLSTM2D", "PReLU"),
-    *("Conv1D", "Conv2D", "Conv3D", "SeparableConv2D", "Conv2DTranspose"),
-    *("Convolution1D", "Convolution2D", "Convolution3D", "SeparableConvolution2D"),
-    *("BatchNormalization", "add_weight"),
-)
-NAMES = (*LAYERS, *(f"*{name}" for name in LAYERS))  # a star: by `import *`
+from tf1to2.source.names import inspected, makers
+from tf1to2.source.names.values import FUNCTIONS
+
+NAMES = inspected.also_by_star((*makers.USUAL, "PReLU", "add_weight"))
 INITIALIZER = re.compile(r"(\w+_)?init(ializer)?")
 DTYPE = re.compile(r"\bdtype\b|\*\*")
 NO_DTYPE = "[no dtype]"
@@ -28,9 +25,7 @@ def kinds(values, called):
 
 def _is_without_dtype(values, node):
     function = values.followed(node)
-    if isinstance(function, str):
-        return False
-    if function.type not in ("function_definition", "lambda"):
+    if isinstance(function, str) or function.type not in FUNCTIONS:
         return False
     parameters = function.child_by_field_name("parameters")
     return parameters is None or not DTYPE.search(values.text(parameters))

@@ -7,6 +7,8 @@ is the stride.
 
 import re
 
+from tf1to2.catalog import keras_uses
+from tf1to2.source.names import inspected
 from tf1to2.source.names.literals import ROWS
 
 KERNEL, EITHER = "[kernel in numbers]", "[kernel or stride]"
@@ -21,7 +23,7 @@ RANKS = {
 }
 """{layer: how many sizes its kernel has}."""
 
-NAMES = (*RANKS, *(f"*{name}" for name in RANKS))  # a star: by `import *`
+NAMES = inspected.also_by_star(RANKS)
 OLD = ("Convolution2D", "SeparableConvolution2D", "Convolution3D", "Conv3D")
 """Nobody who writes for Keras 3 calls them by as many numbers."""
 
@@ -37,40 +39,35 @@ KERAS_3 = re.compile(
 
 def kinds(values, called):
     """`KERNEL` of sizes by Keras 1's name of a layer, `EITHER` by a name of today."""
-    name = values.origin(called.function).rpartition(".")[2].removeprefix("*")
-    rank = RANKS.get(name, 0)
+    name = called.name.removeprefix("*")
+    rank = RANKS[name]
     sizes = called.positional[1 : rank + 1]
-    if not rank or len(sizes) < rank or called.starred:
+    if len(sizes) < rank or called.starred:
         return []
     found = [values.followed(node) for node in sizes]
     if any(not isinstance(node, str) and node.type in NO_SIZE for node in found):
         return []
-    if not is_of_old_package(values, called.function):
+    if not is_of_old_package(values, called):
         return []
     return [("kernel_size", KERNEL if name in OLD else EITHER)]
 
 
-def is_of_old_package(values, function):
-    """Whether a name is of the package keras, and its file not evidently of Keras 3.
+def is_of_old_package(values, called):
+    """Whether a call is of the package keras, and its file not evidently of Keras 3.
 
     Args:
         values: `values.Values`.
-        function: the node of the name.
+        called: `inspected.Called`.
     """
-    if "package keras" not in values.kept:
-        values.kept["package keras"] = _packages(values.source.source)
-    is_today, by_path = values.kept["package keras"]
+    is_today, by_path = values.once(_packages)
     if is_today:
         return False
-    chain = values.source.expression(function)
-    origin = (chain and values.names.origin(values.scope(function), chain)) or ""
-    if origin.startswith("keras."):
-        return True
     # By a path that is gone, keras.layers.convolutional, a name is one of tf.keras.
-    return by_path
+    return by_path or keras_uses.is_of_the_package(called.origin)
 
 
-def _packages(source):
+def _packages(values):
     """(whether a file is of Keras 3, whether it imports the package keras alone)."""
+    source = values.source.source
     alone = PACKAGE.search(source) and not TF_KERAS.search(source)
     return bool(KERAS_3.search(source)), bool(alone)

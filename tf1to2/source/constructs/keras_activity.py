@@ -4,14 +4,11 @@ tf.keras divided it by the rows of the batch then, and so does Keras 3.
 """
 
 from tf1to2.source.constructs.keras_1_kernels import is_of_old_package
+from tf1to2.source.names import inspected, makers
 
-LAYERS = (
-    *("Dense", "Embedding", "LSTM", "GRU", "SimpleRNN", "ConvLSTM2D", "Bidirectional"),
-    *("Conv1D", "Conv2D", "Conv3D", "SeparableConv2D", "Conv2DTranspose", "RNN"),
-    *("Convolution1D", "Convolution2D", "Convolution3D", "SeparableConvolution2D"),
-    *("Activation", "BatchNormalization", "TimeDistributed"),
+NAMES = inspected.also_by_star(
+    (*makers.USUAL, "Activation", "Bidirectional", "RNN", "TimeDistributed")
 )
-NAMES = (*LAYERS, *(f"*{name}" for name in LAYERS))  # a star: by `import *`
 SUMMED = "[by the package keras]"
 
 
@@ -20,5 +17,5 @@ def kinds(values, called):
     penalty = called.keywords.get("activity_regularizer")
     if penalty is None or penalty.type == "none":
         return []
-    is_old = is_of_old_package(values, called.function)
+    is_old = is_of_old_package(values, called)
     return [("activity_regularizer", SUMMED)] * is_old

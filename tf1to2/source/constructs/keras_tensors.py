@@ -39,13 +39,8 @@ def uses(values):
 
 
 def _members(values, known):
-    for place in MEMBER.finditer(values.source.source):
-        node = values.source.root.descendant_for_byte_range(*place.span(1))
-        while node is not None and node.type == "identifier":
-            node = node.parent
-        if node is None or node.type != "attribute":
-            continue
-        member = place[1].decode()
+    for node, match in values.attributes(MEMBER):
+        member = match[1].decode()
         object_ = node.child_by_field_name("object")
         if "." in member:
             object_ = object_.child_by_field_name("object")
@@ -65,23 +60,13 @@ def _found(node, certainty, member):
 def _functions(values, known):
     """Yields calls of TensorFlow's functions that are fed a KerasTensor."""
     for place in CALL.finditer(values.source.source):
-        node = values.source.root.descendant_for_byte_range(
-            place.end() - 1, place.end()
-        )
-        while node is not None and node.type in ("(", "argument_list"):
-            node = node.parent
-        if node is None or node.type != "call":
+        call = values.call_at(place.end() - 1)
+        if call is None:
             continue
-        function = node.child_by_field_name("function")
-        arguments = node.child_by_field_name("arguments")
-        if arguments is None:
-            continue
-        fed = (
-            one.child_by_field_name("value") if one.type == "keyword_argument" else one
-            for one in arguments.named_children
-        )
-        if any(known.certainty(one) is tensors.YES for one in fed):
+        if any(known.certainty(one) is tensors.YES for one in tensors.fed(call)):
+            function = call.child_by_field_name("function")
             if _computes(records.public(values.origin(function))):
+                arguments = call.child_by_field_name("arguments")
                 yield inspected.Found(function, CLASS, arguments)
 
 

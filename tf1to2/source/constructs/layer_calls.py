@@ -27,16 +27,11 @@ TRAINED = {
 
 def uses(values):
     """Yields the calls of layers that pass what is evidently no tensor."""
-    source = values.source
-    for at in _calls(source.source, values.walk.top.bindings):
-        node = source.root.descendant_for_byte_range(at, at + 1)
-        node = node.parent if node is not None else None  # of the bracket
-        if node is None or node.type != "argument_list" or node.named_child_count < 2:
-            continue
-        if node.parent is not None and node.parent.type == "call":
-            found = _found(values, node.parent)
-            if found:
-                yield found
+    for at in _calls(values.source.source, values.walk.top.bindings):
+        call = values.call_at(at)
+        found = call and _found(values, call)
+        if found:
+            yield found
 
 
 def _calls(source, known):
@@ -63,10 +58,10 @@ def _calls(source, known):
 def _found(values, call):
     function = call.child_by_field_name("function")
     arguments = call.child_by_field_name("arguments")
-    if arguments is None or arguments.type != "argument_list":
+    if arguments.type != "argument_list" or arguments.named_child_count < 2:
         return None
     made = values.made_by(function)
-    if not (made.startswith("@") or owners.is_layer(made)):
+    if not owners.may_be_layer(made):
         return None
     called = inspected.called(values.source, function, "__call__", arguments)
     kinds = [
@@ -78,7 +73,7 @@ def _found(values, call):
     if not kinds:
         return None
     origin = f"{made.removeprefix('~')}().__call__"
-    return inspected.Found(function, origin, arguments, tuple(kinds), "", True)
+    return inspected.Found(function, origin, arguments, tuple(kinds), by_kind=True)
 
 
 def _is_no_tensor(values, node):

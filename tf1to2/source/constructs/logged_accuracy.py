@@ -29,4 +29,4 @@ def uses(values):
             node = node.parent
         if node is not None and node.start_byte <= place.start():
             origin = LOGS if place[1] == b"logs" else HISTORY
-            yield inspected.Found(node, origin, None, ACC, "", True)
+            yield inspected.Found(node, origin, kinds=ACC, by_kind=True)

@@ -2,6 +2,8 @@
 
 import re
 
+from tf1to2.source.names import literals
+
 NAMES = ("compile",)
 MORE, SOME = "[more than the losses]", "[not of every loss]"
 FUNCTIONS = ("string", "lambda", "function_definition")
@@ -20,7 +22,7 @@ def kinds(values, called):
     if isinstance(losses, str):
         return []
     if _is_one(values, losses):
-        several = len(_parts(weights)) > 1
+        several = len(literals.elements(weights)) > 1
         return [("loss_weights", MORE)] * several
     if "dictionary" == losses.type == weights.type:
         lacking = _keys(values, losses) - _keys(values, weights)
@@ -35,10 +37,6 @@ def _is_one(values, node):
     if node.type in ("attribute", "identifier"):
         return bool(ONE_LOSS.fullmatch(values.text(node)))
     return node.type in FUNCTIONS
-
-
-def _parts(node):
-    return [one for one in node.named_children if one.type != "comment"]
 
 
 def _keys(values, node):

@@ -14,9 +14,9 @@ STEPS = {
 }
 NAMES = tuple(STEPS)
 BESIDE, BEYOND = "[beside a Sequence]", "[beyond a Sequence]"
-KERAS = "tensorflow.keras."
 # What makes a Sequence, beside the classes that are made from one.
-MAKERS = ("ImageDataGenerator", "TimeseriesGenerator", "Sequence", "OrderedEnqueuer")
+MAKERS = ("TimeseriesGenerator", "Sequence", "OrderedEnqueuer")
+IMAGES = "ImageDataGenerator"  # by its methods alone
 FLOWS = re.compile(r"\.flow(_from_\w+)?$")
 
 
@@ -25,11 +25,12 @@ def kinds(values, called):
     `BEYOND` if both are written as numbers, and there are more steps."""
     found = []
     for steps in STEPS[called.name]:
-        given, _ = called.get(steps, 1 if called.name.endswith("_generator") else None)
         if steps == "validation_steps":
             given = called.keywords.get(steps)
             fed = called.keywords.get("validation_data")
         else:
+            place = 1 if called.name.endswith("_generator") else None
+            given, _ = called.get(steps, place)
             fed = called.get("x", 0)[0] or called.keywords.get("generator")
         if given is None or fed is None or given.type == "none":
             continue
@@ -64,15 +65,22 @@ def _is_sequence(values, node):
     node = values.followed(node)
     if isinstance(node, str) or node.type != "call":
         return False
-    function = node.child_by_field_name("function")
-    if FLOWS.search(values.text(function)):
-        maker = values.made_by(function.child_by_field_name("object"))
-        return maker.endswith("ImageDataGenerator")
+    maker = flow_of(values, node)
+    if maker is not None:
+        return maker.endswith(IMAGES)
     made = values.made_by(node)
     public = records.public(made.removeprefix("~"))
     if made.startswith("~"):
-        return public.startswith(f"{KERAS}utils.Sequence")
-    return public.startswith(KERAS) and public.rpartition(".")[2] in MAKERS[1:]
+        return public.startswith(f"{owners.KERAS}utils.Sequence")
+    return public.startswith(owners.KERAS) and public.rpartition(".")[2] in MAKERS
+
+
+def flow_of(values, call):
+    """The origin of the class whose `flow` a call is, "" if unknown; or None."""
+    function = call.child_by_field_name("function")
+    if not FLOWS.search(values.text(function)):
+        return None
+    return values.made_by(function.child_by_field_name("object"))
 
 
 def _is_its_length(values, steps, fed):

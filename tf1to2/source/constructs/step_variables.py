@@ -9,11 +9,14 @@ NAMES = ("Variable", "get_variable", "variable", *sorted(makers.WITH))
 KIND = "[in a step]"
 CALLED = {"call": "", "update_state": "metrics.", "result": "metrics."}
 """{method that Keras calls at each step: the module of the classes it is one of}."""
-LOSSES = "tensorflow.keras.losses."
+LOSSES = f"{owners.KERAS}losses."
 LOSS = re.compile(r"(?i)(?:\w+_)?(?:loss|metric)(?:_\w+)?|\w+Loss")
 TRUE = re.compile(r"y|y_?t(?:rue)?|targets?|labels?")
 # What stands around a function among the arguments of `compile`.
-AROUND = ("list", "tuple", "dictionary", "pair", "keyword_argument")
+AROUND = (
+    *("argument_list", "list", "tuple", "dictionary", "pair"),
+    "keyword_argument",
+)
 MAY_BE = re.compile(rb"keras|def \w*(?i:loss|metric)|y_true")
 GIVEN = re.compile(rb"\.(compile|add_loss)\s*\(")
 ASKS = re.compile(rb"\bis None\b|\bnot\b|\bhasattr\s*\(|\binit|\bbuilt\b")
@@ -24,19 +27,24 @@ def kinds(values, called):
     origin = records.public(called.origin)
     if origin not in makers.VARIABLES and not origin.startswith(makers.LAYERS):
         return []
-    if MAY_BE not in values.kept:
-        values.kept[MAY_BE] = bool(MAY_BE.search(values.source.source))
-    if not values.kept[MAY_BE]:
+    if not values.once(_may_be):
         return []
     function = values.around(called.function, FUNCTIONS)
     if function is None:
         return []
-    key = KIND, function.id
-    if key not in values.kept:
-        values.kept[key] = _is_a_loss(values, function) or _is_a_step(values, function)
-    if not values.kept[key] or _is_asked(called.function, function, values):
+    if not values.once(_is_called, function):
         return []
-    return [("*", KIND)]
+    return [("*", KIND)] * (not _is_asked(values, called.function, function))
+
+
+def _may_be(values):
+    """Whether a file may hold such a function; the first look, which is quick."""
+    return bool(MAY_BE.search(values.source.source))
+
+
+def _is_called(values, function):
+    """Whether Keras calls a function at each step."""
+    return _is_a_loss(values, function) or _is_a_step(values, function)
 
 
 def _is_a_step(values, function):
@@ -66,36 +74,30 @@ def _is_a_loss(values, function):
     name = values.text(function.child_by_field_name("name"))
     if LOSS.fullmatch(name) and TRUE.fullmatch(parameters[0]):
         return len(parameters) == 2
-    return name in _handed(values)
+    return name in values.once(_handed)
 
 
 def _handed(values):
     """The names of the functions that a file gives to `compile` and `add_loss`."""
-    if _handed not in values.kept:
-        source, found = values.source, set()
-        for place in GIVEN.finditer(source.source):
-            node = source.root.descendant_for_byte_range(*place.span(1))
-            call = values.around(node, ("call",)) if node is not None else None
-            arguments = call and call.child_by_field_name("arguments")
-            ahead = list(arguments.named_children) if arguments is not None else []
-            while ahead:
-                one = ahead.pop()
-                if one.type == "identifier":
-                    found.add(values.text(one))
-                elif one.type in AROUND:
-                    ahead += one.named_children
-        values.kept[_handed] = found
-    return values.kept[_handed]
+    found = set()
+    for place in GIVEN.finditer(values.source.source):
+        call = values.call_at(place.end() - 1)
+        ahead = [call.child_by_field_name("arguments")] if call is not None else []
+        while ahead:
+            one = ahead.pop()
+            if one.type == "identifier":
+                found.add(values.text(one))
+            elif one.type in AROUND:
+                ahead += one.named_children
+    return found
 
 
-def _is_asked(node, function, values):
+def _is_asked(values, node, function):
     """Whether it stands where the code asks whether it was made before."""
-    node = node.parent
-    while node is not None and node.id != function.id:
-        if node.type == "if_statement":
-            condition = node.child_by_field_name("condition")
+    for above in values.above(node, function):
+        if above.type == "if_statement":
+            condition = above.child_by_field_name("condition")
             text = values.source.source[condition.start_byte : condition.end_byte]
             if ASKS.search(text):
                 return True
-        node = node.parent
     return False

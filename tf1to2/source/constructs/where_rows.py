@@ -7,9 +7,10 @@ else today. It is impossible where a branch has no rows, or the shape of the con
 
 import re
 
+from tf1to2.source.names.literals import NUMBERS
+
 NAMES = ("where",)
 KIND = "[no rows]"
-NUMBERS = ("integer", "float", "true", "false")
 NUMBER_OF = (".float32", ".float64", ".int32", ".int64")  # np.float32(0.5)
 # Calls whose result is a scalar if they get one argument alone.
 WHOLE = re.compile(r"(?:\w+\.)*reduce_(?:sum|mean|max|min|prod|any|all|logsumexp)")

@@ -42,12 +42,9 @@ def first(source):
 
 def _marked(node):
     """The first node that is an error, the innermost."""
-    while True:
-        inner = [c for c in node.children if c.has_error or c.is_missing]
-        wrong = [c for c in inner if c.type == "ERROR" or c.is_missing]
-        if not (inner or wrong):
-            return node
-        node = (inner or wrong)[0]
+    while inner := [c for c in node.children if c.has_error or c.is_missing]:
+        node = inner[0]
+    return node
 
 
 def _python(text):
@@ -92,32 +89,28 @@ def _as_python3(source):
         node = ahead.pop()
         if node.type == "ERROR":
             continue
+        span = slice(node.start_byte, node.end_byte)
         if node.type in STATEMENTS and not node.has_error:
-            _blank(changed, node, b"pass")
-        elif node.type == "raise_statement" and b"," in changed[_span(node)]:
-            _blank(changed, node, b"pass")
+            _blank(changed, span, b"pass")
+        elif node.type == "raise_statement" and b"," in changed[span]:
+            _blank(changed, span, b"pass")
         elif node.type == "except_clause":
             _blank_second(changed, node)
-        elif node.type == "integer" and OLD_NUMBER.fullmatch(changed[_span(node)]):
-            _blank(changed, node, b"1")
+        elif node.type == "integer" and OLD_NUMBER.fullmatch(changed[span]):
+            _blank(changed, span, b"1")
         elif node.type == "string" and changed[node.start_byte] == ord("`"):
-            _blank(changed, node, b"1")
+            _blank(changed, span, b"1")
         elif node.type == "tuple_pattern" and "parameters" in node.parent.type:
-            _blank(changed, node, b"_%d" % node.start_byte)
+            _blank(changed, span, b"_%d" % node.start_byte)
         elif node.type == "<>":
-            changed[_span(node)] = b"!="
+            changed[span] = b"!="
         ahead += node.children
     changed = PRINT.sub(rb"\1pass;", changed).replace(b"pass; >>", b"pass;   ")
     return changed.decode("utf-8", "replace")
 
 
-def _span(node):
-    return slice(node.start_byte, node.end_byte)
-
-
-def _blank(changed, node, text):
-    """Puts a short text in the place of a node; line breaks stay."""
-    span = _span(node)
+def _blank(changed, span, text=b""):
+    """Puts a short text in the place of a span; line breaks stay."""
     old = bytes(changed[span])
     text = text[: len(old)]
     changed[span] = text + re.sub(rb"[^\n]", b" ", old[len(text) :])
@@ -127,5 +120,4 @@ def _blank_second(changed, node):
     """Makes `except E:` of `except E, e:`."""
     values = node.children_by_field_name("value")
     if len(values) == 2 and b"," in changed[values[0].end_byte : values[1].start_byte]:
-        span = slice(values[0].end_byte, values[1].end_byte)
-        changed[span] = re.sub(rb"[^\n]", b" ", bytes(changed[span]))
+        _blank(changed, slice(values[0].end_byte, values[1].end_byte))

@@ -2,9 +2,7 @@
 
 import typing
 
-from tf1to2.source.names.syntax import NO_ARGUMENTS
-
-STARRED = ("list_splat", "dictionary_splat")
+from tf1to2.source.names.syntax import NO_ARGUMENTS, STARRED
 
 
 class Called(typing.NamedTuple):
@@ -56,6 +54,11 @@ class Found(typing.NamedTuple):
     kinds: tuple = ()
     likely: str = ""
     by_kind: bool = False
+
+
+def also_by_star(names):
+    """Names as they are called, and as a call by `import *` has them: "*Dense"."""
+    return (*names, *(f"*{name}" for name in names))
 
 
 def called(source, function, origin, arguments):

@@ -6,6 +6,11 @@ CALLS = ("int", "float", "bool", "len", "round")
 OPERATORS = ("unary_operator", "binary_operator", "parenthesized_expression")
 
 
+def elements(node):
+    """The nodes of what stands in a list, a tuple or a dict."""
+    return [one for one in node.named_children if one.type != "comment"]
+
+
 def is_number(values, node, deep=6):
     """Whether an expression evidently is a number of Python.
 
@@ -46,7 +51,7 @@ def numbers(values, node, deep=6):
 
     Args:
         values: `values.Values`.
-        node: an expression; names are followed.
+        node: an expression or None; names are followed.
         deep: how many lists within one another.
     """
     node = values.followed(node)
@@ -55,8 +60,7 @@ def numbers(values, node, deep=6):
     if node.type in ROWS:
         found = [
             1 if is_number(values, one) else numbers(values, one, deep - 1)
-            for one in node.named_children
-            if one.type != "comment"
+            for one in elements(node)
         ]
         return min(sum(found), 2) if found and all(found) else 0
     if node.type == "list_comprehension":

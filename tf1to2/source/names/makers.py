@@ -14,6 +14,13 @@ CALLED = (
 )
 PLAIN = {"flatten", "dropout", "max_pooling2d", "average_pooling2d", "max_pool2d"}
 LAYERS = "tensorflow.keras.layers."
+# The layers with weights that most programs by the package keras have.
+USUAL = (
+    *("Dense", "Embedding", "LSTM", "GRU", "SimpleRNN", "ConvLSTM2D"),
+    *("Conv1D", "Conv2D", "Conv3D", "SeparableConv2D", "Conv2DTranspose"),
+    *("Convolution1D", "Convolution2D", "Convolution3D", "SeparableConvolution2D"),
+    "BatchNormalization",
+)
 # Layers with variables: weights, or the seed of a generator. Wrappers hold one of them.
 WITH = set(
     """

@@ -21,6 +21,11 @@ def is_layer(origin):
     return name.startswith(LAYERS) and name.rpartition(".")[2][:1].isupper()
 
 
+def may_be_layer(origin):
+    """As `is_layer`, or whether a class is one of another module of the project."""
+    return origin.startswith("@") or is_layer(origin)
+
+
 def base(values, node):
     """The origin of what the class around a node is made from, or "".
 
@@ -60,11 +65,8 @@ def definition(values, node):
     if isinstance(found, str):
         return None
     if found.type == "attribute":
-        chain = values.source.chain(found)
-        owner = values.around(found, ("class_definition",))
-        if owner is None or not chain or len(chain) != 2 or chain[0] != "self":
-            return None
-        return own_method(values, owner, chain[1])
+        owner, name = values.own(found)
+        return owner and own_method(values, owner, name)
     return found if found.type.endswith("_definition") else None
 
 

@@ -194,9 +194,8 @@ class _Reader:
         """What constructs say of the arguments of a mention."""
         if mention.arguments.type != "argument_list":
             return ()
-        name = origin.rpartition(".")[2]
         called = inspected.called(self.source, mention.node, origin, mention.arguments)
-        return constructs.kinds(self.values, name, called)
+        return constructs.kinds(self.values, called)
 
     def _use(self, mention, origin, bare=False, likely="", call=None):
         node, last = mention.node, mention.arguments or mention.node

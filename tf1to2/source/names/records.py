@@ -5,6 +5,8 @@ import functools
 import re
 import typing
 
+from tf1to2.catalog import keras_uses
+
 # Legacy code finds the same public names in all of these.
 ROOTS = re.compile(r"tensorflow_core\b|tensorflow(\.compat\.v[12])+\b")
 HUB = "tensorflow_hub"
@@ -109,7 +111,7 @@ def public(origin):
 
     A name of the package keras, "keras.layers", is "tensorflow.keras.layers".
     """
-    if origin == "keras" or origin.startswith("keras."):
+    if keras_uses.is_of_the_package(origin):
         return f"tensorflow.{origin}"
     return ROOTS.sub("tensorflow", origin, count=1)
 

@@ -21,6 +21,7 @@ FEED = re.compile(r"(\w*_)?feed(_?dict|s)?")  # what a feed is called
 LONG = 100  # bytes of a string that is worth reading
 # What stands among arguments and is none.
 NO_ARGUMENTS = ("comment", "line_continuation")
+STARRED = ("list_splat", "dictionary_splat")
 SPELLED = {
     *("list", "tuple", "list_comprehension", "dictionary"),
     *("string", "binary_operator", "call"),
@@ -73,7 +74,7 @@ class Source:
                 kind = argument.type if argument is not None else ""
                 if kind == "none":
                     texts.append((place, "None"))
-            elif kind in ("list_splat", "dictionary_splat"):
+            elif kind in STARRED:
                 starred = True
                 continue
             elif kind in NO_ARGUMENTS:

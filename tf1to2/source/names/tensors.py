@@ -34,6 +34,14 @@ def may_be(source):
     return bool(ROOTS.search(source))
 
 
+def fed(call):
+    """The nodes that a call passes, without their keywords."""
+    return [
+        one.child_by_field_name("value") if one.type == "keyword_argument" else one
+        for one in call.child_by_field_name("arguments").named_children
+    ]
+
+
 class Certainty(enum.IntEnum):
     """Whether an expression is a KerasTensor."""
 
@@ -103,11 +111,7 @@ class KerasTensors:
 
     def _of_call(self, node, deep):
         function = node.child_by_field_name("function")
-        arguments = node.child_by_field_name("arguments")
-        fed = [
-            one.child_by_field_name("value") if one.type == "keyword_argument" else one
-            for one in arguments.named_children
-        ]
+        given = fed(node)
         origin = records.public(self.values.origin(function))
         if origin.rpartition(".")[2] in FINE:
             return NO
@@ -116,15 +120,15 @@ class KerasTensors:
             if name in INPUTS:
                 return YES
             if name.rpartition(".")[2][:1].islower():  # layers.add, backend.mean
-                return self._most(fed, deep)
+                return self._most(given, deep)
             return NO
         if origin.startswith("tensorflow.") and "()" not in origin:
-            return self._most(fed, deep)
+            return self._most(given, deep)
         if not owners.is_layer(self.values.made_by(function)):
             return NO
-        most = self._most(fed, deep)
-        if most is NO and self._is_in_a_builder(node) and any(map(self._is_given, fed)):
-            return MAYBE
+        most = self._most(given, deep)
+        if most is NO and self._is_in_a_builder(node):
+            return MAYBE if any(map(self._is_given, given)) else NO
         return most
 
     def _is_given(self, node):

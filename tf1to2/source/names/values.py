@@ -8,11 +8,11 @@ the bytes are searched when they are asked for.
 import re
 
 from tf1to2.source.names import scopes
+from tf1to2.source.names.literals import ROWS
 
 PARAMETER, UNKNOWN = "parameter", "unknown"
 FUNCTIONS = ("function_definition", "lambda")
 SEVERAL = ("pattern_list", "tuple_pattern", "list_pattern")
-WRITTEN = ("expression_list", "tuple", "list")
 ASSIGNMENTS = ("assignment", "named_expression")
 LOOPS = ("for_statement", "for_in_clause")
 DEFINITIONS = ("function_definition", "class_definition")
@@ -38,13 +38,18 @@ class Values:
         walk: `walk.Walk`.
         names: `scopes.Names`.
 
-    Attributes:
-        kept: {key: what a construct has found out of the whole file}.
     """
 
     def __init__(self, source, walk, names):
         self.source, self.walk, self.names = source, walk, names
-        self.kept, self._bound, self._open = {}, {}, set()
+        self._kept, self._bound, self._open = {}, {}, set()
+
+    def once(self, find, *nodes):
+        """What `find(values, *nodes)` gives, which is found out once per file."""
+        key = find, *(node.id for node in nodes)
+        if key not in self._kept:
+            self._kept[key] = find(self, *nodes)
+        return self._kept[key]
 
     def text(self, node):
         """The text of a node."""
@@ -56,6 +61,34 @@ class Values:
         while node is not None and node.type not in kinds:
             node = node.parent
         return node
+
+    def above(self, node, last):
+        """Yields the nodes around a node, the innermost first, within another one."""
+        node = node.parent
+        while node is not None and node.id != last.id:
+            yield node
+            node = node.parent
+
+    def attributes(self, pattern):
+        """Yields (node, match) of the attributes whose last names a pattern finds.
+
+        Args:
+            pattern: of bytes; its first group is the name, `op`, or the last names,
+                `shape.ndims`.
+        """
+        for match in pattern.finditer(self.source.source):
+            node = self.source.root.descendant_for_byte_range(*match.span(1))
+            if node is not None and node.type == "identifier":
+                node = node.parent
+            if node is not None and node.type == "attribute":
+                yield node, match
+
+    def call_at(self, bracket):
+        """The call whose bracket stands at a place of the bytes, or None."""
+        node = self.source.root.descendant_for_byte_range(bracket, bracket + 1)
+        while node is not None and node.type in ("(", "argument_list"):
+            node = node.parent
+        return node if node is not None and node.type == "call" else None
 
     def scope(self, node):
         """The `Scope` that a node stands in."""
@@ -166,7 +199,7 @@ class Values:
                 return None
             while right.type == "assignment":  # a = b = 3
                 right = right.child_by_field_name("right")
-            if element and right.type in WRITTEN and target.id == node.parent.id:
+            if element and right.type in ROWS and target.id == node.parent.id:
                 those, values = target.named_children, right.named_children
                 if len(those) == len(values):
                     at = [one.id for one in those].index(node.id)
@@ -196,13 +229,20 @@ class Values:
                 found.append(self.text(one))
         return found
 
-    def _of_object(self, node):
-        """As `value`, of `self.name`: what its class assigns first."""
+    def own(self, node):
+        """(the class around `self.name`, name); (None, "") of any other node."""
         owner = self.around(node, ("class_definition",))
         chain = self.source.chain(node)
         if owner is None or not chain or len(chain) != 2 or chain[0] != "self":
+            return None, ""
+        return owner, chain[1]
+
+    def _of_object(self, node):
+        """As `value`, of `self.name`: what its class assigns first."""
+        owner, name = self.own(node)
+        if owner is None:
             return UNKNOWN, False
-        word = re.compile(rb"\bself\.%s\b" % re.escape(chain[1].encode()))
+        word = re.compile(rb"\bself\.%s\b" % re.escape(name.encode()))
         for place in word.finditer(
             self.source.source, owner.start_byte, owner.end_byte
         ):
@@ -218,6 +258,9 @@ class Values:
 
     def followed(self, node):
         """The node that a name stands for in the end; itself if it is no name.
+
+        Args:
+            node: an expression or None.
 
         Returns:
             A node; `PARAMETER` or `UNKNOWN`; of an element of something `UNKNOWN`.
