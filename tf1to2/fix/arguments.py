@@ -3,7 +3,7 @@
 import typing
 
 from tf1to2.catalog import signatures
-from tf1to2.fix.edits import Edit
+from tf1to2.fix.edits import Edit, without
 from tf1to2.source.names.syntax import NO_ARGUMENTS
 
 SIMPLE = (
@@ -84,7 +84,7 @@ def rewritten(
     found, names, gone, last = [], [], False, None
     for one in given:
         if one.name in dropped:
-            found.append(_without(site, one))
+            found.append(without(site.tree.source, one.node, site.arguments.children))
             gone = True
             continue
         name = renamed.get(one.name, one.name)
@@ -127,17 +127,3 @@ def rewritten(
     if len(names) != len(set(names)) or not (more or required <= set(names)):
         return None
     return found
-
-
-def _without(site, one):
-    """The edit that takes an argument out, with the comma before or behind it."""
-    source = site.tree.source
-    children = site.arguments.children
-    number = next(n for n, child in enumerate(children) if child == one.node)
-    before, behind = children[number - 1], children[number + 1]
-    if before.type == ",":
-        return Edit(before.start_byte, one.node.end_byte, "")
-    end = behind.end_byte if behind.type == "," else one.node.end_byte
-    while behind.type == "," and source[end : end + 1] in (b" ", b"\n", b"\t"):
-        end += 1
-    return Edit(one.node.start_byte, end, "")

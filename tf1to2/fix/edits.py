@@ -33,6 +33,31 @@ class Change(typing.NamedTuple):
     rest: bool = False
 
 
+def without(source, node, siblings):
+    """The `Edit` that takes one of a list out, with the comma before or behind it.
+
+    Args:
+        source: bytes.
+        node: the node.
+        siblings: nodes, it among them, with the brackets and the commas.
+    """
+    at = next(n for n, one in enumerate(siblings) if one == node)
+    before = siblings[at - 1]
+    if before.type == ",":
+        return Edit(before.start_byte, node.end_byte, "")
+    behind = siblings[at + 1]
+    if behind.type != ",":
+        return Edit(node.start_byte, node.end_byte, "")
+    return Edit(node.start_byte, white(source, behind.end_byte, b" \n\t"), "")
+
+
+def white(source, end, letters):
+    """Where letters end that stand at a place of a source."""
+    while (letter := source[end : end + 1]) and letter in letters:
+        end += 1
+    return end
+
+
 def compatible(changes):
     """Those changes that do not touch what an earlier one has replaced.
 

@@ -1,6 +1,7 @@
 """The imports that a change needs, at the top of a file."""
 
 from tf1to2.fix.edits import Edit
+from tf1to2.fix.sites import IMPORTS
 
 
 def imported(tree, package):
@@ -14,7 +15,7 @@ def imported(tree, package):
     for node in tree.statements():
         if node.type != "import_from_statement":
             continue
-        if tree.text(node.child_by_field_name("module_name")) == package:
+        if tree.module(node) == package:
             for name in node.children_by_field_name("name"):
                 dotted, alias = tree.imported(name)
                 found[dotted] = alias or dotted
@@ -68,11 +69,7 @@ def added(tree, modules):
 
 def _place(tree):
     """Where the first import of TensorFlow begins, or the first import at all."""
-    plain = [
-        n
-        for n in tree.statements()
-        if n.type in ("import_statement", "import_from_statement")
-    ]
+    plain = [n for n in tree.statements() if n.type in IMPORTS]
     ours = [n for n in plain if b"tensorflow" in tree.bytes(n)]
     for node in ours or plain:
         if node.start_point[1] == 0:

@@ -1,7 +1,14 @@
 """tf.keras: arguments by Keras 3's names, methods and losses that have another name."""
 
 from tf1to2.catalog import entries, facts, signatures
-from tf1to2.fix import arguments, keras_1, keras_ordering, keras_paths, keras_words
+from tf1to2.fix import (
+    arguments,
+    keras_1,
+    keras_ordering,
+    keras_paths,
+    keras_values,
+    keras_words,
+)
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.source.constructs.keras_1_kernels import KERNEL
 
@@ -73,9 +80,9 @@ def _loss(site):
     """`loss="logcosh"` becomes `loss="log_cosh"`."""
     _, before, _ = entries.compared(site.entry.symbol)
     for one in arguments.bound(site, before) or ():
-        text = site.tree.text(one.value)[1:-1]
-        if one.name == "loss" and one.value.type == "string" and text in LOSSES:
-            edit = Edit(one.value.start_byte + 1, one.value.end_byte - 1, LOSSES[text])
+        if one.name != "loss":
+            continue
+        if edit := keras_values.reworded(site.tree, one.value, LOSSES):
             texts = [(at, LOSSES.get(t, t)) for at, t in site.use.call.texts]
             return _change(site, [edit], texts=tuple(texts))
     return None

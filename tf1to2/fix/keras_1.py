@@ -5,7 +5,7 @@ from tf1to2.fix import arguments, keras_paths, keras_values, keras_words
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.imported_name import Import
 from tf1to2.fix.keras_gone import GONE, LAYERS, MERGE, MERGED, MODES, is_gone
-from tf1to2.fix.sites import is_bound
+from tf1to2.fix.sites import called, is_bound
 
 LONG = ("Convolution1D", "Convolution2D", "Convolution3D", "SeparableConvolution2D")
 LONGER = "olution"
@@ -96,10 +96,8 @@ def _imported(site, symbol):
         return None
     edits, names, rest = [], [], False
     for node in found.uses():
-        call = node.parent
-        if call.type != "call" or call.child_by_field_name("function") != node:
-            return None
-        done = _called(site.tree, call, symbol)
+        call = called(node)
+        done = call and _called(site.tree, call, symbol)
         if done is None:
             return None
         target, more, left = done
@@ -149,8 +147,7 @@ def spelling(site):
 def _first(found, symbol):
     """The first use of an import that is a call with words of Keras 1, or None."""
     for node in found.uses():
-        call = node.parent
-        if call.type != "call" or call.child_by_field_name("function") != node:
+        if (call := called(node)) is None:
             continue
         given = keras_words.Call(found.tree, call.child_by_field_name("arguments"))
         words = keras_words.rewritten(given, symbol, True)

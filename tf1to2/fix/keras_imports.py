@@ -4,14 +4,11 @@
 Both give the same objects, so that a file may go on importing the rest from keras.
 """
 
-import re
-
 from tf1to2.catalog import entries, keras_names, keras_uses, standalone
 from tf1to2.fix.edits import Change, Edit
-from tf1to2.fix.sites import is_bound
+from tf1to2.fix.sites import IMPORTS, enclosing, is_bound
 
 PACKAGE = standalone.PACKAGE
-STATEMENTS = ("import_statement", "import_from_statement")
 CONDITIONS = ("try_statement", "if_statement")
 
 
@@ -53,7 +50,7 @@ class Imports:
         if site.node is None or not keras_uses.is_of_the_package(site.entry.symbol):
             return None
         if site.use.imported:
-            return _around(site.node, STATEMENTS)
+            return enclosing(site.node, IMPORTS)
         if site.use.origin.startswith("*"):
             return self._wildcard(site)
         return self._binding(site.text.partition(".")[0].strip())
@@ -64,29 +61,25 @@ class Imports:
         found = [
             node
             for node in self.tree.nodes("import_from_statement")
-            if not node.children_by_field_name("name") and self._module(node) == module
+            if not node.children_by_field_name("name")
+            and self.tree.module(node) == module
         ]
         return found[0] if len(found) == 1 else None
 
     def _binding(self, word):
         """The import that binds a word, if nothing else in the file binds it."""
         bound = [node for node in self.tree.words.get(word, ()) if is_bound(node)]
-        return _around(bound[0], STATEMENTS) if len(bound) == 1 else None
-
-    def _module(self, statement):
-        """The module of `from module import …`."""
-        node = statement.child_by_field_name("module_name")
-        return re.sub(r"\s", "", self.tree.text(node))
+        return enclosing(bound[0], IMPORTS) if len(bound) == 1 else None
 
     def _edit(self, statement):
         """The `Edit` of an import; None if something would be another thing by it."""
-        if _around(statement, CONDITIONS) is not None:
+        if enclosing(statement, CONDITIONS) is not None:
             return None
         nodes = statement.children_by_field_name("name")
         names = [self.tree.imported(node) for node in nodes]
         if statement.type == "import_statement":
             return self._edit_plain(statement, names)
-        module = self._module(statement)
+        module = self.tree.module(statement)
         if not keras_uses.is_of_the_package(module) or not _has_module(module):
             return None
         if not names and not _is_safe_whole(module):
@@ -142,23 +135,14 @@ def _says_more(site):
     return known is not None and known.verdict != "same"
 
 
-def _around(node, kinds):
-    """The nearest node of some kinds around a node, or None."""
-    node = node.parent
-    while node is not None and node.type not in kinds:
-        node = node.parent
-    return node
-
-
 def _path(tree, node):
     """What a file reads of a name: "sum" of `K.sum(x)`; "" where it is handed on."""
     path = []
-    while node.parent.type == "attribute":
-        around = node.parent
-        if around.child_by_field_name("object") != node:
+    while (outer := node.parent).type == "attribute":
+        if outer.child_by_field_name("object") != node:
             break
-        path.append(tree.text(around.child_by_field_name("attribute")))
-        node = around
+        path.append(tree.text(outer.child_by_field_name("attribute")))
+        node = outer
     return ".".join(path)
 
 

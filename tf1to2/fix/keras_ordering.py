@@ -1,7 +1,7 @@
 """`K.image_dim_ordering() == "th"` → `K.image_data_format() == "channels_first"`."""
 
 from tf1to2.fix.edits import Change, Edit
-from tf1to2.fix.keras_values import ORDER
+from tf1to2.fix.keras_values import ORDER, reworded
 
 NAMES = {
     "image_dim_ordering": "image_data_format",
@@ -30,7 +30,7 @@ def change(site):
         words = _compared(site)
     if words is None:
         return None
-    edits = [_translated(site.tree, word) for word in words]
+    edits = [reworded(site.tree, word, ORDER) for word in words]
     return None if None in edits else Change((edit, *edits))
 
 
@@ -47,11 +47,3 @@ def _compared(site):
     if len(those) != 2 or not signs <= {"==", "!="}:
         return None
     return [one for one in those if one != site.call]
-
-
-def _translated(tree, word):
-    """The edit of "th" or "tf"; None of anything else."""
-    text = tree.text(word)
-    if word.type != "string" or text[1:-1] not in ORDER:
-        return None
-    return Edit(word.start_byte + 1, word.end_byte - 1, ORDER[text[1:-1]])

@@ -1,12 +1,11 @@
 """Imports by a path that is gone: `keras.layers.core` → `keras.layers`."""
 
-import re
 import typing
 
 from tf1to2.catalog import entries, keras_names, standalone
 from tf1to2.fix.edits import Change, Edit
 from tf1to2.fix.keras_gone import is_gone
-from tf1to2.fix.sites import is_bound
+from tf1to2.fix.sites import enclosing, is_bound
 
 TF_KERAS = "tf.keras"
 
@@ -27,18 +26,21 @@ class Statement(typing.NamedTuple):
     @classmethod
     def of(cls, tree, node):
         """The statement that a name lies in, or None."""
-        while node is not None and node.type != "import_from_statement":
-            node = node.parent
+        node = enclosing(node, ("import_from_statement",))
         if node is None or node.parent.type != "module":
             return None
-        module = tree.text(node.child_by_field_name("module_name"))
-        module = re.sub(r"\s", "", module)
+        module = tree.module(node)
         return cls(tree, node, module) if module.startswith("keras") else None
 
     def names(self):
         """[(node, name, alias or None)] of what it imports."""
         nodes = self.node.children_by_field_name("name")
         return [(node, *self.tree.imported(node)) for node in nodes]
+
+    def begins_with(self, node):
+        """Whether a node lies in the first name that it imports."""
+        first = self.names()[0][0]
+        return first.start_byte <= node.start_byte < first.end_byte
 
 
 def change(site):
@@ -57,9 +59,7 @@ def change(site):
     edits = _module(found) or _object(found)
     if edits is None:
         return None
-    first = found.names()[0][0]
-    is_first = first.start_byte <= site.node.start_byte < first.end_byte
-    return Change(tuple(edits) if is_first else ())
+    return Change(tuple(edits) if found.begins_with(site.node) else ())
 
 
 def also(tree, node):
@@ -76,28 +76,22 @@ def also(tree, node):
     if found is None:
         return [], False
     edits = _module(found)
-    first = found.names()[0][0]
-    is_first = first.start_byte <= node.start_byte < first.end_byte
     gone = bool(standalone.place(found.module)[0])
-    return (edits or []) if is_first else [], gone and edits is None
+    return (edits or []) if found.begins_with(node) else [], gone and edits is None
 
 
 def _module(found):
     """The edit of the module, if another one has all names of the statement."""
-    places = {
-        standalone.place(f"{found.module}.{name}")[1] for _, name, _ in found.names()
-    }
-    names = {place.rpartition(".")[2] for place in places}
-    modules = {place.rpartition(".")[0] for place in places}
-    if "" in places or len(modules) != 1:
+    names = [name for _, name, _ in found.names()]
+    places = [standalone.place(f"{found.module}.{name}")[1] for name in names]
+    parts = [place.rpartition(".") for place in places]
+    modules = {module for module, _, _ in parts}
+    if "" in places or len(modules) != 1 or [last for _, _, last in parts] != names:
         return None
-    if not found.names() or names != {name for _, name, _ in found.names()}:
-        return None
-    new = [place for place in places if not is_gone(place)]
-    first = is_gone(standalone.place(f"{found.module}.{found.names()[0][1]}")[1])
-    if first and len(found.names()) > 1:
+    if is_gone(places[0]) and len(names) > 1:
         return None  # the first name may stay
-    module = _spelled(modules.pop(), [place.rpartition(".")[2] for place in new])
+    new = [name for name, place in zip(names, places) if not is_gone(place)]
+    module = _spelled(modules.pop(), new)
     if module is None:
         return None
     node = found.node.child_by_field_name("module_name")
@@ -126,9 +120,7 @@ def _object(found):
     if path != f"{found.module}.{name}" or not keras_names.is_module(inner):
         return None
     used = []
-    for one in found.tree.words.get(bound, ()):
-        if found.node.start_byte <= one.start_byte < found.node.end_byte:
-            continue
+    for one in found.tree.outside(bound, found.node):
         around = one.parent
         if is_bound(one) or around.type != "attribute":
             return None

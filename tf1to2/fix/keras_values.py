@@ -2,11 +2,17 @@
 
 import re
 
+from tf1to2.fix import keras_gone
 from tf1to2.fix.edits import Edit
+from tf1to2.fix.sites import IMPORTS, enclosing
 
 ORDER = {"th": "channels_first", "tf": "channels_last"}
 ASKED = ("image_dim_ordering()", "image_data_format()")
-CONSTRAINTS = {"maxnorm": "max_norm", "nonneg": "non_neg", "unitnorm": "unit_norm"}
+CONSTRAINTS = {
+    name.rpartition(".")[2]: row.now.rpartition(".")[2]
+    for name, row in keras_gone.GONE.items()
+    if name.startswith(keras_gone.CONSTRAINTS)
+}
 INITIALIZERS = re.compile(r"(\w+_)?init")
 REGULARIZERS = re.compile(r"\w_regularizer")
 IDLE = {"mode": ("0",), "consume_less": ("cpu", "mem", "gpu")}
@@ -17,6 +23,20 @@ def word(tree, value):
     """The text of a plain string, or None."""
     text = tree.text(value)
     return text[1:-1] if value.type == "string" and text[:1] in "'\"" else None
+
+
+def reworded(tree, value, words):
+    """The edit that writes another word for a plain string; None if it has none.
+
+    Args:
+        tree: `sites.Tree`.
+        value: the node.
+        words: {word: another}.
+    """
+    text = word(tree, value)
+    if text not in words:
+        return None
+    return Edit(value.start_byte + 1, value.end_byte - 1, words[text])
 
 
 def is_idle(tree, name, value):
@@ -43,22 +63,19 @@ def translated(tree, name, value):
     if name == "dim_ordering":
         if text == "default":
             return [Edit(value.start_byte, value.end_byte, "None")]
-        asks = tree.text(value).endswith(ASKED)
-        return _other(value, ORDER[text]) if text in ORDER else [] if asks else None
+        if edit := reworded(tree, value, ORDER):
+            return [edit]
+        return [] if tree.text(value).endswith(ASKED) else None
     if name == "border_mode":
         return [] if text in (None, "valid", "same") else None
-    if name.endswith("_constraint") and text in CONSTRAINTS:
-        return _other(value, CONSTRAINTS[text])
+    if name.endswith("_constraint"):
+        edit = reworded(tree, value, CONSTRAINTS)
+        return [edit] if edit else []
     if REGULARIZERS.fullmatch(name):
         return [] if text in (None, "l1", "l2") else None
     if INITIALIZERS.fullmatch(name):
         return [] if text or _takes_dtype(tree, value) else None
     return []
-
-
-def _other(value, text):
-    """The edit of the text of a string."""
-    return [Edit(value.start_byte + 1, value.end_byte - 1, text)]
 
 
 def _takes_dtype(tree, value):
@@ -80,10 +97,8 @@ def _takes_dtype(tree, value):
             if right is not None and right.type == "lambda":
                 return _has_dtype(tree, right.child_by_field_name("parameters"))
         elif around.type in ("dotted_name", "aliased_import"):
-            statement = around
-            while statement.parent.type != "module" and "import" not in statement.type:
-                statement = statement.parent
-            if "initializations" in tree.text(statement):
+            statement = enclosing(one, IMPORTS)
+            if statement and "initializations" in tree.text(statement):
                 return False
     return True
 

@@ -3,19 +3,14 @@
 import typing
 
 from tf1to2.catalog import verdicts
-from tf1to2.fix import arguments, keras_values
-from tf1to2.fix.edits import Edit
+from tf1to2.fix import keras_values
+from tf1to2.fix.edits import Edit, without
+from tf1to2.source.constructs import keras_1_kernels
 from tf1to2.source.names.syntax import NO_ARGUMENTS
 
 SQUARE, CUBE = ("nb_row", "nb_col"), ("kernel_dim1", "kernel_dim2", "kernel_dim3")
 SIZES = {
-    "Conv2D": SQUARE,
-    "Convolution2D": SQUARE,
-    "SeparableConv2D": SQUARE,
-    "SeparableConvolution2D": SQUARE,
-    "ConvLSTM2D": SQUARE,
-    "Conv3D": CUBE,
-    "Convolution3D": CUBE,
+    name: SQUARE if rank == 2 else CUBE for name, rank in keras_1_kernels.RANKS.items()
 }
 """{layer: the arguments of Keras 1 that are one kernel_size today}."""
 
@@ -23,7 +18,7 @@ BOUND = {
     "assignment": ("left", "right"),
     "default_parameter": ("name", "value"),
 }
-NO_SIZE = ("tuple", "list", "string", "none", "list_splat", "lambda", "dictionary")
+NO_SIZE = (*keras_1_kernels.NO_SIZE, "list_splat")
 
 
 class Call(typing.NamedTuple):
@@ -52,6 +47,10 @@ class Call(typing.NamedTuple):
             for node in self.arguments.named_children
             if node.type == "keyword_argument"
         }
+
+    def without(self, node):
+        """The `Edit` that takes an argument out."""
+        return without(self.tree.source, node, self.arguments.children)
 
 
 class Words(typing.NamedTuple):
@@ -138,7 +137,7 @@ def _kernel(call, sizes, is_kernel):
     edits = [Edit(first.start_byte, first.end_byte, f"kernel_size=({text})")]
     for node in named:
         if node != first:
-            edits += _without(call, node)
+            edits.append(call.without(node))
     return edits, True, 0
 
 
@@ -182,7 +181,7 @@ def _keyword(call, name, node, now, rows):
     """(edits, the new name) of a keyword; no edits where it stays."""
     value = node.child_by_field_name("value")
     if (name, "") in rows and keras_values.is_idle(call.tree, name, value):
-        return _without(call, node), ""
+        return [call.without(node)], ""
     if (name, "") in rows and keras_values.is_unit_bias(call.tree, name, value):
         text = "unit_forget_bias=True"
         return [Edit(node.start_byte, node.end_byte, text)], "unit_forget_bias"
@@ -191,10 +190,3 @@ def _keyword(call, name, node, now, rows):
         return [], ""
     label = node.child_by_field_name("name")
     return [Edit(label.start_byte, label.end_byte, now), *edits], now
-
-
-def _without(call, node):
-    """The edits that take a keyword argument out, with its comma."""
-    value = node.child_by_field_name("value")
-    one = arguments.Argument("old", node, value, None)
-    return arguments.rewritten(call, [one], "(**kwargs)", dropped=("old",))

@@ -151,16 +151,12 @@ def _changes(path, tree, kept, guards, options, flags):
     sites = [Site(tree, one) for one, _ in kept]
     reads = [site.node for site in sites if absl.is_read(site)]
     of_absl = absl.Absl(tree, sites, flags.are_certain(path, tree, reads))
-    of_keras = keras_imports.Imports(
-        tree,
-        [
-            site
-            for site, (one, finding) in zip(sites, kept, strict=True)
-            if _is_asked(finding, options)
-            and _is_plain(one, guards)
-            and not options.old
-        ],
-    )
+    certain = [
+        site
+        for site, (one, finding) in zip(sites, kept, strict=True)
+        if _is_asked(finding, options) and _is_plain(one, guards)
+    ]
+    of_keras = keras_imports.Imports(tree, [] if options.old else certain)
     compat = COMPAT.search(tree.source)
     found = []
     for site, (one, finding) in zip(sites, kept, strict=True):

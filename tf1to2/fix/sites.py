@@ -17,6 +17,7 @@ PLACES = (
     *("global_statement", "nonlocal_statement", "named_expression", "del_statement"),
 )
 FUNCTIONS = ("function_definition", "lambda")
+IMPORTS = ("import_statement", "import_from_statement")
 
 
 class Site:
@@ -45,14 +46,8 @@ class Site:
         if node is not None and (node.start_byte, node.end_byte) != (start, end):
             node = None
         self.node = node
-        around = node.parent if node is not None else None
-        called = (
-            around is not None
-            and around.type == "call"
-            and around.child_by_field_name("function") == node
-        )
-        self.call = around if called else None
-        self.arguments = around.child_by_field_name("arguments") if called else None
+        self.call = call = called(node) if node is not None else None
+        self.arguments = call.child_by_field_name("arguments") if call else None
 
     @property
     def text(self):
@@ -106,6 +101,22 @@ class Site:
         )
 
 
+def called(node):
+    """The call of what a node names; None where it is only mentioned."""
+    call = node.parent
+    if call is None or call.type != "call":
+        return None
+    return call if call.child_by_field_name("function") == node else None
+
+
+def enclosing(node, kinds):
+    """The nearest node of some kinds around a node, or None."""
+    node = node.parent
+    while node is not None and node.type not in kinds:
+        node = node.parent
+    return node
+
+
 def is_deferred(node):
     """Whether it runs only when a function is called that the file defines."""
     node, below = node.parent, node
@@ -153,6 +164,19 @@ class Tree(Source):
             if not _is_label(node):
                 found.setdefault(self.text(node), []).append(node)
         return found
+
+    def outside(self, word, statement):
+        """The nodes of an identifier, but for those in a statement."""
+        return [
+            node
+            for node in self.words.get(word, ())
+            if not statement.start_byte <= node.start_byte < statement.end_byte
+        ]
+
+    def module(self, statement):
+        """The module of `from module import …`, without white space."""
+        node = statement.child_by_field_name("module_name")
+        return re.sub(r"\s", "", self.text(node))
 
     def nodes(self, kind):
         """All nodes of a type."""

@@ -1,7 +1,7 @@
 """Runs of initializers, and iterators: templates of --unsafe for several lines."""
 
 from tf1to2.fix.edits import Change, Edit
-from tf1to2.fix.sites import is_bound
+from tf1to2.fix.sites import FUNCTIONS, enclosing, is_bound
 
 INITIALIZERS = {
     "tf.global_variables_initializer",
@@ -142,15 +142,9 @@ def _next(tree, node):
 def _later(tree, name):
     """Where a name stands behind its binding, in its function, until the next one."""
     found = sorted(tree.words[tree.text(name)], key=lambda one: one.start_byte)
+    function = enclosing(name, FUNCTIONS)
     for one in found[found.index(name) + 1 :]:
-        if _function(one) == _function(name):
+        if enclosing(one, FUNCTIONS) == function:
             if is_bound(one):
                 return
             yield one
-
-
-def _function(node):
-    """The function that a node stands in, or None."""
-    while node is not None and node.type not in ("function_definition", "lambda"):
-        node = node.parent
-    return node

@@ -289,6 +289,14 @@ class FixTest(FixCase):
                 """,
             ),
             (
+                "a_name_of_a_pair_without_brackets",
+                """
+                from keras.layers import Convolution2D
+                k = 3, 3
+                Convolution2D(8, k, k, name='a', border_mode='same')
+                """,
+            ),
+            (
                 "numbers_that_are_unpacked",
                 """
                 from keras.layers import Convolution2D
@@ -353,6 +361,14 @@ class FixTest(FixCase):
                 from keras.initializations import normal
                 from keras.layers import Dense
                 Dense(3, init=normal)
+                """,
+            ),
+            (
+                "a_function_of_initializations_by_another_word",
+                """
+                from keras.initializations import normal as start
+                from keras.layers import Dense
+                Dense(3, init=start)
                 """,
             ),
             (
@@ -568,6 +584,17 @@ class FixTest(FixCase):
                 """,
             ),
             (
+                "the_last_name_of_an_import_that_goes",
+                """
+                from keras.layers import concatenate, merge
+                merge([a, b], mode='concat')
+                """,
+                """
+                from keras.layers import concatenate
+                concatenate([a, b])
+                """,
+            ),
+            (
                 "an_import_that_goes",
                 """
                 from keras.layers import Dense
@@ -577,6 +604,20 @@ class FixTest(FixCase):
                 """
                 from keras.layers import Dense
                 Dense(3)
+                """,
+            ),
+            (
+                "an_import_in_brackets_that_goes",
+                """
+                from keras.layers import (
+                    merge,
+                )
+                from keras.layers import concatenate
+                merge([a, b], mode='concat')
+                """,
+                """
+                from keras.layers import concatenate
+                concatenate([a, b])
                 """,
             ),
             (

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import operator
 import re
 import types
 
@@ -19,6 +20,7 @@ from tf1to2.tests.commands import Folder
 from tf1to2.tests.test_scan_keras import KerasCase
 from upkeep import keras_names as made
 
+ROOTS = {"tf": tf, "keras": keras, "keras_2": keras_2}
 INSTALLED = tuple(map(int, keras.__version__.split(".")[:2]))
 
 
@@ -42,12 +44,9 @@ def is_api(thing):
 
 
 def resolved(name):
-    """What a dotted name is, under `tf` or `keras`; raises AttributeError."""
-    first, *rest = name.split(".")
-    thing = {"tf": tf, "keras": keras}[first]
-    for part in rest:
-        thing = getattr(thing, part)
-    return thing
+    """What a dotted name is, under one of `ROOTS`; raises AttributeError."""
+    first, _, rest = name.partition(".")
+    return operator.attrgetter(rest)(ROOTS[first])
 
 
 def had(spans, version):
@@ -367,9 +366,7 @@ class MissingTest(Folder):
             if re.fullmatch(r"(tf|keras)(\.\w+)+", entry.write):
                 resolved(entry.write)
             if "package tf_keras" in entry.becomes and "layout_map" not in name:
-                thing = keras_2
-                for part in name.split("."):
-                    thing = getattr(thing, part)
+                resolved(f"keras_2.{name}")
 
     def test_each_name_that_the_package_lacks_has_an_answer(self):
         lacking = [name for name in keras_names.table() if keras_names.lacks(name)]

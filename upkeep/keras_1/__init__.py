@@ -10,19 +10,18 @@ import functools
 import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 
 import numpy as np
 
-from tf1to2.parity import arrays, recordings
+from tf1to2.parity import arrays
 from tf1to2.probes import format
+from upkeep import genuine
 
 HERE = pathlib.Path(__file__).parent
 RECORDED = HERE / "recorded.npz"
 FILES = ("fixed", "by_hand", "measured")
 KERAS = "keras==1.2.2"
-ENVIRONMENT = {"KERAS_BACKEND": "tensorflow"}
 
 
 @functools.cache
@@ -84,18 +83,12 @@ def ask(python):
             pathlib.Path(folder, name) for name in ("asked.npz", "answered.npz")
         )
         np.savez(asked, **store)
-        done = subprocess.run(
-            [python, HERE / "program.py", asked, answered],
-            # Keras keeps its configuration at home.
-            env=recordings.genuine_environment(
-                PYTHONPATH=folder, HOME=folder, **ENVIRONMENT
-            ),
-            capture_output=True,
-            encoding="utf-8",
+        genuine.printed(
+            *(python, HERE / "program.py", asked, answered),
+            PYTHONPATH=folder,
+            HOME=folder,  # where Keras keeps its configuration
+            KERAS_BACKEND="tensorflow",
         )
-        if done.returncode:
-            sys.stderr.write(done.stderr)
-            raise RuntimeError(f"{python} broke down: exit status {done.returncode}")
         found = _read(answered)
     version = found[""]["version"]
     raised = [f"{k}: {a['raised']}" for k, a in found.items() if "raised" in a]

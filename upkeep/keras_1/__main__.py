@@ -4,27 +4,21 @@ python -m upkeep keras_1            writes recorded.npz
 python -m upkeep keras_1 --check    compares, writes nothing
 """
 
-import argparse
 import io
 import sys
 
 import numpy as np
 
 from tf1to2.common import output
-from tf1to2.parity.recordings import NoGenuineTensorFlow, genuine_python
-from upkeep import keras_1
+from tf1to2.parity.recordings import genuine_python
+from upkeep import genuine, keras_1
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser("python -m upkeep keras_1", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
-    parser.add_argument(
-        "--environment", default=".venv-tf1", help="virtual environment (%(default)s)"
-    )
-    options = parser.parse_args(argv)
+    options = genuine.parser("keras_1", __doc__).parse_args(argv)
     try:
         found = keras_1.ask(genuine_python(options.environment))
-    except (NoGenuineTensorFlow, RuntimeError) as error:
+    except RuntimeError as error:  # also that there is no TensorFlow 1.15.5
         print(f"error: {error}", file=sys.stderr)
         return 2
     if options.check:
