@@ -2,6 +2,7 @@
 
 import re
 
+from tf1to2.source import constructs
 from tf1to2.source.names import reader
 
 OPENING = re.compile(r"([A-Za-z_][\w.]*)\(")
@@ -22,7 +23,8 @@ def calls(text):
         inside = _inside(text, match.end())
         call = inside.strip() and _call(inside)
         if call:
-            found.setdefault(match[1], call)
+            kinds = _kinds(match[1].rpartition(".")[2], inside)
+            found.setdefault(match[1], call._replace(kinds=kinds))
     return found
 
 
@@ -47,3 +49,16 @@ def _call(inside):
     if module.broken:
         return None
     return next((u.call for u in module.uses if u.origin == "tensorflow.cond"), None)
+
+
+def _kinds(name, inside):
+    """What the arguments evidently are, as of `records.Call.kinds`."""
+    if name not in constructs.asking():
+        return ()
+    head = f"from keras.layers import {name}" if name[:1].isupper() else ""
+    full = name if head else f"tf.{name}"
+    text = f"import tensorflow as tf\n{head}\n{full}({inside})\n"
+    uses = reader.read(text.encode()).uses
+    return tuple(
+        k for use in uses if use.line == 3 and use.call for k in use.call.kinds
+    )

@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 from tf1to2.pages import topics
 
-PAGES = "errors", "errors-keras", "errors-environment"
+PAGES = (
+    *("errors", "errors-values", "errors-data", "errors-training"),
+    *("errors-keras", "errors-keras-files", "errors-environment"),
+)
 """The pages of the guide, without their folder."""
 GAP = "…"
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -36,6 +39,11 @@ class Section(NamedTuple):
     def message(self):
         """The heading."""
         return self.raised[0]
+
+    @property
+    def wordings(self):
+        """All wordings, those that a test raises first."""
+        return self.raised + self.others
 
 
 @functools.cache

@@ -31,15 +31,22 @@ TENSORFLOW = re.compile(r"^tensorflow(_core)?(\.compat\.v[12])*")
 KERAS = re.compile(r"^(tf_)?keras\b")
 TRAINER = re.compile(r"^(?:TensorFlow)?Trainer\.(\w+)$")  # what Keras 3's models are
 ENDING = re.compile(r"(_v\d+)?(\.__init__)?$")  # of a function, beside its public name
-# What today's TensorFlow puts around a message: the op and the node that it is of.
+# What TensorFlow puts around a message: the op and the node that it is of; and Keras:
+# the call that it comes from, with its arguments, in bold.
 NODE = re.compile(
     r"\{\{(?:function_)?node [^{}]*\}\} ?|\s*\[Op:[^\]\s]*\](?: name: ?\S*)?"
+    r"|Exception encountered when calling [\w.<>]+\(\)\.\s*"
+    r"|\s*Arguments received by [\w.<>]+\(\):[\s\S]*|\x1b?\[\d+m"
 )
 TENSOR = re.compile(r"\b[\w/]+:\d+\b")  # of somebody's graph
 # What `FLAGS.x` raises says no more than the name: the guide has it by its last call.
 NAME_ALONE = re.compile(r"^AttributeError: [\w-]+$")
 RAISED_ALONE = "raise AttributeError(name)"
 ENOUGH = 20  # characters of a message that tell which it is
+# Where a part of a line ends, and what a line of a traceback has below its code.
+PART_ENDS, UNDERLINE = re.compile(r"[;:?] "), re.compile(r"^[~^ ]+$")
+# Behind a part that ends before its line does: there the wording ends, too.
+END = r"(?=[;:?.,…]| …|$)"
 # What the system says of any file: "No such file or directory" ends many messages.
 SYSTEM = {os.strerror(number) for number in errno.errorcode}
 MISSING = re.compile(r"has no attribute|No module named|cannot import name")
@@ -62,7 +69,9 @@ PERSON = re.compile(
 MARKS = re.compile(r"\.$|: |`")  # what a message has, and a question seldom
 CONFIG = re.compile(r"(?:Full object config|Full config|Config): ?\{.*", re.S)
 GIVEN = r"\b(?:Received|Got|Found)\b"
-QUOTED = r"['‘`\"]([\w.]+)['’`\"]"
+OPENING, CLOSING = r"['‘`\"]", r"['’`\"]"
+QUOTE_MARKS = re.compile(r"[`'\"‘’]")
+QUOTED = rf"{OPENING}([\w.]+){CLOSING}"
 CALLED = r"[\w.]+\(\)"
 CAMEL = r"\b[A-Z]+[a-z]+[A-Z]\w*"  # SymbolicTensor
 # When a message is like a line (`_likeness`).
@@ -144,10 +153,7 @@ def of_keras(text):
 
 def _missing(text):
     for line in reversed(_lines(text)):
-        for pattern, find in PATTERNS:
-            match = re.search(pattern, line)
-            if not match:
-                continue
+        for match, find in _matches(line):
             name = match[match.lastindex]
             if find is _imported and match.lastindex == 1:  # the module is not said
                 for written in (_written, _from_written):
@@ -156,6 +162,13 @@ def _missing(text):
             if found := list(dict.fromkeys(find(*match.groups()))):
                 return found
     return []
+
+
+def _matches(line):
+    """Yields (match, function that finds the names) of each of `PATTERNS` in a line."""
+    for pattern, find in PATTERNS:
+        if match := re.search(pattern, line):
+            yield match, find
 
 
 def _written(name, line):
@@ -174,15 +187,14 @@ def _from_written(name, line):
 def words(advice):
     """All that is said of a message, in all its wordings."""
     said = [s for s in errors_page.sections() if s.message == advice.message]
-    told = [wording for section in said for wording in section.raised + section.others]
+    told = [wording for section in said for wording in section.wordings]
     return " ".join([advice.message, advice.because, *told])
 
 
 def without_what_is_missing(text):
     """(a line that has of an error just the name that is missing, that name or "")."""
     text = TENSOR.sub("", TYPE.sub("", text))
-    found = (re.search(pattern, text) for pattern, _ in PATTERNS)
-    for match in filter(None, found):
+    for match, _ in _matches(text):
         name = match[match.lastindex]
         return f"{text[: match.start()]} {name} {text[match.end() :]}", name
     return text, ""
@@ -201,11 +213,17 @@ def advice(text):
     """
 
     def letters(wording, line):
+        others = set(re.findall(QUOTED, wording)) - set(re.findall(QUOTED, line))
         wording, line = bare(wording), bare(line)
-        said = [TYPE.sub("", line), *re.split(r"[;:?] ", line)]
-        said = [m for m in said if len(m) >= ENOUGH and m not in SYSTEM]
-        # Of the code that raises a part is in any traceback.
-        found = [m for m in said if m in wording and not m.startswith("raise ")]
+        *ended, last = PART_ENDS.split(line)
+        ended = [] if others else ended  # what follows is of another name
+        said = [(m, "") for m in (TYPE.sub("", line), last)] + [(m, END) for m in ended]
+        found = [
+            m
+            for m, end in said
+            if len(m) >= ENOUGH and m not in SYSTEM and not m.startswith("raise ")
+            if re.search(re.escape(m) + end, wording)
+        ]
         found += [part for part, known in _parts(wording) if known.search(line)]
         return max((len(re.findall(r"\w", one)) for one in found), default=0)
 
@@ -216,12 +234,11 @@ def advice(text):
 
 def _lacks(text):
     """Whether an error says that something of TensorFlow or Keras is missing."""
-    for line in _lines(text):
-        for pattern, find in PATTERNS:
-            match = re.search(pattern, line)
-            if match and (find is not _member or suggest.members(f".{match[2]}")):
-                return True
-    return False
+    return any(
+        find is not _member or suggest.members(f".{match[2]}")
+        for line in _lines(text)
+        for match, find in _matches(line)
+    )
 
 
 @functools.cache
@@ -234,7 +251,7 @@ def _parts(wording):
 
 def bare(text):
     """A text without its quotes and backticks."""
-    return re.sub(r"[`'\"‘’]", "", text)
+    return QUOTE_MARKS.sub("", text)
 
 
 def by_type(name):
@@ -254,7 +271,7 @@ def by_word(word):
     return [
         _advice(section)
         for section in errors_page.sections()
-        if any(map(lacking.search, section.raised + section.others))
+        if any(map(lacking.search, section.wordings))
     ]
 
 
@@ -278,7 +295,7 @@ def likely(text):
         return found
     for line in reversed(_lines(text)):
         for kind in dict.fromkeys((_type(line), None)):  # another type says it, too
-            known = [(_likeness(one.message, line), one) for one in _raised(kind)]
+            known = [(_likeness(one.message, line), one) for one in raised(kind)]
             if found := _highest(known):
                 return found
     return []
@@ -286,8 +303,12 @@ def likely(text):
 
 def _told(text, score, general=False):
     """The `Advice` of the sections that score highest in the last line that has any."""
-    known = [(w, s) for s in errors_page.sections() for w in s.raised + s.others]
-    known = [(w, section) for w, section in known if general or not _generic(w)]
+    known = [
+        (wording, section)
+        for section in errors_page.sections()
+        for wording in section.wordings
+        if general or not generic(wording)
+    ]
     for line in reversed(_lines(text)):
         if found := _highest([(score(wording, line), s) for wording, s in known]):
             return list(map(_advice, found))
@@ -301,7 +322,7 @@ def last(text):
 
 def _lines(text):
     lines = [line.strip() for line in text.strip().splitlines()]
-    lines = [line for line in lines if line and not re.fullmatch(r"[~^ ]+", line)]
+    lines = [line for line in lines if line and not UNDERLINE.match(line)]
     return [NAME_ALONE.sub(RAISED_ALONE, line) for line in lines]
 
 
@@ -383,7 +404,9 @@ def _keyword(function, name):
     return found or ([method] if function in OF_MODELS else [])
 
 
-KEYWORD = rf"(?:([\w.]+)\(\) )?[gG]ot an unexpected keyword argument {QUOTED}"
+KEYWORD = (  # of a lambda it is no name's
+    rf"(?:([\w.]+)\(\) )?(?<!>\(\) )[gG]ot an unexpected keyword argument {QUOTED}"
+)
 
 
 def call(text):
@@ -422,11 +445,11 @@ PATTERNS = (
 
 
 OF_MODULES = (
-    r"(?i:module) ['‘`\"](?P<module>[\w.]+)['’`\"] has no attribute "
-    r"['‘`\"](?P<name>\w+)['’`\"]",
+    rf"(?i:module) {OPENING}(?P<module>[\w.]+){CLOSING} has no attribute "
+    rf"{OPENING}(?P<name>\w+){CLOSING}",
     r"No module named ['\"]?(?P<module>[\w.]+)",
-    r"cannot import name ['‘`\"](?P<name>\w+)['’`\"] from "
-    r"['‘`\"](?P<module>[\w.]+)['’`\"]",
+    rf"cannot import name {OPENING}(?P<name>\w+){CLOSING} from "
+    rf"{OPENING}(?P<module>[\w.]+){CLOSING}",
 )
 """Errors that name a module, and what it lacks."""
 
@@ -522,11 +545,12 @@ def is_module(symbol):
 # --- Messages that somebody knows.
 
 
-def _generic(wording):
+@functools.cache
+def generic(wording):
     """Whether a wording is of any name; `names` finds which, and says more."""
     filled = wording.replace(errors_page.GAP, "x_x")
-    found = filter(None, (re.search(pattern, filled) for pattern, _ in PATTERNS))
-    return any((match[match.lastindex] or "").endswith("x_x") for match in found)
+    found = (match[match.lastindex] or "" for match, _ in _matches(filled))
+    return any(name.endswith("x_x") for name in found)
 
 
 def _highest(scored):
@@ -543,15 +567,12 @@ def _likeness(message, line):
     called or a class; and of what the line says, before what it was given, it has three
     letters in five.
     """
-    quoted, words = set(re.findall(QUOTED, message)), re.findall(r"\w{2,}", message)
-    quoted.update(re.findall(CALLED, message), re.findall(CAMEL, message))
-    there = [word for word in words if re.search(rf"\b{word}\b", line, re.I)]
+    quoted, words = _naming(message), re.findall(r"\w{2,}", message)
+    in_line = set(re.findall(r"\w+", line.lower()))
+    there = [word for word in words if word.lower() in in_line]
     letters, missing = sum(map(len, there)), len(words) - len(there)
     if message.lower() not in line.lower():
-        there_too = re.findall(QUOTED, line) + re.findall(CALLED, line)
-        there_too += re.findall(CAMEL, line)
-        others = quoted.difference(there_too)
-        others.update(set(re.findall(CALLED, line)) - quoted)
+        others = quoted - _naming(line) | set(re.findall(CALLED, line)) - quoted
         if others or len(words) < WORDS or missing * ONE_IN > len(words):
             return 0
     said = re.sub(QUOTED, " ", re.split(GIVEN, TYPE.sub("", line))[0])
@@ -560,8 +581,13 @@ def _likeness(message, line):
     return letters if enough else 0
 
 
+def _naming(text):
+    """What is quoted in a text, called, or the name of a class."""
+    return {one for part in (QUOTED, CALLED, CAMEL) for one in re.findall(part, text)}
+
+
 @functools.cache
-def _raised(kind):
+def raised(kind):
     """What the parity tests raise, of one type of exception or of any."""
     proofs = json.loads((topics.folder("parity_tests") / "proofs.json").read_text())
     return [

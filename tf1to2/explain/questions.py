@@ -23,6 +23,7 @@ from tf1to2.pages import topics
 
 SUBJECTS = pathlib.Path(__file__).with_name("subjects.tsv")
 SYMPTOMS = pathlib.Path(__file__).with_name("symptoms.tsv")
+CAUSES = "guide/symptoms.md"
 SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25
 ENOUGH = 0.25  # of the question's weight, that a passage must have
 UNKNOWN = 0.3  # of its rarity, that a word weighs which the guide has not
@@ -120,9 +121,12 @@ def passages(question, count=3, besides=""):
         for pair in pairs
     }
     first, found = [] if besides or listed else _symptom(question), []
-    for row, _ in sorted(
-        scores.most_common(), key=lambda item: listed.isdisjoint(_led(known[item[0]]))
-    ):
+
+    def apart(item):  # what is wrong is not what is asked by a subject
+        passage = known[item[0]]
+        return passage.page == CAUSES or listed.isdisjoint(_led(passage))
+
+    for row, _ in sorted(scores.most_common(), key=apart):
         passage, seen = known[row], [p for one in found for p in one.places]
         if (
             hits[row] < min(2, heard)
@@ -170,7 +174,7 @@ def symptoms():
     """[(stems that say it, numbers of the passages on it)], from `symptoms.tsv`."""
     under = collections.defaultdict(list)
     for row, passage in enumerate(_index()[0]):
-        if passage.page != "guide/symptoms.md" or CAUSE.fullmatch(passage.text):
+        if passage.page != CAUSES or CAUSE.fullmatch(passage.text):
             under[passage.heading].append(row)
     return [
         (tuple(dict.fromkeys(_said(row["words"]))), under[row["heading"]])
@@ -298,8 +302,7 @@ def _of_errors():
     for section in errors_page.sections():
         page = f"guide/{section.page}.md"
         where = page, section.message, section.because, section.places
-        wordings = " ".join(section.raised + section.others)
-        yield Passage(*where), f"{wordings} {section.because}"
+        yield Passage(*where), f"{' '.join(section.wordings)} {section.because}"
 
 
 def _of_pairs():

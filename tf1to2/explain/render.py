@@ -7,7 +7,7 @@ import textwrap
 from tf1to2 import probes
 from tf1to2.catalog import facts
 from tf1to2.catalog.entry import KERAS_1_IN
-from tf1to2.explain import suggest, use
+from tf1to2.explain import spelled, suggest, use
 from tf1to2.explain.answer import find_pair, proof, summary
 from tf1to2.pages import library, sides, terminal
 
@@ -67,7 +67,7 @@ def nothing(answer):
     if " " in asked:
         hint = f"; the nearest topics: {near}" if near else ""
         return f"nothing in the guide has these words: {asked}{hint}"
-    if argument := re.fullmatch(r"(\w+)=(?!=)\S*", asked):
+    if argument := spelled.ARGUMENT.fullmatch(asked):
         return f"TensorFlow 1.15 has no argument {argument[1]}"
     hint = f"did you mean {near}?" if near else "try tf1to2 topics"
     return f"TensorFlow 1.15 has no {asked}; {hint}"

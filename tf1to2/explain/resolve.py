@@ -59,7 +59,7 @@ def _near(word):
 
 def argument(text):
     """`keep_dims=True`: what the guide has of it, and the names that took it."""
-    match = re.fullmatch(r"(\w+)=(?!=)\S*", text)
+    match = spelled.ARGUMENT.fullmatch(text)
     if not match:
         return None
     found = _having(match[1], match[1])
@@ -85,13 +85,16 @@ def of_keras(text):
 
 
 def name(text):
-    """`tf.log`, `slim.conv2d`, `log`, `hub.Module`: a name that there was."""
+    """`tf.log`, `slim.conv2d`, `log`, `hub.Module`: a name that there was.
+
+    Of a call, `tf.reduce_sum(x,keep_dims=True)`, only what it feels is told.
+    """
     word = _word(text)
     if word is None or word.removeprefix("v2_eager.").startswith("numerics."):
         return None
     symbol = spelled.symbol(word)
     if suggest.exists(symbol) or suggest.left_early(symbol):
-        return _of_names([symbol])
+        return _of_names([symbol], _called(text))
     return None
 
 
@@ -124,7 +127,7 @@ def meant(text):
     """`replica_device_setter`, `sess.run`: a name without its module or class."""
     word = _word(text)
     found = word and spelled.likely(word)
-    return _of_names(found) if found else None
+    return _of_names(found, _called(text)) if found else None
 
 
 def word(text):
@@ -168,9 +171,11 @@ def section(text):
 
 def missing(text):
     """A message that says which name is missing: `has no attribute 'Session'`."""
-    symbols = messages.is_message(text) and messages.names(text)
-    found = messages.is_message(text) and messages.of_keras(text)
-    return _of_error(text, [], symbols) if symbols or found else None
+    if not messages.is_message(text):
+        return None
+    symbols = messages.names(text)
+    found = symbols or messages.of_keras(text)
+    return _of_error(text, [], symbols) if found else None
 
 
 def like(text):
@@ -258,9 +263,14 @@ def _lacking(word):
 
 def _word(text):
     """A text without spaces, of a call its name; None where it is something else."""
-    if messages.is_message(text) or re.fullmatch(r"(\w+)=(?!=)\S*", text):
+    if messages.is_message(text) or spelled.ARGUMENT.fullmatch(text):
         return None
     return text.partition("(")[0] or text
+
+
+def _called(text):
+    """{name: its call} of a text that is a call."""
+    return messages.mentioned_and_called(text)[1] if "(" in text else {}
 
 
 def _of_names(symbols, calls=None, passages=()):
@@ -276,21 +286,21 @@ def _of_error(text, known, symbols):
         symbols = [entry.symbol]
         name = Name(entry.symbol, entry)
         answer = Answer(text, names=(name,), page=name.page)
+    answer = dataclasses.replace(answer, advice=tuple(known[:SEVERAL]))
+    if "\n" in text:  # no line in which somebody tells an error
+        return answer
+    question, missing_name = messages.without_what_is_missing(text)
+    told = " ".join(map(messages.words, known))
+    shown = {place for one in known for place in one.places}
     return dataclasses.replace(
         answer,
-        advice=tuple(known[:SEVERAL]),
-        passages=tuple(_besides(text, known)),
-        beside=tuple(_beside(text, known, symbols)),
+        passages=tuple(_besides(question, f"{missing_name} {told}", shown)),
+        beside=tuple(_beside(question, told, shown, symbols)) if known else (),
     )
 
 
-def _besides(text, known):
+def _besides(question, told, shown):
     """What the guide has of the other words of a line in which an error is told."""
-    if "\n" in text:
-        return []
-    question, missing_name = messages.without_what_is_missing(text)
-    told = " ".join([missing_name, *map(messages.words, known)])
-    shown = {place for one in known for place in one.places}
     errors = [f"guide/{page}.md" for page in errors_page.PAGES]
     found = [
         passage
@@ -300,14 +310,10 @@ def _besides(text, known):
     return found[:2]
 
 
-def _beside(text, known, symbols):
+def _beside(question, told, shown, symbols):
     """The other names of a line in which an error is told, each a `Name`."""
-    if "\n" in text or not known:
-        return []
-    question, _ = messages.without_what_is_missing(text)
-    told = " ".join(map(messages.words, known)).replace("tf.compat.v1.", "tf.")
-    shown = {place for one in known for place in one.places}
-    found = []
+    told = told.replace("tf.compat.v1.", "tf.")
+    found, shown = [], set(shown)
     for symbol in messages.mentioned(question):
         entry = entries.lookup(symbol)
         if symbol in symbols or entry.verdict == "same" or "." not in entry.pair:

@@ -23,6 +23,9 @@ ALIASES = {
 """What programs import modules as; those of contrib keep their names, or put `contrib_`
 before them: `import tensorflow.contrib.slim as slim`."""
 
+ARGUMENT = re.compile(r"(\w+)=(?!=)\S*")
+"""An argument as a call has it: `keep_dims=True`."""
+
 BACKEND = re.compile(r"^tf\.(contrib\.)?keras\.(api\.keras\.)?backend\.")
 """Functions that have the name of a method that is much more common: `eval`."""
 

@@ -59,8 +59,7 @@ def side_by_side(sides, name=None, width=WIDTH, colour=False):
     column = (width - 3) // 2
     rule = f"{'─' * column}─┼─{'─' * (width - column - 3)}"
     page = functools.cache(lambda module: _Page(module, column, colour))
-    labels = [str(label(module)) for module in (sides.left, sides.right)]
-    output = [_row(labels[:1], labels[1:], " ", column)]
+    output = [_labels(sides.left, sides.right, column)]
     shown = [sides.left, sides.right]
     for ours, theirs, here, there in _blocks(sides, name):
         output.append(rule)
@@ -74,15 +73,7 @@ def side_by_side(sides, name=None, width=WIDTH, colour=False):
         shown = [module or last for module, last in zip(modules, shown, strict=True)]
         left, right = (page(module) if module else None for module in modules)
         for row in _rows(left, right, here, there):
-            sign = _sign(left, right, row)
-            output.append(
-                _row(
-                    left.wrapped(row.left) if left else [],
-                    right.wrapped(row.right) if right else [],
-                    sign,
-                    column,
-                )
-            )
+            output.append(_lines(left, right, row, column))
     return "\n".join(output) + "\n"
 
 
@@ -98,12 +89,9 @@ def excerpt(sides, name, width=WIDTH, colour=False, count=20):
     """
     column = (width - 3) // 2
     ours, theirs = sides.pair(name)
-    left, right = (
-        _Page(ours.module, column, colour),
-        _Page(theirs.module, column, colour),
-    )
+    left, right = (_Page(one.module, column, colour) for one in (ours, theirs))
     dropped = docstring_lines(ours), docstring_lines(theirs)
-    lines = [_row([str(label(ours.module))], [str(label(theirs.module))], " ", column)]
+    lines = [_labels(ours.module, theirs.module, column)]
     for row in align(left.lines, right.lines, block(ours), block(theirs)):
         if row.left in dropped[0] or row.right in dropped[1]:
             continue
@@ -112,9 +100,7 @@ def excerpt(sides, name, width=WIDTH, colour=False, count=20):
             for page, number in ((left, row.left), (right, row.right))
         ):
             continue
-        sign = _sign(left, right, row)
-        parts = left.wrapped(row.left), right.wrapped(row.right)
-        lines += _row(*parts, sign, column).split("\n")
+        lines += _lines(left, right, row, column).split("\n")
     whole = side_by_side(sides, name, width).count("\n")
     shown = lines[:count] if whole <= count else lines[: count - 1]
     more = whole - len(shown)
@@ -171,6 +157,18 @@ def _rows(left, right, here, there):
     alone = here or there
     numbers = range(alone.start, alone.stop)
     return [Row(n if left else None, n if right else None, False) for n in numbers]
+
+
+def _labels(ours, theirs, column):
+    """What stands above two modules."""
+    return _row([str(label(ours))], [str(label(theirs))], " ", column)
+
+
+def _lines(left, right, row, column):
+    """A row of two pages as it is printed, of which one may be None."""
+    ours = left.wrapped(row.left) if left else []
+    theirs = right.wrapped(row.right) if right else []
+    return _row(ours, theirs, _sign(left, right, row), column)
 
 
 def _sign(left, right, row):

@@ -296,6 +296,11 @@ class AskedTest(unittest.TestCase):
         told = {p for passage in questions.passages(subject) for p in passage.places}
         self.assertTrue(told & set(questions.subjects()[subject]), told)
 
+    def test_a_subject_leads_to_its_chapter_before_what_may_be_wrong(self):
+        for subject in "early stopping", "NaN: stop training, find the op":
+            first = questions.passages(subject)[0]
+            self.assertNotEqual(first.page, questions.CAUSES)
+
     @parameterized.expand(
         [
             ("Jacobian", "gradients.jacobian"),

@@ -15,7 +15,7 @@ from parameterized import parameterized
 from parity_tests import conftest
 from tf1to2.explain import messages, questions
 from tf1to2.tests.test_asked import MORE, QUESTIONS, SYMPTOMS
-from tf1to2.tests.test_explain import ERRORS
+from tf1to2.tests.test_explain import ERRORS, TOLD
 from tf1to2.tests.test_pasted import PROGRAMS, printed
 from tf1to2.view.website import box, passages, rules
 
@@ -89,7 +89,8 @@ def explained(text):
 def examples():
     """The messages of the tests of `explain`, as Python prints them."""
     ends = [printed(program)[1].strip() for program in PROGRAMS.values()]
-    return [*(message for message, _ in ERRORS), OF_A_TYPE, UNDEFINED, *ends]
+    told = [message for _, message, _ in TOLD]
+    return [*(message for message, _ in ERRORS), OF_A_TYPE, UNDEFINED, *told, *ends]
 
 
 def for_python(pattern):

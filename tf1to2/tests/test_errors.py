@@ -18,19 +18,30 @@ from tf1to2.explain import errors_page
 from tf1to2.pages import topics
 from tf1to2.parity.releases import here
 from tf1to2.tests.raisers import (
+    calls,
     clusters,
+    datasets,
     environment,
+    files,
+    flow,
     functions,
     graphs,
+    hooks,
+    keras_files,
+    keras_layers,
+    keras_training,
     layers,
     models,
     names,
+    networks,
     numpy_2,
     protobufs,
     python_3,
     running,
     saved,
+    scopes,
     serving,
+    shapes,
     training,
     values,
 )
@@ -44,6 +55,8 @@ pytestmark = [pytest.mark.filterwarnings(warning) for warning in BORNE]
 MODULES = (
     *(names, graphs, functions, values, saved, layers, running, training),
     *(environment, python_3, numpy_2, protobufs, serving, clusters, models),
+    *(scopes, flow, shapes, networks, datasets, files, hooks, calls),
+    *(keras_layers, keras_training, keras_files),
 )
 
 

@@ -213,6 +213,17 @@ class ScreenTest(unittest.TestCase):
         self.assertEqual(name["from_keras_1"]["inner_init"], "recurrent_initializer")
         self.assertEqual(told["pair"], "keras_layers.make_gru")
 
+    def test_a_call_is_told_what_it_feels_alone(self):
+        told = whole("tf.reduce_sum(x,keep_dims=True)")
+        self.assertIn("write keepdims= in place of keep_dims=", told)
+        self.assertNotIn("reduction_indices", told)
+        self.assertIn("tf.reduce_sum: same", whole("tf.reduce_sum(x,1)"))
+        told = whole("Convolution2D(32,3,3)")
+        self.assertIn("write: Conv2D(filters, (rows, columns))", told)
+        told = whole("Conv2D(8,3,border_mode='same')")
+        self.assertIn("From Keras 1: border_mode= → padding=", told)
+        self.assertNotIn("subsample=", told)
+
     def test_the_guide_has_the_resolvers_in_their_order(self):
         guide = topics.document("guide/explain.md").read_text("utf-8")
         rows = re.findall(r"(?m)^\| `(\w+)` \| ", guide.partition("| `by` |")[2])

@@ -4,7 +4,8 @@ import unittest
 
 from parameterized import parameterized
 
-from tf1to2.explain import messages, render, resolve
+from tf1to2.explain import messages, resolve
+from tf1to2.tests.test_explain import head
 
 FRAMES = """Traceback (most recent call last):
   File "/home/me/train.py", line 9, in <module>
@@ -19,12 +20,6 @@ IN_USER_CODE = """TypeError: in user code:
 
     ValueError: the 3rd value is no colour
 """
-
-
-def first(text):
-    """The first line of the answer; "" where nothing is known."""
-    answer = resolve.resolve(text)
-    return "" if answer.by == "nothing" else render.render(answer).splitlines()[0]
 
 
 class StatementTest(unittest.TestCase):
@@ -96,7 +91,7 @@ class KeywordTest(unittest.TestCase):
     )
     def test_a_row_on_an_argument_leads_to_its_name(self, _, function, name, start):
         text = f"{function}() got an unexpected keyword argument '{name}'"
-        self.assertTrue(first(text).startswith(start), first(text))
+        self.assertTrue(head(text).startswith(start), head(text))
 
     def test_the_answer_is_about_this_argument(self):
         told = "Trainer.train_on_batch() got an unexpected keyword argument '{}'"

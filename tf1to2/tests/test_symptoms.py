@@ -10,15 +10,10 @@ import unittest
 import pytest
 from parameterized import parameterized
 
-from parity_tests import conftest
 from tf1to2.pages import topics
-from tf1to2.tests.test_errors import at_hand
+from tf1to2.tests.test_errors import BORNE, at_hand
 
-pytestmark = [
-    pytest.mark.filterwarnings(conftest.GAST),
-    pytest.mark.filterwarnings(conftest.KERAS_COPY),
-    pytest.mark.filterwarnings("ignore:`shuffle=True` was passed:UserWarning"),
-]
+pytestmark = [pytest.mark.filterwarnings(warning) for warning in BORNE]
 TEXT = topics.document("guide/symptoms.md").read_text("utf-8")
 SECTIONS = [
     (part.partition("\n")[0], re.split(r"(?m)^## ", part)[0])

@@ -4,6 +4,7 @@ A module's `ERRORS` is {a part of a wording: a function without arguments that r
 it}. What TensorFlow logs or warns of, and does not raise, is raised by `logged`.
 """
 
+import importlib
 import logging
 import traceback
 import warnings
@@ -17,14 +18,51 @@ class Logged(Exception):
     """What was logged, or warned of."""
 
 
-def logged(function):
-    """A function that calls `function` and raises what it logs or warns of."""
+def imported(name):
+    """A function that imports a module."""
+    return lambda: importlib.import_module(name)
+
+
+def run(code):
+    """A function that runs code, as a program does."""
+    return lambda: exec(code, {})
+
+
+def lacks(value, name):
+    """A function that asks a value for an attribute."""
+    return lambda: getattr(value, name)
+
+
+def by_old_flow(code):
+    """A function that calls `code` with the control flow of TensorFlow 1."""
+
+    def call():
+        v1.disable_control_flow_v2()
+        try:
+            return code()
+        finally:
+            v1.enable_control_flow_v2()
+
+    return call
+
+
+def placeholder(*shape):
+    return v1.placeholder(tf.float32, shape)
+
+
+def logged(function, logger=None):
+    """A function that calls `function` and raises what it logs or warns of.
+
+    Args:
+        function: without arguments.
+        logger: the one that it logs by; TensorFlow's where none is given.
+    """
+    logger = logger or tf.get_logger()
 
     def call():
         lines = []
         handler = logging.Handler()
         handler.emit = lambda record: lines.append(record.getMessage())
-        logger = tf.get_logger()
         level = logger.level
         logger.addHandler(handler)
         logger.setLevel("WARNING")

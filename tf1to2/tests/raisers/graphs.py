@@ -9,7 +9,7 @@ from tensorflow.python.framework import stack
 from tensorflow.python.framework.ops import gradient_registry
 
 from tf1to2.parity.v1 import legacy
-from tf1to2.tests.raisers import in_graph, v1
+from tf1to2.tests.raisers import by_old_flow, in_graph, v1
 
 # --- Inside TensorFlow 2.
 
@@ -51,16 +51,12 @@ def decode_what_describes():
     tf.data.Dataset.range(1).map(lambda _: tf.io.decode_raw(feature, tf.uint8))
 
 
-def tape_around_old_control_flow():
-    v1.disable_control_flow_v2()
-    try:
-        with tf.Graph().as_default(), tf.GradientTape() as tape:
-            x = tf.constant(2.0)
-            tape.watch(x)
-            y = v1.cond(v1.placeholder_with_default(True, []), lambda: x * x, lambda: x)
-            return tape.gradient(y, x)
-    finally:
-        v1.enable_control_flow_v2()
+def tape_around_a_branch():
+    with tf.Graph().as_default(), tf.GradientTape() as tape:
+        x = tf.constant(2.0)
+        tape.watch(x)
+        y = v1.cond(v1.placeholder_with_default(True, []), lambda: x * x, lambda: x)
+        return tape.gradient(y, x)
 
 
 def gradient_of_reference():
@@ -195,19 +191,6 @@ def freeze_nothing():
     v1.graph_util.convert_variables_to_constants(v1.Session(), nodes, ["net/output"])
 
 
-def by_old_loops(code):
-    """A function that builds by the control flow of TensorFlow 1."""
-
-    def build():
-        v1.disable_control_flow_v2()
-        try:
-            return code()
-        finally:
-            v1.enable_control_flow_v2()
-
-    return build
-
-
 def variable_in_loop():
     def body(i):
         return i + v1.Variable(tf.ones([], tf.int32))
@@ -316,8 +299,8 @@ def differentiate_by_hand():
 
 ERRORS = {
     "_as_tf_output": import_outside,
-    "inside a loop or conditional": in_graph(by_old_loops(variable_in_loop)),
-    "TensorArray has size zero": in_graph(by_old_loops(no_step_of_a_loop), run=True),
+    "inside a loop or conditional": in_graph(by_old_flow(variable_in_loop)),
+    "TensorArray has size zero": in_graph(by_old_flow(no_step_of_a_loop), run=True),
     "Input 'split_dim'": in_graph(
         lambda: v1.split(1, 2, v1.placeholder(tf.float32, [2, 2, 2]))
     ),
@@ -340,7 +323,7 @@ ERRORS = {
     "returned too few gradients": lambda: give_too_few(eagerly=True),
     "do not match num inputs": lambda: give_too_few(eagerly=False),
     "Expected … passed": decode_what_describes,
-    "graph control flow operations": tape_around_old_control_flow,
+    "graph control flow operations": by_old_flow(tape_around_a_branch),
     "Cannot execute operation": initialize_without_session,
     "tf.placeholder()": lambda: v1.placeholder(tf.float32),
     "Trying to access properties": session_of_a_test,

@@ -1,8 +1,8 @@
 """Layers of Keras 3, called as those of TensorFlow 1 were."""
 
-import importlib
-
 import tensorflow as tf
+
+from tf1to2.tests.raisers import imported
 
 layers = tf.keras.layers
 
@@ -172,7 +172,7 @@ ERRORS = {
     "from 'keras.backend'": import_from_keras,
     "attribute 'auc'": lambda: tf.metrics.auc,
     **{
-        f"No module named '{name}'": lambda name=name: importlib.import_module(name)
+        f"No module named '{name}'": imported(name)
         for name in (
             "keras.utils.conv_utils",
             "keras.wrappers.scikit_learn",

@@ -1,6 +1,5 @@
 """Models of Keras 3, built and fitted as those of TensorFlow 1 were."""
 
-import importlib
 import json
 import logging
 import zipfile
@@ -8,7 +7,7 @@ import zipfile
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.tests.raisers import Logged, logged, printed
+from tf1to2.tests.raisers import imported, lacks, logged, printed, run
 from tf1to2.tests.raisers.saved import in_folder, keras
 
 layers = tf.keras.layers
@@ -76,19 +75,8 @@ def generate():
 
 def told(function):
     """A function that raises what Keras logs, which it does by absl."""
-
-    def call(path):
-        lines, handler = [], logging.Handler()
-        handler.emit = lambda record: lines.append(record.getMessage())
-        logger = logging.getLogger("absl")
-        logger.addHandler(handler)
-        try:
-            function(path + ".h5")
-        finally:
-            logger.removeHandler(handler)
-        raise Logged("\n".join(lines))
-
-    return in_folder(call)
+    absl = logging.getLogger("absl")
+    return in_folder(lambda path: logged(lambda: function(path + ".h5"), absl)())
 
 
 def load_uncompiled(path):
@@ -127,10 +115,6 @@ def node():
     layer = layers.Dense(1)
     layer(INPUT)
     return layer._inbound_nodes[0]
-
-
-def module(name):
-    return lambda: importlib.import_module(name)
 
 
 KERAS_1 = {
@@ -172,10 +156,7 @@ ERRORS = {
     "attribute 'ndims'": lambda: INPUT.shape.ndims,
     "attribute 'dims'": lambda: INPUT.shape.dims,
     "attribute 'rank'": lambda: INPUT.shape.rank,
-    **{
-        f"attribute '{name}'": lambda name=name: getattr(INPUT.shape, name)
-        for name in OF_SHAPES
-    },
+    **{f"attribute '{name}'": lacks(INPUT.shape, name) for name in OF_SHAPES},
     "'KerasTensor' object has no attribute 'get_shape'": lambda: INPUT.get_shape(),
     "attribute 'set_shape'": lambda: INPUT.set_shape([None, 2]),
     "'Variable' object has no attribute 'get_shape'": lambda: (
@@ -191,7 +172,7 @@ ERRORS = {
     "requires inputs with matching": lambda: layers.Concatenate()(
         [INPUT, tf.keras.Input([2, 3])]
     ),
-    "cannot import name 'merge'": lambda: exec("from keras.layers import merge"),
+    "cannot import name 'merge'": run("from keras.layers import merge"),
     "would be zero or negative": lambda: layers.Conv2D(2, 5)(tf.keras.Input([3, 3, 1])),
     "must be fully-defined": lambda: layers.Dense(2)(tf.keras.Input([None])),
     "total size of the tensor": lambda: layers.Reshape([3])(INPUT),
@@ -201,8 +182,8 @@ ERRORS = {
         )
         for name, layer in KERAS_1.items()
     },
-    "arguments passed to Embedding": lambda: layers.Embedding(2, 3, dropout=0.1),
-    "arguments passed to BatchNormalization": lambda: layers.BatchNormalization(mode=2),
+    "passed to …: {…'dropout'": lambda: layers.Embedding(2, 3, dropout=0.1),
+    "passed to …: {…'mode'": lambda: layers.BatchNormalization(mode=2),
     "values for argument 'strides'": lambda: layers.Conv2D(6, 8, 8, strides=(4, 4)),
     "argument: 'units'": lambda: layers.Dense(output_dim=3),
     "argument: 'rate'": lambda: layers.Dropout(p=0.5),
@@ -249,11 +230,9 @@ ERRORS = {
     ),
     "keras.layers' has no attribute 'experimental'": lambda: layers.experimental,
     "keras' has no attribute 'experimental'": lambda: tf.keras.experimental,
-    **{f"No module named '{name}'": module(name) for name in MODULES},
+    **{f"No module named '{name}'": imported(name) for name in MODULES},
     **{
-        f"cannot import name '{name}'": lambda name=name: exec(
-            f"from keras import {name}"
-        )
+        f"cannot import name '{name}'": run(f"from keras import {name}")
         for name in ("initializations", "objectives")
     },
 }

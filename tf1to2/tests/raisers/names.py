@@ -8,13 +8,9 @@ import tensorflow as tf
 from tensorflow.python.ops import rnn_cell_impl
 
 from tf1to2.parity import stand_ins
-from tf1to2.tests.raisers import v1
+from tf1to2.tests.raisers import imported, run, v1
 
 dataset = tf.data.Dataset.range(3)
-
-
-def imported(name):
-    return lambda: importlib.import_module(name)
 
 
 def without_a_stand_in():
@@ -44,14 +40,14 @@ ERRORS = {
     "No module named 'tf_keras": imported("tf_keras.legacy_tf_layers"),
     "No module named 'tensorflow.examples'": imported("tensorflow.examples.tutorials"),
     "attribute '_linear'": lambda: rnn_cell_impl._linear,
-    "cannot import name 'core_rnn": lambda: exec(
+    "cannot import name 'core_rnn": run(
         "from tensorflow.python.ops import core_rnn_cell_impl"
     ),
-    "cannot import name '_linear'": lambda: exec(
+    "cannot import name '_linear'": run(
         "from tensorflow.python.ops.rnn_cell_impl import _linear"
     ),
     "No module named 'tensorflow.python.ops": imported("tensorflow.python.ops.seq2seq"),
-    "cannot import name": lambda: exec("from tensorflow import placeholder"),
+    "cannot import name": run("from tensorflow import placeholder"),
     "argument 'validate_shape'": lambda: tf.Variable(1.0).assign(
         2.0, validate_shape=False
     ),

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 
+from tf1to2.tests.raisers import imported, lacks, run
 from tf1to2.tests.raisers.saved import in_folder
 
 
@@ -82,10 +83,8 @@ ERRORS = {
     "NumPy 2.0 release": attribute("float_"),
     **{f"'numpy' has no attribute '{name}'": attribute(name) for name in NAMES},
     "'numpy' has no attribute '…": attribute("rank"),
-    "name '…' from 'numpy": lambda: exec("from numpy import float_"),
-    "No module named 'numpy.": lambda: importlib.import_module(
-        "numpy.testing.nosetester"
-    ),
+    "name '…' from 'numpy": run("from numpy import float_"),
+    "No module named 'numpy.": imported("numpy.testing.nosetester"),
     "is now private": lambda: np.lib.arraysetops,
     "compiled using NumPy 1.x": build_of_numpy_1,
     "only 0-dimensional": lambda: float(np.ones([2])),
@@ -96,10 +95,7 @@ ERRORS = {
     "Object arrays cannot": in_folder(load_dict),
     "pickled (object) data": in_folder(load_pickle),
     "Unpickling a python": in_folder(load_of_python_2),
-    **{
-        f"attribute '{name}'": lambda name=name: getattr(ONES, name)
-        for name in (*METHODS, "tostring")
-    },
+    **{f"attribute '{name}'": lacks(ONES, name) for name in (*METHODS, "tostring")},
     "mode of fromstring": lambda: np.fromstring(b"1234", np.uint8),
     "arrays to stack": lambda: np.vstack(row for row in [ONES, ONES]),
     "'newshape'": lambda: np.reshape(ONES, newshape=[1, 2]),

@@ -1,7 +1,5 @@
 """What protobuf raises of files and calls that are older than it."""
 
-import importlib
-
 import numpy as np
 import tensorflow as tf
 from google.protobuf import (
@@ -13,7 +11,7 @@ from google.protobuf import (
     text_format,
 )
 
-from tf1to2.tests.raisers import v1
+from tf1to2.tests.raisers import imported, run, v1
 
 
 def load_newer_file():
@@ -41,9 +39,7 @@ ERRORS = {
     "'MessageFactory'": lambda: message_factory.MessageFactory().GetPrototype,
     "'SymbolDatabase'": lambda: symbol_database.Default().GetPrototype,
     "'MakeClass'": lambda: reflection.MakeClass,
-    "'google.protobuf.service'": lambda: importlib.import_module(
-        "google.protobuf.service"
-    ),
+    "'google.protobuf.service'": imported("google.protobuf.service"),
     "incompatible Protobuf": load_newer_file,
     "MessageToDict()": lambda: json_format.MessageToDict(v1.GraphDef(), **OLD),
     "MessageToJson()": lambda: json_format.MessageToJson(v1.GraphDef(), **OLD),
@@ -51,9 +47,7 @@ ERRORS = {
     "EagerTensor found": lambda: tf.train.BytesList(value=[tf.constant("a")]),
     "must be iterable": lambda: tf.train.FloatList(value=np.float32(1)),
     "Protocol message": lambda: tf.train.Features(features={}),
-    "google.protobuf.pyext'": lambda: exec(
-        "from google.protobuf.pyext import _message"
-    ),
+    "google.protobuf.pyext'": run("from google.protobuf.pyext import _message"),
     "Message type": lambda: text_format.Parse("size: 1", v1.GraphDef()),
     "must be real number, not str": lambda: tf.train.FloatList(value=["2"]),
 }

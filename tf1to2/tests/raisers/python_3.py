@@ -2,7 +2,6 @@
 
 import collections
 import fractions
-import importlib
 import itertools
 import pickle
 import random
@@ -10,17 +9,13 @@ import time
 
 import h5py
 
+from tf1to2.tests.raisers import imported, run
 from tf1to2.tests.raisers.saved import in_folder
 
 
 def compiled(code):
     """A function that compiles code, as the import of a program does."""
     return lambda: compile(code, "program.py", "exec")
-
-
-def run(code):
-    """A function that runs code, as a program does."""
-    return lambda: exec(code, {})
 
 
 def write(mode, content):
@@ -62,10 +57,8 @@ ERRORS = {
     "'range' object does not": lambda: random.shuffle(range(3)),
     "attribute 'izip'": lambda: itertools.izip,
     "type(s) for +: 'range'": lambda: range(3) + [1],
-    **{
-        f"No module named '{name}'": lambda name=name: importlib.import_module(name)
-        for name in MODULES
-    },
+    **{f"No module named '{name}'": imported(name) for name in MODULES},
+    'not "bytes"': lambda: "a" + b"b",
     "a bytes-like object": write("wb", "text"),
     "must be str, not bytes": write("w", b"text"),
     "'ascii' codec": lambda: pickle.loads(b"\x80\x02U\x02\xc3\xa9q\x00."),

@@ -249,13 +249,15 @@ ERRORS = {
     "Only instances": lambda: tf.keras.Sequential([legacy_layer()]),
     "Unrecognized keyword": lambda: LSTM(3, batch_input_shape=[1, 2, 3]),
     "non-serializable argument values": lambda: keras(Arrayed(np.ones(1))).get_config(),
-    "structure of `inputs`": logged(lambda: of_one()(np.ones([1, 2]))),
+    "The structure of `inputs` doesn't match": logged(
+        lambda: of_one()(np.ones([1, 2]))
+    ),
     "`build()` was called": logged(lambda: Net().build((None, 2))),
     "_unique_id": lambda: SGD().apply_gradients([(tf.constant(1.0), tf.constant(1.0))]),
     "argument: 'step'": tf.keras.optimizers.schedules.ExponentialDecay(0.1, 1, 0.5),
     "'output_shape'": lambda: Dense(1).output_shape,
     "'input_shape'": lambda: Dense(1).input_shape,
-    "of type Flatten": logged(flatten_words),
+    "(of type …) was passed": logged(flatten_words),
     "Do not pass": logged(lambda: Dense(1, input_shape=[2])),
     "is incompatible with the layer": lambda: Dense(1)(tf.ones([3])),
     "Invalid input shape": lambda: keras()(tf.ones([3])),

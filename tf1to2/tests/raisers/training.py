@@ -1,6 +1,5 @@
 """`compile`, `fit` and callbacks of Keras 3, called as those of TensorFlow 1 were."""
 
-import importlib
 import subprocess
 import sys
 import tempfile
@@ -9,7 +8,7 @@ import traceback
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.tests.raisers import logged
+from tf1to2.tests.raisers import imported, logged
 from tf1to2.tests.raisers.saved import in_folder, keras
 
 X, Y = np.ones([4, 2], "f"), np.ones([4, 1], "f")
@@ -233,7 +232,7 @@ ERRORS = {
     "cannot import name 'np_utils'": import_np_utils,
     "cannot import name 'Recurrent'": import_recurrent,
     **{
-        f"No module named '{module}": lambda name=name: importlib.import_module(name)
+        f"No module named '{module}": imported(name)
         for module, name in (
             ("keras.engine", "keras.engine.topology"),
             ("keras.layers", "keras.layers.merge"),

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.tests.raisers import in_graph, v1
+from tf1to2.tests.raisers import in_graph, lacks, v1
 
 ONE = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 FEATURE = {"x": tf.io.FixedLenFeature([], tf.float32)}
@@ -140,9 +140,7 @@ ERRORS = {
     "not invertible": lambda: tf.linalg.inv(tf.ones([2, 2])),
     "numpy-related methods": lambda: ONE.reshape([3, 2]),
     **{
-        f"EagerTensor object has no attribute '{name}'": (
-            lambda name=name: getattr(ONE, name)
-        )
+        f"EagerTensor object has no attribute '{name}'": (lacks(ONE, name))
         for name in ("reshape", "astype", "T", "size", "tolist")
     },
     "Missing required": lambda: tf.expand_dims(ONE),

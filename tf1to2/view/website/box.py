@@ -26,10 +26,10 @@ FEW = 3  # pairs beside the best one
 EXPRESSIONS = (
     "TYPE NODE CONFIG QUOTED GIVEN COMPOUND TENSORFLOW KERAS TRAINER ENDING REPR "
     "MISSING NAME_ALONE FRAME CALLED CAMEL STATES SAYS PERSON "
-    "MARKS".split()
+    "MARKS PART_ENDS UNDERLINE QUOTE_MARKS".split()
 )
 CONSTANTS = (
-    "ENOUGH WORDS ONE_IN LETTERS SHARE EXAMPLES LEGACY_KERAS RAISED_ALONE".split()
+    "ENOUGH END WORDS ONE_IN LETTERS SHARE EXAMPLES LEGACY_KERAS RAISED_ALONE".split()
 )
 """What box.js uses of `explain/messages.py`, under the same names."""
 
@@ -114,10 +114,7 @@ class _Told:
 
     def of(self, symbol):
         """The number of what is said of a name."""
-        entry = entries.lookup(symbol)
-        if entry is None:
-            entry = entries.Entry(symbol, "module", "same", pair=links.pair(symbol))
-        return self.of_entry(symbol, entry)
+        return self.of_entry(symbol, answer.named(symbol).entry)
 
     def of_entry(self, symbol, entry):
         """The number of what an `Entry` says of a name."""
@@ -189,10 +186,10 @@ def _sections():
 
     return [
         [
-            [w for w in one.raised + one.others if not messages._generic(w)],
+            [w for w in one.wordings if not messages.generic(w)],
             *(one.message, one.because, one.places, one.code),
             f"{one.page}.html#{make_id(one.message)}",
-            [w for w in one.raised + one.others if messages._generic(w)],
+            [w for w in one.wordings if messages.generic(w)],
         ]
         for one in errors_page.sections()
     ]
@@ -210,7 +207,7 @@ def _raised():
         if error[side]
     }
     for kind in sorted(kinds):
-        for one in messages._raised(kind):
+        for one in messages.raised(kind):
             told = one.message, one.because, *one.places
             found.setdefault(told, []).append(kind)
     return [[m, b, places, kinds] for (m, b, *places), kinds in found.items()]

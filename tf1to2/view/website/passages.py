@@ -9,7 +9,9 @@ import json
 from tf1to2.explain import questions
 from tf1to2.view.website.rules import for_javascript
 
-CONSTANTS = "SATURATION LENGTH ENOUGH UNKNOWN TOGETHER ALONE RARE RELEASE ALSO".split()
+CONSTANTS = (
+    "SATURATION LENGTH ENOUGH UNKNOWN TOGETHER ALONE RARE RELEASE ALSO CAUSES".split()
+)
 
 
 def script():

@@ -174,7 +174,7 @@
   }
 
   const linesOf = (text) => text.trim().split("\n").map((line) => line.trim())
-    .filter((line) => line && !/^[~^ ]+$/.test(line))
+    .filter((line) => line && !re.UNDERLINE.test(line))
     .map((line) => line.replace(re.NAME_ALONE, rules.RAISED_ALONE));
 
   function ofError(text) {
@@ -255,14 +255,23 @@
   const count = (text) => (text.match(/[\p{L}\p{N}_]/gu) ?? []).length;
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&");
 
+  const quoted = (text) => [...text.matchAll(new RegExp(re.QUOTED, "g"))].map((m) => m[1]);
+
   // How many letters a line has of the very words of a message, or of a part of it.
-  const bare = (text) => text.replace(/[`'"‘’]/g, "");
+  const bare = (text) => text.replace(new RegExp(re.QUOTE_MARKS, "g"), "");
   function letters(asWritten, asPasted) {
     const wording = bare(asWritten), line = bare(asPasted);
-    const said = [line.replace(re.TYPE, ""), ...line.split(/[;:?] /)];
+    const parts = line.split(re.PART_ENDS), last = parts.pop();
+    // Where it has another name, what follows is of that.
+    const ended = quoted(asWritten).every((name) => quoted(asPasted).includes(name)) ? parts : [];
+    const said = [
+      ...[line.replace(re.TYPE, ""), last].map((part) => [part, ""]),
+      ...ended.map((part) => [part, rules.END]),
+    ];
     // Of the code that raises a part is in any traceback.
-    const found = said.filter((part) => part.length >= rules.ENOUGH
-      && !rules.SYSTEM.includes(part) && !part.startsWith("raise ") && wording.includes(part));
+    const found = said.filter(([part, end]) => part.length >= rules.ENOUGH
+      && !rules.SYSTEM.includes(part) && !part.startsWith("raise ")
+      && new RegExp(escaped(part) + end).test(wording)).map(([part]) => part);
     for (const whole of [wording, wording.split(". ")[0]]) {
       const part = whole.replace(/\.$/, "");
       const pattern = part.split("…").map(escaped).join(".*?");
@@ -309,22 +318,22 @@
 
   // How many letters of a line a message accounts for; 0 for too few.
   function likeness(message, line) {
-    const quotes = (text) => [
-      ...[...text.matchAll(new RegExp(re.QUOTED, "g"))].map((m) => m[1]),
-      ...(text.match(new RegExp(re.CALLED, "g")) ?? []),
-      ...(text.match(new RegExp(re.CAMEL, "g")) ?? []),
-    ];
+    const matches = (text, expression) => text.match(new RegExp(expression, "g")) ?? [];
+    // What is quoted in a text, called, or the name of a class.
+    const naming = (text) =>
+      [...quoted(text), ...matches(text, re.CALLED), ...matches(text, re.CAMEL)];
     const words = message.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
-    const there = words.filter((word) => new RegExp(`\\b${word}\\b`, "i").test(line));
+    const inLine = new Set(line.toLowerCase().match(/[\p{L}\p{N}_]+/gu));
+    const there = words.filter((word) => inLine.has(word.toLowerCase()));
     const letters = there.join("").length, missing = words.length - there.length;
     if (!line.toLowerCase().includes(message.toLowerCase())) {
-      const calls = line.match(new RegExp(re.CALLED, "g")) ?? [];
-      const others = quotes(message).some((quote) => !quotes(line).includes(quote))
-        || calls.some((called) => !quotes(message).includes(called));
+      const known = naming(message), given = naming(line);
+      const others = known.some((name) => !given.includes(name))
+        || matches(line, re.CALLED).some((called) => !known.includes(called));
       if (others || words.length < rules.WORDS || missing * rules.ONE_IN > words.length) return 0;
     }
     const said = line.replace(re.TYPE, "").split(re.GIVEN)[0];
-    const plain = said.replace(new RegExp(re.QUOTED, "g"), " ").match(/\b[A-Za-z_]{2,}\b/g) ?? [];
+    const plain = matches(said.replace(new RegExp(re.QUOTED, "g"), " "), "\\b[A-Za-z_]{2,}\\b");
     const [least, of] = rules.SHARE, whole = plain.join("").length;
     return letters >= rules.LETTERS && letters * of >= whole * least ? letters : 0;
   }

@@ -101,7 +101,9 @@
     const listed = new Set(Object.entries(guide.subjects)
       .filter(([subject]) => key(stems(subject, guide.words)) === key(plain))
       .flatMap(([, pairs]) => pairs));
-    const apart = (row) => led(guide.passages[row]).some((pair) => listed.has(pair)) ? 0 : 1;
+    // What is wrong is not what is asked by a subject.
+    const apart = (row) => guide.passages[row][0] !== guide.CAUSES
+      && led(guide.passages[row]).some((pair) => listed.has(pair)) ? 0 : 1;
     const ranked = [...score.keys()]
       .sort((a, b) => apart(a) - apart(b) || score.get(b) - score.get(a));
     const found = [], seen = new Set();
