@@ -62,6 +62,7 @@ class Answer:
         exact: whether the text is what is answered, and not only like it.
         advice: tuple of `messages.Advice`, of errors.
         names: tuple of `Name`.
+        ahead: how many of `names` say more than the passages, and so come first.
         beside: tuple of `Name`: other names in the text.
         passages: tuple of `questions.Passage`.
         numerics: a name of `numerics`, or "".
@@ -76,6 +77,7 @@ class Answer:
     exact: bool = True
     advice: tuple = ()
     names: tuple = ()
+    ahead: int = 0
     beside: tuple = ()
     passages: tuple = ()
     numerics: str = ""

@@ -4,6 +4,7 @@ Messages that name what is missing lead to the name. For the others there are th
 sections of the guide's errors and the errors that the parity tests raise.
 """
 
+import builtins
 import errno
 import functools
 import json
@@ -45,10 +46,16 @@ RAISED_ALONE = "raise AttributeError(name)"
 ENOUGH = 20  # characters of a message that tell which it is
 # Where a part of a line ends, and what a line of a traceback has below its code.
 PART_ENDS, UNDERLINE = re.compile(r"[;:?] "), re.compile(r"^[~^ ]+$")
+ROWS = re.compile(r"\n\s*(?=\[)")  # of an array, within a line of a message
+# What somebody adds who tells of an error: "… when predicting on Flask".
+OCCASION = re.compile(r"\s(?:when|while|after|during|on|in)\s(?:\w+ing\b|I\b|my\b).*$")
 # Behind a part that ends before its line does: there the wording ends, too.
 END = r"(?=[;:?.,…]| …|$)"
 # What the system says of any file: "No such file or directory" ends many messages.
 SYSTEM = {os.strerror(number) for number in errno.errorcode}
+# Types of Python, which say nothing without a message; of these two they do.
+WORDLESS = {n for n in dir(builtins) if n.endswith(("Error", "Exception", "Warning"))}
+WORDLESS -= {"MemoryError", "RecursionError"}
 MISSING = re.compile(r"has no attribute|No module named|cannot import name")
 # Objects as Python prints them: the names in them are not what an error is about.
 REPR = re.compile(r"<[^<>]*>|\b(?:Keras)?Tensor\([^()]*\)|\[[^\[\]]*\]")
@@ -244,7 +251,9 @@ def _lacks(text):
 @functools.cache
 def _parts(wording):
     """[(text, its pattern)] of a wording, and of its first sentence."""
-    parts = (part.removesuffix(".") for part in (wording, wording.partition(". ")[0]))
+    parts = [part.removesuffix(".") for part in (wording, wording.partition(". ")[0])]
+    if len(re.findall(r"\w", parts[1])) < LETTERS:  # "Unknown …" begins many
+        parts.pop()
     # Not of a longer name: tensorflow.contrib.slim has an answer of its own.
     return [(p, re.compile(errors_page.pattern(p) + r"(?!\.\w)")) for p in parts]
 
@@ -321,8 +330,10 @@ def last(text):
 
 
 def _lines(text):
-    lines = [line.strip() for line in text.strip().splitlines()]
+    lines = [line.strip() for line in ROWS.sub(" ", text.strip()).splitlines()]
     lines = [line for line in lines if line and not UNDERLINE.match(line)]
+    if len(lines) == 1 and len(told := OCCASION.sub("", lines[0])) >= ENOUGH:
+        lines = list(dict.fromkeys([told, *lines]))  # the last one counts first
     return [NAME_ALONE.sub(RAISED_ALONE, line) for line in lines]
 
 

@@ -27,9 +27,10 @@ CAUSES = "guide/symptoms.md"
 SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25
 ENOUGH = 0.25  # of the question's weight, that a passage must have
 UNKNOWN = 0.3  # of its rarity, that a word weighs which the guide has not
+ELSE = 0.4  # in place of ENOUGH, where such a word is the name of something
 TOGETHER = 0.8  # of the score of all that leads to its pair, that a passage is given
 ALONE = 0.4  # of its own score, that it is given where it leads to no pair
-RARE = 3.0  # the rarity of a word that tells which cause of a symptom is meant
+RARE = 2.5  # the rarity of a word that tells which cause of a symptom is meant
 RELEASE = 0.2  # of its rarity, that a release weighs: most just say what is installed
 # Read otherwise.
 LISTS = {*errors_page.PAGES, "subjects", "explain"}
@@ -58,15 +59,17 @@ ALSO = {"slow": "fast", "slowly": "fast", "speed": "fast", "performanc": "fast"}
 ALSO |= {"freez": "frozen", "deconv": "deconvolut", "ckpt": "checkpoint"}
 ALSO |= {"oper": "ops"}
 """Stems of a question that the guide has under another word, too."""
+NAMES = re.compile(r"(?<=[\w.,;:?!)] )\w*[A-Z0-9_]\w*")
+"""Words that name something, within a sentence: "RTX", "M1", "CallbackList"."""
 COMMON = set(
     """a about achieve after all an and any anyone anything are as at be before by
     can code convert deprecated did do does doing don equivalent error for from get
     gets give gives has have help how i in inside instead into is issue it its like
     make me my new no not now of old on one or please port problem purpose question
-    removed replace replaced replacement same should so some still tensorflow tf tf1
-    tf2 than that the then there this to up use used using v1 v2 want was what when
-    where which while why will with within without work working works write wrong
-    you your""".split()
+    removed replace replaced replacement same should so some still tensorflow
+    tensorflow1 tensorflow2 tf tf1 tf2 than that the then there this to up use used
+    using v1 v2 want was what when where which while why will with within without
+    work working works write wrong you your""".split()
 )
 
 
@@ -103,9 +106,12 @@ def passages(question, count=3, besides=""):
     scores, weight = index.scores(asked), 0.0
     shares, hits = collections.Counter(), collections.Counter()
     heard = sum(stem in index.having for stem in asked if not _is_release(stem))
+    proper = _stems(" ".join(NAMES.findall(question)))
+    foreign = {stem for stem in proper if stem not in index.having}
+    enough = ELSE if foreign else ENOUGH
     for stem in asked:
         rows, rarity = index.having.get(stem, {}), index.rarity(stem)
-        weight += rarity if rows else UNKNOWN * rarity
+        weight += rarity if rows or stem in foreign else UNKNOWN * rarity
         shares.update(dict.fromkeys(rows, rarity))
         if not _is_release(stem):
             hits.update(rows.keys())
@@ -130,7 +136,7 @@ def passages(question, count=3, besides=""):
         passage, seen = known[row], [p for one in found for p in one.places]
         if (
             hits[row] < min(2, heard)
-            or shares[row] < ENOUGH * weight
+            or shares[row] < enough * weight
             or row not in other
             or passage.heading in [one.heading for one in first]
         ):

@@ -1,5 +1,6 @@
 """An `Answer` as a screen: what to write, why, the pair and its verdict, its code."""
 
+import dataclasses
 import re
 import shlex
 import textwrap
@@ -7,7 +8,7 @@ import textwrap
 from tf1to2 import probes
 from tf1to2.catalog import facts
 from tf1to2.catalog.entry import KERAS_1_IN
-from tf1to2.explain import spelled, suggest, use
+from tf1to2.explain import messages, spelled, suggest, use
 from tf1to2.explain.answer import find_pair, proof, summary
 from tf1to2.pages import library, sides, terminal
 
@@ -42,6 +43,8 @@ def render(answer, width=terminal.WIDTH, colour=False, full=False):
     if answer.advice:
         lines += _short(answer.names, told, shown=shown)
     elif answer.by == "words":  # a question: the guide says more than a name
+        lines += _short(answer.names[: answer.ahead], told)
+        answer = dataclasses.replace(answer, names=answer.names[answer.ahead :])
         lines += _passages(answer.passages, told)
     lines += [] if answer.advice else _names(answer, told)
     lines += [] if answer.by == "words" else _passages(answer.passages, told)
@@ -64,6 +67,8 @@ def nothing(answer):
     """What is said where nothing is known, in a line."""
     asked = textwrap.shorten(answer.asked.splitlines()[-1], 200, placeholder=" …")
     near = ", ".join(answer.near)
+    if asked in messages.WORDLESS:
+        return f"{asked} alone says too little: give its message, or the traceback"
     if " " in asked:
         hint = f"; the nearest topics: {near}" if near else ""
         return f"nothing in the guide has these words: {asked}{hint}"
@@ -298,7 +303,7 @@ def _passages(passages, told):
             lines += [*told.wrapped(where, ""), *_causes(passage.text, told)]
         else:
             whole = f"{where} {passage.text}"
-            lines += told.wrapped(whole, "", 3 if number else 6)
+            lines += told.wrapped(whole, "", 3 if number else 9)
         lines += [f"  tf1to2 diff {place}" for place in passage.places[:2]] + [""]
     return lines
 

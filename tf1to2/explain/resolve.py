@@ -15,6 +15,8 @@ from tf1to2.pages import library, topics
 
 SEVERAL = 8
 """Names, or sections, that are told at most."""
+NUMBERS = "Numbers differ from TensorFlow 1's", "Accuracy is lower than before"
+"""Symptoms that a name may explain which computes otherwise."""
 OF_KERAS = re.compile(r"(?<![\w.])(?:(?:tf|tensorflow)\.)?keras(?:\.\w+)+")
 
 
@@ -115,7 +117,7 @@ def member(text):
 def exception(text):
     """`UnparsedFlagAccessError`, `metrics_tensors`: sections on it."""
     word = _word(text)
-    if word is None:
+    if word is None or word in messages.WORDLESS:
         return None
     known = messages.by_type(word) or messages.by_word(word)
     if "." in word.strip("."):
@@ -133,7 +135,7 @@ def meant(text):
 def word(text):
     """`AdamWeightDecayOptimizer`, `dropout`: a word that the guide has."""
     known = _word(text)
-    if known is None or known in topics.topics():
+    if known is None or known in topics.topics() or known in messages.WORDLESS:
         return None
     last = known.rpartition(".")[2]
     if last != known and not re.search(r"[a-z][A-Z]|[a-z]_|[a-z]\d", last):
@@ -222,14 +224,17 @@ def words(text):
     found = [] if error else questions.passages(text)
     if not (found or symbols):
         return None
-    if found and all(map(messages.is_module, symbols)):
-        symbols = []  # the guide says more than where a module went
     if not found:
         answer = _of_names(symbols, calls)
         return dataclasses.replace(answer, exact=not error)
-    names = tuple(named(symbol, calls.get(symbol)) for symbol in symbols[:SEVERAL])
-    page = _page_of(found, text) if symbols else ""
-    return Answer(text, exact=not error, passages=tuple(found), names=names, page=page)
+    names = [named(symbol, calls.get(symbol)) for symbol in symbols]
+    first = [name for name in names if _leads(name, found[0], text)]
+    if not first and all(map(messages.is_module, symbols)):
+        names = []  # the guide says more than where a module went
+    names = tuple([*first, *(name for name in names if name not in first)][:SEVERAL])
+    page = _page_of(found, text) if names else ""
+    found, ahead = tuple(found), min(len(first), SEVERAL)
+    return Answer(text, passages=found, names=names, ahead=ahead, page=page)
 
 
 RESOLVERS = (
@@ -251,6 +256,24 @@ RESOLVERS = (
     words,
 )
 """The order is the specification: the first one that finds something answers."""
+
+
+def _leads(name, passage, text):
+    """Whether what became of a name says more than the best passage.
+
+    So it does where the question writes the name in full, and the passage is not about
+    it. Of numbers that differ, it is the names which are there and compute otherwise.
+    """
+    dotted, last = name.symbol.removeprefix("tf."), name.symbol.rpartition(".")[2]
+    module = (
+        "" if dotted.startswith(("contrib.", "keras.")) else r"(tf|tensorflow|v1)\."
+    )
+    if not re.search(rf"\b{module}{re.escape(dotted)}\b", text):
+        return False
+    if passage.page == questions.CAUSES:
+        return passage.heading in NUMBERS and name.entry.verdict == "changed"
+    row = "→" in passage.text and re.search(rf"\b{last}\b", passage.text)
+    return not row and name.entry.verdict in ("rewrite", "renamed", "removed")
 
 
 def _lacking(word):

@@ -559,7 +559,25 @@ TOLD = [
     (
         "an_op_of_a_keras_tensor",
         "'KerasTensor' object has no attribute 'op'",
-        "'…' object has no attribute '_keras_shape'",
+        "'KerasTensor' object has no attribute 'op'",
+    ),
+    (
+        "of_a_class_that_takes_no_names",
+        "<class 'Sequential'> could not be deserialized properly.\n\nException "
+        "encountered: Gate.__init__() got an unexpected keyword argument 'trainable'",
+        "__init__() got an unexpected keyword argument 'name'",
+    ),
+    (
+        "of_a_value_of_several_lines",
+        "ValueError: Unknown variable: <Variable path=dense/kernel, value=[[-1.08733]\n"
+        " [-0.0296483]]>. This optimizer can only be called for the variables it was "
+        "originally built with.",
+        "Unknown variable: …",
+    ),
+    (
+        "when_it_was_raised",
+        "ValueError: Shape must be rank 2 but is rank 1 when training on a GPU",
+        "Shape must be",
     ),
     (
         "of_a_node",

@@ -1,5 +1,7 @@
 """Files of Keras 3: saved, loaded and described as those of Keras 2 were."""
 
+import pickle
+
 import h5py
 import numpy as np
 import tensorflow as tf
@@ -98,6 +100,7 @@ class OfNobody(layers.Layer):
 
 
 ERRORS = {
+    "cannot pickle": lambda: pickle.dumps(tf.Graph()),
     "Could not locate function": deserialize(
         class_name="function", module="builtins", config="nobody"
     ),

@@ -3,7 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.tests.raisers import logged
+from tf1to2.tests.raisers import logged, run
 from tf1to2.tests.raisers.saved import keras
 
 layers = tf.keras.layers
@@ -211,6 +211,13 @@ ERRORS = {
     "out-of-bounds index": lambda: tf.keras.Input([4])[:, 7],
     "slice has to many": lambda: tf.keras.Input([4])[:, 0, 0],
     "is out of bounds for an": lambda: ops.sum(tf.keras.Input([4]), axis=4),
+    **{
+        f"Unrecognized keyword arguments passed to …: {{…'{word}': …}}": run(
+            f"import keras; x = keras.Input([2]); keras.Model({word}=x)"
+        )
+        for word in ("input", "output")
+    },
+    "unhashable type": lambda: set(sequential(layers.Dense(3)).weights),
     # Further wordings of sections that were there.
     "In a nested call()": lambda: layer(lambda self, x, pair: x)(ROW, pair=[ROW, 1.0]),
     "A `Concatenate` layer should": lambda: layers.Concatenate()(tf.keras.Input([4])),

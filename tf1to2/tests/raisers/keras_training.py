@@ -24,6 +24,10 @@ def fit_two(loss=("mse", "mse"), given=None, **options):
     return fitted
 
 
+def unpack_the_loss():
+    loss, metric = compiled().evaluate(X, Y, verbose=0)
+
+
 def recurrent(*lengths, rank=2):
     """Fits batches of these lengths, whose last labels have another rank."""
 
@@ -105,6 +109,7 @@ def my_init(shape):
 
 initializers, regularizers = tf.keras.initializers, tf.keras.regularizers
 ERRORS = {
+    "cannot unpack": unpack_the_loss,
     "Expected `metrics` argument": lambda: compiled(metrics="mae"),
     "Expected `weighted_metrics`": lambda: compiled(weighted_metrics="mae"),
     "Invalid `metrics`. `metrics`": fit_two(metrics=["mae"]),

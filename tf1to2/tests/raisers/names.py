@@ -24,6 +24,15 @@ def without_a_stand_in():
         importlib.import_module("horovod")
 
 
+def without_tf_keras():
+    others = {n: m for n, m in sys.modules.items() if not n.startswith("tf_keras")}
+    with (
+        mock.patch.object(sys, "path", []),
+        mock.patch.dict(sys.modules, others, clear=True),
+    ):
+        importlib.import_module("tf_keras")
+
+
 ERRORS = {
     "'tensorflow' has no attribute '…": lambda: tf.set_random_seed(1),
     "module 'tensorflow._api.v2.": lambda: tf.train.Saver,
@@ -37,6 +46,7 @@ ERRORS = {
     "No module named 'nets'": imported("nets.inception_v3"),
     "No module named 'object_detection'": imported("object_detection.utils"),
     "No module named 'horovod'": without_a_stand_in,
+    "No module named 'tf_keras'": without_tf_keras,
     "No module named 'tf_keras": imported("tf_keras.legacy_tf_layers"),
     "No module named 'tensorflow.examples'": imported("tensorflow.examples.tutorials"),
     "attribute '_linear'": lambda: rnn_cell_impl._linear,

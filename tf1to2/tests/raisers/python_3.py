@@ -62,6 +62,8 @@ ERRORS = {
     "a bytes-like object": write("wb", "text"),
     "must be str, not bytes": write("w", b"text"),
     "'ascii' codec": lambda: pickle.loads(b"\x80\x02U\x02\xc3\xa9q\x00."),
+    "invalid start byte": lambda: b"\xff\xd8".decode(),
+    "invalid continuation byte": lambda: b"\xe9t\xe9".decode(),
     "attribute 'Iterable'": lambda: collections.Iterable,
     "'collections' has no attribute '…": lambda: collections.Mapping,
     "name '…' from 'collections'": run("from collections import Mapping"),

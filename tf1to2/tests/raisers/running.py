@@ -88,6 +88,23 @@ def reduce_inside():
     strategy.run(lambda: strategy.reduce("SUM", tf.constant(1.0), axis=None))
 
 
+def made_in_scope():
+    with (strategy := mirrored()).scope():
+        return Adam(), strategy
+
+
+def build_outside():
+    optimizer, _ = made_in_scope()
+    optimizer.build([tf.Variable(1.0)])
+
+
+def build_inside():
+    optimizer, strategy = made_in_scope()
+    outside = tf.Variable(1.0)
+    with strategy.scope():
+        optimizer.build([outside])
+
+
 def apply_outside():
     with mirrored().scope():
         optimizer = v1.train.GradientDescentOptimizer(0.1)
@@ -228,6 +245,8 @@ ERRORS = {
             [(tf.constant(1.0), tf.Variable(1.0)), (None, tf.Variable(1.0))]
         )
     ),
+    "Need to be inside": build_outside,
+    "`colocate_vars_with`": build_inside,
     "attribute 'minimize'": lambda: Adam().minimize,
     "attribute 'lr'": lambda: Adam().lr,
     "attribute 'ref'": lambda: keras().weights[0].ref(),

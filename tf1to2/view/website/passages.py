@@ -9,9 +9,9 @@ import json
 from tf1to2.explain import questions
 from tf1to2.view.website.rules import for_javascript
 
-CONSTANTS = (
-    "SATURATION LENGTH ENOUGH UNKNOWN TOGETHER ALONE RARE RELEASE ALSO CAUSES".split()
-)
+CONSTANTS = """
+    SATURATION LENGTH ENOUGH UNKNOWN ELSE TOGETHER ALONE RARE RELEASE ALSO CAUSES
+""".split()
 
 
 def script():
@@ -33,6 +33,7 @@ def script():
         "words": {
             "common": sorted(questions.COMMON),
             "endings": for_javascript(questions.ENDINGS),
+            "names": for_javascript(questions.NAMES),
             "parts": questions.PARTS.pattern,
             "word": questions.WORD.pattern,
         },

@@ -173,9 +173,16 @@
     return module ? finders.imported(name, module) : null;
   }
 
-  const linesOf = (text) => text.trim().split("\n").map((line) => line.trim())
-    .filter((line) => line && !re.UNDERLINE.test(line))
-    .map((line) => line.replace(re.NAME_ALONE, rules.RAISED_ALONE));
+  function linesOf(text) {
+    const whole = text.trim().replace(new RegExp(re.ROWS, "g"), " ");
+    let lines = whole.split("\n").map((line) => line.trim())
+      .filter((line) => line && !re.UNDERLINE.test(line));
+    const without = lines[0]?.replace(re.OCCASION, "");
+    if (lines.length === 1 && without !== lines[0] && without.length >= rules.ENOUGH) {
+      lines = [without, ...lines];  // the last one counts first
+    }
+    return lines.map((line) => line.replace(re.NAME_ALONE, rules.RAISED_ALONE));
+  }
 
   function ofError(text) {
     const lines = linesOf(text).reverse();
@@ -274,6 +281,7 @@
       && new RegExp(escaped(part) + end).test(wording)).map(([part]) => part);
     for (const whole of [wording, wording.split(". ")[0]]) {
       const part = whole.replace(/\.$/, "");
+      if (whole !== wording && count(part) < rules.LETTERS) continue;
       const pattern = part.split("…").map(escaped).join(".*?");
       // Not of a longer name: tensorflow.contrib.slim has an answer of its own.
       if (new RegExp(pattern + "(?!\\.\\w)", "s").test(line)) found.push(part);

@@ -82,10 +82,14 @@
     const numbers = new Map(guide.pairs.map((pair, i) => [pair, i]));
     let weight = 0, heard = 0;
     const shares = new Map(), hits = new Map();
+    const names = question.match(new RegExp(guide.words.names, "g")) ?? [];
+    const foreign = new Set(stems(names.join(" "), guide.words)
+      .filter((stem) => !has(guide.index, stem).length));
+    const enough = foreign.size ? guide.ELSE : guide.ENOUGH;
     for (const stem of asked) {
       const rows = has(guide.index, stem), rare = rarity(guide.index, stem, guide);
       const counts = isRelease(stem) ? 0 : 1;
-      weight += rows.length ? rare : guide.UNKNOWN * rare;
+      weight += rows.length || foreign.has(stem) ? rare : guide.UNKNOWN * rare;
       heard += rows.length ? counts : 0;
       for (let i = 0; i < rows.length; i += 2) {
         shares.set(rows[i], (shares.get(rows[i]) ?? 0) + rare);
@@ -111,7 +115,7 @@
     for (const row of ranked) {
       const passage = guide.passages[row];
       const few = hits.get(row) < Math.min(2, heard);
-      if (few || shares.get(row) < guide.ENOUGH * weight) continue;
+      if (few || shares.get(row) < enough * weight) continue;
       if (first.some((one) => one[1] === passage[1])) continue;
       const [page, heading, text, pairs] = passage;
       const others = pairs.filter((pair) => !first.some((one) => one[3].includes(pair)));
