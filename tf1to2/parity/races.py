@@ -38,6 +38,13 @@ ASKING = ("IsVariableInitialized", "VarIsInitializedOp")
 """What only asks whether there is a value, as `initialized_value` does."""
 
 
+LATE = (
+    ". A variable of TensorFlow 1 and its identity are one memory, which is read when "
+    "the run ends, whatever waits for them: fetch a copy, such as x + 0"
+)
+"""Said where an order that is there, such as a control dependency, does not count."""
+
+
 @contextlib.contextmanager
 def watched(drawn=None):
     """A list that grows by a sentence for each variable that is raced for.
@@ -48,25 +55,47 @@ def watched(drawn=None):
     from tensorflow.python.client import session
 
     found, seen = [], set()
-    run = session.BaseSession.run
 
-    def watching(self, fetches, feed_dict=None, *args, **kwargs):
-        handler = session._FetchHandler(self.graph, fetches, {})
-        feeds = {getattr(k, "name", k) for k in feed_dict or {}}
-        fetched = handler.fetches() + handler.targets()
-        key = self.graph.version, id(self.graph), tuple(x.name for x in fetched)
+    def look(graph, fetched, feeds):
+        key = graph.version, id(graph), tuple(x.name for x in fetched)
         if key not in seen:
             seen.add(key)
             if drawn is not None:
-                drawn.update(seeds(self.graph))
-            found.extend(t for t in unordered(fetched, feeds) if t not in found)
-        return run(self, fetches, feed_dict, *args, **kwargs)
+                drawn.update(seeds(graph))
+            known = {getattr(feed, "name", feed) for feed in feeds or ()}
+            found.extend(t for t in unordered(fetched, known) if t not in found)
 
-    session.BaseSession.run = watching
+    def fetched_by(graph, fetches):
+        handler = session._FetchHandler(graph, fetches, {})
+        return handler.fetches() + handler.targets()
+
+    def running(self, fetches, feed_dict=None, *args, **kwargs):
+        look(self.graph, fetched_by(self.graph, fetches), feed_dict)
+        return methods["run"](self, fetches, feed_dict, *args, **kwargs)
+
+    def making(self, fetches, feed_list=None, *args, **kwargs):
+        look(self.graph, fetched_by(self.graph, fetches), feed_list)
+        return methods["make_callable"](self, fetches, feed_list, *args, **kwargs)
+
+    def making_from_options(self, options):  # as K.function does
+        names = [*options.fetch, *options.target]
+        fetched = [self.graph.as_graph_element(name) for name in names]
+        look(self.graph, fetched, options.feed)
+        return methods["_make_callable_from_options"](self, options)
+
+    watching = {
+        "run": running,
+        "make_callable": making,
+        "_make_callable_from_options": making_from_options,
+    }
+    methods = {name: getattr(session.BaseSession, name) for name in watching}
+    for name, method in watching.items():
+        setattr(session.BaseSession, name, method)
     try:
         yield found
     finally:
-        session.BaseSession.run = run
+        for name, method in methods.items():
+            setattr(session.BaseSession, name, method)
 
 
 def seeds(graph):
@@ -125,11 +154,12 @@ def unordered(fetched, feeds=()):
                 is_fetch = end.type in ALIASES + VARIABLES
                 if writer in reach([end]) or (end in before_it and not is_fetch):
                     continue
-                yield "%s: %s %s it, %s writes it, in no order" % (
+                yield "%s: %s %s it, %s writes it, in no order%s" % (
                     variable.name,
                     end.name,
                     "writes" if end in writers else "reads",
                     writer.name,
+                    LATE if end in before_it else "",
                 )
                 break
             else:
