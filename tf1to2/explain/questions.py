@@ -27,6 +27,8 @@ CAUSES = "guide/symptoms.md"
 SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25
 ENOUGH = 0.25  # of the question's weight, that a passage must have
 UNKNOWN = 0.3  # of its rarity, that a word weighs which the guide has not
+ALL_BUT = 0.6  # of the weight, which one word alone must have
+MOST = 0.5  # of the rarity of all its words: a passage that has less lacks some
 ELSE = 0.4  # in place of ENOUGH, where such a word is the name of something
 TOGETHER = 0.8  # of the score of all that leads to its pair, that a passage is given
 ALONE = 0.4  # of its own score, that it is given where it leads to no pair
@@ -53,7 +55,7 @@ CAUSE = re.compile(r"(.*?) See: .*? Write: (.*\.) [\w.]+(?:, [\w.]+)*")
 ENDINGS = re.compile(
     r"(?<=\w{3})(?:at(?:ions?|ing|ed?|es|ors?)|ions?|ings?|ers?|ors?|ed|es|s|e)$"
 )
-WORD = re.compile(r"[A-Za-z]\w*|(?<![\d.])[12]\.\d{1,2}(?![\d.])")  # or a release
+WORD = re.compile(r"[A-Za-z]\w*|(?<![\d.])[123]\.\d{1,2}(?![\d.])")  # or a release
 PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")  # of a compound name
 ALSO = {"slow": "fast", "slowly": "fast", "speed": "fast", "performanc": "fast"}
 ALSO |= {"freez": "frozen", "deconv": "deconvolut", "ckpt": "checkpoint"}
@@ -62,15 +64,20 @@ ALSO |= {"oper": "ops"}
 NAMES = re.compile(r"(?<=[\w.,;:?!)] )\w*[A-Z0-9_]\w*")
 """Words that name something, within a sentence: "RTX", "M1", "CallbackList"."""
 COMMON = set(
-    """a about achieve after all an and any anyone anything are as at be before by
-    can code convert deprecated did do does doing don equivalent error for from get
-    gets give gives has have help how i in inside instead into is issue it its like
-    make me my new no not now of old on one or please port problem purpose question
-    removed replace replaced replacement same should so some still tensorflow
-    tensorflow1 tensorflow2 tf tf1 tf2 than that the then there this to up use used
-    using v1 v2 want was what when where which while why will with within without
-    work working works write wrong you your""".split()
+    """a about achieve after all allow also an and any anymore anyone anything are as
+    at available be before best by can code convert currently deprecated did do does
+    doing don easy equivalent error example for from get gets give gives has have
+    help how i in inside instead into is issue it its just know like make maybe me
+    migrate migration must my need needed new no not now of old on one only or
+    please port problem purpose question really removed replace replaced replacement
+    same should simple since so some someone still tensorflow tensorflow1
+    tensorflow2 tf tf1 tf2 than that the then there this to tried try tutorial up
+    upgrade upgrading use used using v1 v2 want was way what when where which while
+    why will with within without work working works write wrong you your""".split()
 )
+
+
+COMMON |= {ENDINGS.sub("", word) for word in COMMON}
 
 
 class Passage(NamedTuple):
@@ -81,12 +88,14 @@ class Passage(NamedTuple):
         heading: the heading that it stands under.
         text: what it says, in one line, without marks.
         places: the pairs that it leads to, as `topic.name`.
+        lacks: the words of the question that it has not, where these are most.
     """
 
     page: str
     heading: str
     text: str
     places: list
+    lacks: tuple = ()
 
 
 def passages(question, count=3, besides=""):
@@ -103,7 +112,7 @@ def passages(question, count=3, besides=""):
         return []  # before all of the guide is read
     known, index, of_pairs = _index()
     of_pair = of_pairs.scores(asked)
-    scores, weight = index.scores(asked), 0.0
+    scores, weight, whole = index.scores(asked), 0.0, 0.0
     shares, hits = collections.Counter(), collections.Counter()
     heard = sum(stem in index.having for stem in asked if not _is_release(stem))
     proper = _stems(" ".join(NAMES.findall(question)))
@@ -111,6 +120,7 @@ def passages(question, count=3, besides=""):
     enough = ELSE if foreign else ENOUGH
     for stem in asked:
         rows, rarity = index.having.get(stem, {}), index.rarity(stem)
+        whole += rarity
         weight += rarity if rows or stem in foreign else UNKNOWN * rarity
         shares.update(dict.fromkeys(rows, rarity))
         if not _is_release(stem):
@@ -135,7 +145,7 @@ def passages(question, count=3, besides=""):
     for row, _ in sorted(scores.most_common(), key=apart):
         passage, seen = known[row], [p for one in found for p in one.places]
         if (
-            hits[row] < min(2, heard)
+            (hits[row] < min(2, heard) and shares[row] < ALL_BUT * weight)
             or shares[row] < enough * weight
             or row not in other
             or passage.heading in [one.heading for one in first]
@@ -143,10 +153,21 @@ def passages(question, count=3, besides=""):
             continue
         others = [p for p in passage.places if not any(p in x.places for x in first)]
         if not passage.places or (others and others[0] not in seen):
-            found.append(passage._replace(places=others))
+            lacks = _lacking(question, row) if shares[row] < MOST * whole else ()
+            found.append(passage._replace(places=others, lacks=lacks))
         if len(found) == count:
             break
     return first + found
+
+
+def _lacking(question, row):
+    """The words of a question that a passage does not have, by its number."""
+    having = _index()[1].having
+    return tuple(
+        word
+        for word in dict.fromkeys(WORD.findall(question))
+        if (stems := _asked(word)) and not any(row in having.get(s, ()) for s in stems)
+    )
 
 
 def _symptom(question):
@@ -395,6 +416,7 @@ def _stems(text):
     for word in WORD.findall(text):
         parts = () if _is_release(word) else PARTS.findall(word)
         for one in [word, *(parts if len(parts) > 1 else ())]:
-            if one.lower() not in COMMON and len(one) > 1:
-                found.append(ENDINGS.sub("", one.lower()))
+            stem = ENDINGS.sub("", one.lower())
+            if COMMON.isdisjoint({one.lower(), stem}) and len(one) > 1:
+                found.append(stem)
     return found

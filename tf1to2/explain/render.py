@@ -20,6 +20,7 @@ CAUSES = 4  # of a symptom
 FEW = 3  # sentences, names of Keras 1, other names: of each
 LIKE = "Nothing has these very words. In words like these:"
 NAMED = "By the names in it:"
+LACKS = "No passage has all of these words. The nearest, without {}:"
 
 
 def render(answer, width=terminal.WIDTH, colour=False, full=False):
@@ -44,6 +45,7 @@ def render(answer, width=terminal.WIDTH, colour=False, full=False):
         lines += _short(answer.names, told, shown=shown)
     elif answer.by == "words":  # a question: the guide says more than a name
         lines += _short(answer.names[: answer.ahead], told)
+        lines += _lacks(answer, told)
         answer = dataclasses.replace(answer, names=answer.names[answer.ahead :])
         lines += _passages(answer.passages, told)
     lines += [] if answer.advice else _names(answer, told)
@@ -293,6 +295,12 @@ def _advices(advice, told):
         lines += [f"  tf1to2 diff {place}" for place in one.places]
         lines.append("")
     return lines
+
+
+def _lacks(answer, told):
+    """What the best passage does not have, where that is most of the question."""
+    words = answer.passages[0].lacks if answer.passages else ()
+    return told.wrapped(LACKS.format(", ".join(words[:FEW])), "") if words else []
 
 
 def _passages(passages, told):

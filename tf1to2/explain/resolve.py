@@ -120,7 +120,7 @@ def exception(text):
     if word is None or word in messages.WORDLESS:
         return None
     known = messages.by_type(word) or messages.by_word(word)
-    if "." in word.strip("."):
+    if "." in word.strip(".") and not spelled.likely(word):
         known = known or messages.by_name(word)
     return Answer(text, advice=tuple(known)) if 0 < len(known) <= SEVERAL else None
 

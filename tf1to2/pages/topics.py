@@ -79,9 +79,9 @@ class Topic:
             return "stale: make upkeep"
         return f"{len(self._about['entries'])} answers"
 
-    @functools.cached_property
+    @property
     def _tree(self):
-        return ast.parse(self.v2.read_text("utf-8"))
+        return _parsed(self.v2)
 
     @property
     def lesson(self):
@@ -108,7 +108,7 @@ class Topic:
         """
         if self.keras is None:
             return {}
-        found = dict.fromkeys(_public(ast.parse(self.keras.read_text("utf-8"))))
+        found = dict.fromkeys(_public(_parsed(self.keras)))
         for row in _keras_rows():
             topic, _, name = row["pair"].partition(".")
             far = float(row["relative"])
@@ -125,6 +125,11 @@ class Topic:
             for node in self._tree.body
             if isinstance(node, (ast.FunctionDef, ast.ClassDef))
         }
+
+
+@functools.cache
+def _parsed(path):
+    return ast.parse(path.read_text("utf-8"))
 
 
 def _public(tree):

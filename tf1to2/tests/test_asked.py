@@ -284,6 +284,13 @@ class AskedTest(unittest.TestCase):
         self.assertIn("tf1to2 diff keras_functions.grad_cam", answer("grad-cam"))
         self.assertIn("diff numerics.make_batch_norm", answer("batch-norrm"))
 
+    def test_what_has_few_of_the_words_says_which_it_lacks(self):
+        told = answer("Can I measure the execution time of individual operations?")
+        first = told.partition("\n")[0]
+        self.assertTrue(first.startswith("No passage has all of these words."), first)
+        self.assertIn("without time, individual", first)
+        self.assertNotIn("No passage", answer("load a frozen graph"))
+
     @parameterized.expand(["my port is slower than TF1", "TF2 is very slow"])
     def test_what_is_slow_is_told_by_what_is_fast(self, question):
         first = questions.passages(question)[0]

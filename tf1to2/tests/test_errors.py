@@ -150,7 +150,6 @@ class MendingTest(NothingIsLeft):
 def at_hand(folder):
     """What the code of a section finds, as the chapter says."""
     x, y = tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([[1.0], [2.0]])
-    saver = tf.compat.v1.train.Saver({"net/w": tf.Variable([[1.0], [1.0]])})
     return {
         "tf": tf,
         "np": np,
@@ -162,8 +161,18 @@ def at_hand(folder):
         "dataset": tf.data.Dataset.from_tensor_slices((x, y)).batch(1),
         "folder": folder,
         "path": os.path.join(folder, "model"),
-        "old_checkpoint": saver.save(None, os.path.join(folder, "old")),
+        "old_checkpoint": old_checkpoint(os.path.join(folder, "old")),
     }
+
+
+def old_checkpoint(path):
+    """Writes a checkpoint of TensorFlow 1 with its meta graph, of x to y; its path."""
+    v1 = tf.compat.v1
+    with tf.Graph().as_default(), v1.Session() as sess:
+        w = v1.get_variable("net/w", initializer=[[1.0], [1.0]])
+        tf.matmul(v1.placeholder(tf.float32, [None, 2], "x"), w, name="y")
+        sess.run(w.initializer)
+        return v1.train.Saver().save(sess, path)
 
 
 if __name__ == "__main__":

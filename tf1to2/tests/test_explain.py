@@ -652,7 +652,7 @@ TOLD = [
         "dtypes_in_a_function",
         "Tensors in list passed to 'values' of 'Pack' Op have types [int32, float32] "
         "that don't all match.",
-        "cannot compute … as input",
+        "cannot compute Pack as input",
     ),
     (
         "a_print_for_a_value",
@@ -849,7 +849,7 @@ class ErrorTest(unittest.TestCase):
 
     def test_the_guide_speaks_first(self):
         told = head("'Adam' object has no attribute 'minimize'")
-        self.assertIn("Optimizers of Keras 3 have `apply_gradients`", told)
+        self.assertIn("Compute the loss on a tape, and apply its gradients", told)
         self.assertIn("tf.keras.optimizers.Adam.minimize becomes ", told)
 
     @parameterized.expand(

@@ -136,7 +136,7 @@ def normalize(x):
 
 normalize(tf.ones([4]))
 """,
-    "… object has no attribute 'numpy'": HEAD
+    "'SymbolicTensor' object has no attribute 'numpy'": HEAD
     + """
 def load(path):
     return tf.io.read_file(path.numpy())

@@ -102,8 +102,7 @@ def use_none():
     x.assign_sub(0.1 * tape.gradient(y, x))
 
 
-def set_item():
-    x = tf.constant([1])
+def set_first(x):
     x[0] = 2
 
 
@@ -188,6 +187,13 @@ ERRORS = {
         lambda x: tf.cast(x, tf.int32), tf.ones([3])
     ),
     "attribute 'numpy'": call(lambda x: x.numpy()),
+    "'KerasTensor' object has no attribute 'numpy'": lambda: tf.keras.Input(
+        [2]
+    ).numpy(),
+    "'numpy.ndarray' object has no attribute 'numpy'": lambda: np.ones(2).numpy(),
+    "'numpy.float32' object has no attribute 'numpy'": lambda: np.float32(1).numpy(),
+    "'float' object has no attribute 'numpy'": lambda: (1.0).numpy(),
+    "'list' object has no attribute 'numpy'": lambda: [1.0].numpy(),
     "symbolic tf.Tensor (": call(lambda x: np.sum(x)),
     "not 'SymbolicTensor'": lambda: float(kept_outside()),
     "as an integer": call(lambda x: range(tf.cast(x, tf.int32)), autograph=False),
@@ -203,9 +209,17 @@ ERRORS = {
     "watched tensor": logged(watch_int),
     "inside its context": logged(ask_inside),
     "unsupported operand": use_none,
+    "for …: 'NoneType' and": lambda: tf.keras.Input([2]).shape[0] * 2,
     "unhashable": lambda: {tf.constant(1): 1},
     "truth value": lambda: tf.Variable([1.0]) in [tf.Variable([1.0, 2.0])],
-    "item assignment": set_item,
+    "item assignment": lambda: set_first(tf.constant([1])),
+    "'SymbolicTensor' object does not support item": lambda: set_first(kept_outside()),
+    "'ResourceVariable' object does not support item": lambda: set_first(
+        tf.Variable([1])
+    ),
+    "'KerasTensor' object does not support item": lambda: set_first(
+        tf.keras.Input([2])
+    ),
     "XLA_CPU_JIT": call(
         lambda x: tf.py_function(abs, [x], tf.float32), jit_compile=True
     ),

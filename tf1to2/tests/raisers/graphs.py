@@ -301,6 +301,9 @@ ERRORS = {
     "_as_tf_output": import_outside,
     "inside a loop or conditional": in_graph(by_old_flow(variable_in_loop)),
     "TensorArray has size zero": in_graph(by_old_flow(no_step_of_a_loop), run=True),
+    "cannot compute Split as input #0(zero-based)": lambda: tf.split(
+        1, 2, tf.ones([2, 2])
+    ),
     "Input 'split_dim'": in_graph(
         lambda: v1.split(1, 2, v1.placeholder(tf.float32, [2, 2, 2]))
     ),
@@ -322,7 +325,7 @@ ERRORS = {
     ),
     "returned too few gradients": lambda: give_too_few(eagerly=True),
     "do not match num inputs": lambda: give_too_few(eagerly=False),
-    "Expected … passed": decode_what_describes,
+    "op '…', got FixedLenFeature(": decode_what_describes,
     "graph control flow operations": by_old_flow(tape_around_a_branch),
     "Cannot execute operation": initialize_without_session,
     "tf.placeholder()": lambda: v1.placeholder(tf.float32),

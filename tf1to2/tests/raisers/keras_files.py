@@ -74,6 +74,16 @@ def load_without_bias(**options):
     return in_folder(load)
 
 
+def load_other_size(path):
+    keras(layers.Dense(1)).save(path + ".h5")
+    keras(layers.Dense(3)).load_weights(path + ".h5")
+
+
+def open_text(path):
+    tf.io.write_file(path, "version https://git-lfs" * 99)
+    h5py.File(path, "r")
+
+
 def load_unbuilt(path):
     keras().save_weights(path + ".weights.h5")
     tf.keras.Sequential([layers.Dense(1)]).load_weights(path + ".weights.h5")
@@ -117,6 +127,8 @@ ERRORS = {
     "No model config": in_folder(load_without_config),
     "in the save file). Layer": load_without_bias(),
     "(named …). Layer expects": load_without_bias(by_name=True),
+    "Shape mismatch in layer #": in_folder(load_other_size),
+    "(file signature not found": in_folder(open_text),
     "You are loading weights": in_folder(load_unbuilt),
     "Invalid keyword arguments": in_folder(load_reshaped),
     "Unable to revive": lambda: Halved.from_config(Halved(1).get_config()),

@@ -218,6 +218,13 @@ ERRORS = {
         for word in ("input", "output")
     },
     "unhashable type": lambda: set(sequential(layers.Dense(3)).weights),
+    **{
+        f"'{kind}' object has no attribute '{name}'": (
+            lambda model=model, name=name: getattr(model(), name)
+        )
+        for kind, model in (("Functional", functional), ("Sequential", keras))
+        for name in ("targets", "sample_weights", "stateful", "session", "updates")
+    },
     # Further wordings of sections that were there.
     "In a nested call()": lambda: layer(lambda self, x, pair: x)(ROW, pair=[ROW, 1.0]),
     "A `Concatenate` layer should": lambda: layers.Concatenate()(tf.keras.Input([4])),

@@ -99,6 +99,13 @@ def scaled(**options):
     )
 
 
+def optimizer(name):
+    """An optimizer of this name; one that scales the loss has another in it."""
+    if name == "LossScaleOptimizer":
+        return tf.keras.mixed_precision.LossScaleOptimizer(optimizers.SGD(0.1))
+    return getattr(optimizers, name)(0.1)
+
+
 def build_with(initializer):
     layers.Dense(4, kernel_initializer=initializer).build([None, 3])
 
@@ -161,6 +168,13 @@ ERRORS = {
     },
     "{…'schedule_decay'": lambda: optimizers.Nadam(schedule_decay=0.004),
     "argument: 'learning_rate'": lambda: type("Own", (optimizers.Optimizer,), {})(),
+    **{
+        f"'{name}' object has no attribute 'lr'": lambda name=name: optimizer(name).lr
+        for name in (
+            *("SGD", "RMSprop", "AdamW", "Nadam", "Adagrad", "Adadelta", "Adamax"),
+            "LossScaleOptimizer",
+        )
+    },
     "Callback.set_model()": fit(X, Y, callbacks=[callbacks.Callback]),
     "'>' not supported": lambda: {}.get("acc") > 0.9,
     "'<' not supported": lambda: {}.get("loss") < 0.1,

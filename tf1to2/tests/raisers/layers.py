@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from tf1to2.tests.raisers import imported
+from tf1to2.tests.raisers import imported, run
 
 layers = tf.keras.layers
 
@@ -167,6 +167,16 @@ ERRORS = {
     "the generator must": fit_generator([ROW, LABEL]),
     "for Python generator": fit_generator((ROW, LABEL), class_weight={0: 1.0}),
     "_tf_keras.keras.backend' has": lambda: K.learning_phase(),
+    **{
+        f"backend' has no attribute '{name}'": lambda name=name: getattr(K, name)
+        for name in ("set_session", "get_session")
+    },
+    **{
+        f"'{name}' from 'tensorflow.keras.backend'": run(
+            f"from tensorflow.keras.backend import {name}"
+        )
+        for name in ("set_session", "get_session")
+    },
     "module 'keras.backend'": value_of_keras,
     "attribute 'ctc_batch_cost'": cost_of_keras,
     "from 'keras.backend'": import_from_keras,

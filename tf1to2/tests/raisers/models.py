@@ -186,8 +186,11 @@ ERRORS = {
     "passed to …: {…'mode'": lambda: layers.BatchNormalization(mode=2),
     "values for argument 'strides'": lambda: layers.Conv2D(6, 8, 8, strides=(4, 4)),
     "argument: 'units'": lambda: layers.Dense(output_dim=3),
+    "LSTM.__init__() missing": lambda: layers.LSTM(output_dim=3),
+    "GRU.__init__() missing": lambda: layers.GRU(output_dim=3),
     "argument: 'rate'": lambda: layers.Dropout(p=0.5),
     "argument: 'kernel_size'": lambda: layers.Conv2D(16, nb_row=8),
+    "'filters' and 'kernel_size'": lambda: layers.Conv2D(nb_filter=16, nb_row=8),
     "'outbound_nodes'": lambda: layers.Dense(1).outbound_nodes,
     **{
         f"attribute '{name}'": lambda name=name: getattr(node(), name)
@@ -197,8 +200,6 @@ ERRORS = {
     "attribute '_keras_history'": lambda: tf.Variable(1.0)._keras_history,
     "'get_input_at'": lambda: layers.Dense(1).get_input_at(0),
     "'input_names'": lambda: keras().input_names,
-    "attribute 'stateful'": lambda: keras().stateful,
-    "attribute 'session'": lambda: keras().session,
     "attribute 'set_model'": fit(X, Y, callbacks=[object()]),
     **{
         f"'Variable' object has no attribute '{name}'": lambda name=name: getattr(

@@ -57,13 +57,14 @@ ERRORS = {
         "from tensorflow.python.ops.rnn_cell_impl import _linear"
     ),
     "No module named 'tensorflow.python.ops": imported("tensorflow.python.ops.seq2seq"),
+    "cannot import name 'seq2seq'": run("from tensorflow.python.ops import seq2seq"),
     "cannot import name": run("from tensorflow import placeholder"),
     "argument 'validate_shape'": lambda: tf.Variable(1.0).assign(
         2.0, validate_shape=False
     ),
     "unexpected keyword argument '…": lambda: tf.reduce_sum([1.0], keep_dims=True),
     "'keep_prob'": lambda: tf.nn.dropout(tf.ones([2]), keep_prob=0.5),
-    "Cannot convert [[": lambda: tf.concat(0, [[1.0], [2.0]]),
+    "Cannot convert [[": lambda: tf.constant([[1.5, 2.0]], tf.int32),
     "multiple values": lambda: tf.reduce_sum([[1.0]], 1, axis=0),
     "is not available with Keras 3": lambda: v1.nn.rnn_cell.BasicLSTMCell,
     "'int' object": lambda: tf.ones([2]).shape[0].value,

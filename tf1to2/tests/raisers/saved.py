@@ -251,6 +251,9 @@ ERRORS = {
     "SavedModel file": tf.saved_model.load,
     "Error parsing": parse,
     "to `tags`": lambda p: tf.saved_model.load(exported(p), tags=["train"]),
+    "supports V3 `.keras` …`.weights.h5`": lambda p: keras().load_weights(
+        of_saver(p, w=[1.0])
+    ),
     "File format": lambda p: tf.keras.models.load_model(exported(p)),
     "attribute 'decode'": decode,
     "`by_name`": load_by_name,

@@ -25,6 +25,7 @@ ERRORS = {
     "Value for attr 'Tlabels'": lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(
         labels=[0.0, 1.0], logits=X
     ),
+    "has DataType bool": in_graph(lambda: tf.reduce_mean(tf.constant([True]))),
     "Value for attr 'T' of bool": lambda: tf.reduce_mean(tf.equal(X, 2.0)),
     "Invalid reduction": lambda: tf.reduce_sum(X, 3),
     "Expected dimension in the range": lambda: tf.argmax(X, 4),
@@ -44,6 +45,7 @@ ERRORS = {
     "must have rank at least": lambda: X.shape.with_rank_at_least(3),
     "and … must have the same rank": lambda: X.shape.assert_same_rank([2]),
     "must have rank …Received": lambda: v1.assert_rank(X, 3),
+    "must be of type tf.string": lambda: tf.debugging.assert_type(X, tf.string),
     "Expected scalar shape": lambda: v1.assert_scalar(X),
     "is not fully defined": lambda: tf.TensorShape([None]).assert_is_fully_defined(),
     "and … are incompatible": lambda: tf.boolean_mask(X, [True, False, True]),
@@ -95,6 +97,7 @@ ERRORS = {
     ),
     "Too many elements": in_graph(lambda: v1.constant([1.0, 2.0, 3.0], shape=[2])),
     "of type 'float'.": in_graph(lambda: tf.constant(2.5, tf.int32)),
+    "Expected int32 passed to": in_graph(lambda: tf.constant(3) * 0.5),
     "of type 'str'.": in_graph(lambda: tf.constant("abc", tf.float32)),
     "compatible batch dimensions": lambda: tf.matmul(
         tf.ones([2, 3, 4]), tf.ones([5, 4, 2])
@@ -103,6 +106,15 @@ ERRORS = {
     "along split_dim exactly": lambda: tf.split(X, [1, 1], axis=1),
     "can't split axis": in_graph(lambda: tf.split(placeholder(2, 3), [1, 1], axis=1)),
     "Number of batches of 'then'": lambda: v1.where([True, False, True], X, X),
+    "are … and … for '…SelectV2…'": in_graph(
+        lambda: tf.where([True, False], tf.ones([2, 3]), tf.ones([2, 3]))
+    ),
+    "are … and … for '…MatMul…'": in_graph(
+        lambda: tf.matmul(tf.ones([2, 3]), tf.ones([2, 3]))
+    ),
+    "be rank 2 but is rank 1 for '…MatMul…'": in_graph(
+        lambda: tf.matmul(tf.ones([3]), tf.ones([3, 2]))
+    ),
     "both be non-None": lambda: v1.where(X > 1, X),
     "into param shape": lambda: tf.gather_nd(X, [[5, 0]]),
     "does not index into shape": lambda: tf.scatter_nd([[7]], [1.0], [3]),

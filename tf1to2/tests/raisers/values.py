@@ -77,26 +77,46 @@ ERRORS = {
     "dilation rates larger": dilated,
     "iterable of at least one": lambda: tf.add_n([]),
     "cannot compute": lambda: tf.constant(1) + tf.constant(1.0),
+    "of 'Pack' Op have types": in_graph(
+        lambda: tf.stack([tf.constant("a"), tf.constant(1)])
+    ),
+    "cannot compute Pack": lambda: tf.stack([tf.constant("a"), tf.constant(1)]),
     "of argument 'x'": in_graph(lambda: tf.constant(1) + tf.constant(1.0)),
     "same dtype, got": lambda: tf.constant(1) / tf.constant(2.0),
+    "'…' to EagerTensor of dtype float": lambda: "Loss: " + tf.constant(1.0),
     "to EagerTensor": lambda: tf.constant(1.5, dtype=tf.int32),
     "conversion requested": lambda: tf.convert_to_tensor(ONE, tf.float64),
     "Value for attr": lambda: tf.sqrt(tf.constant(4)),
     "Value passed": in_graph(lambda: tf.nn.softmax(tf.constant([[1, 2]]))),
-    "Attempt to convert": lambda: tf.constant(None),
+    "Expected … passed": in_graph(lambda: tf.strings.length(5)),
+    "Attempt to convert a value (None": lambda: tf.constant(None),
+    "failed. Error: None values not": in_graph(lambda: tf.square(None)),
+    "Attempt to convert": lambda: tf.constant(map(float, [1, 2])),
+    "elements of <map object": in_graph(lambda: tf.constant(map(float, [1, 2]))),
     "non-rectangular": lambda: tf.constant([[1], [2, 3]]),
     "inhomogeneous": lambda: np.array([[1], [2, 3]]),
+    "to a Tensor (Unsupported object type list": lambda: tf.constant(
+        np.array([[1], [2, 3]], object)
+    ),
+    "to a Tensor (Unsupported object type numpy.ndarray": lambda: tf.constant(
+        np.array([np.ones(1), np.ones(2)], object)
+    ),
     "Failed to convert a NumPy": lambda: tf.constant(np.array([1, "a"], object)),
     "Incompatible shapes": lambda: ONE + tf.ones([2]),
     "Dimensions must be equal": in_graph(lambda: tf.ones([2, 3]) + tf.ones([2])),
     "size-incompatible": lambda: tf.matmul(ONE, ONE),
     "different ndims": lambda: tf.matmul(tf.ones([3]), tf.ones([3, 2])),
-    "Shape must be rank": in_graph(lambda: tf.matmul(tf.ones([3]), tf.ones([3, 2]))),
+    "Shape must be rank": in_graph(
+        lambda: tf.nn.conv2d(tf.ones([2, 3, 3]), tf.ones([1, 1, 3, 3]), 1, "SAME")
+    ),
     "4-dimensional": lambda: tf.nn.conv2d(
         tf.ones([2, 3, 3]), tf.ones([1, 1, 3, 3]), 1, "SAME"
     ),
     "ConcatOp": lambda: tf.concat([ONE, tf.ones([1, 2])], 0),
-    "Dimension 0 in both": in_graph(
+    "equal, but are … and … for '…Pack…'": in_graph(
+        lambda: tf.stack([tf.ones([2]), tf.ones([3])])
+    ),
+    "shapes must be equal, but": in_graph(
         lambda: tf.concat([tf.ones([2, 3]), tf.ones([1, 2])], 0)
     ),
     "Shapes of all inputs": lambda: tf.stack([ONE, tf.ones([2])]),
@@ -145,6 +165,7 @@ ERRORS = {
     },
     "Missing required": lambda: tf.expand_dims(ONE),
     "unsupported shape": lambda: tf.constant([0.5, 0.25, 0.125], shape=[5]),
+    "EagerTensor of dtype string": lambda: tf.constant(5, tf.string),
     "Cast string": lambda: tf.cast(["1"], tf.float32),
     "supplied shape": lambda: ONE.set_shape([2, 4]),
     "multiples argument": lambda: tf.tile(ONE, [2]),

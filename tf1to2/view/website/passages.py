@@ -10,7 +10,8 @@ from tf1to2.explain import questions
 from tf1to2.view.website.rules import for_javascript
 
 CONSTANTS = """
-    SATURATION LENGTH ENOUGH UNKNOWN ELSE TOGETHER ALONE RARE RELEASE ALSO CAUSES
+    SATURATION LENGTH ENOUGH UNKNOWN ALL_BUT MOST ELSE TOGETHER ALONE RARE RELEASE
+    ALSO CAUSES
 """.split()
 
 
@@ -19,7 +20,7 @@ def script():
     known, index, of_pairs = questions._index()
     pairs = sorted(of_pairs.lengths)
     data = {
-        "passages": [list(passage) for passage in known],
+        "passages": [list(passage[:4]) for passage in known],
         "index": _flat(index, {row: row for row in index.lengths}),
         "ofPairs": _flat(of_pairs, {pair: i for i, pair in enumerate(pairs)}),
         "pairs": pairs,

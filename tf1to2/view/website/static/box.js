@@ -404,6 +404,13 @@
     return [];
   }
 
+  // Of what has but a part of the words, that comes first.
+  function shownPassages(found) {
+    const lacks = (found[0]?.[4] ?? []).slice(0, 3).join(", ");
+    const told = `No passage has all of these words. The nearest, without ${lacks}:`;
+    return [...lacks ? [element("p", told)] : [], ...found.map(shownPassage)];
+  }
+
   function shownPassage([page, heading, text, places]) {
     const stem = page.replace(/^guide\//, "").replace(/\.md$/, "");
     const link = element("a", heading);
@@ -426,7 +433,7 @@
     const isText = /\s/.test(text);
     const found = isText ? ofError(text) : { names: find(text), errors: [] };
     const asks = isText && !isError(text) && (!found.errors.length || found.like);
-    if (asks) answer.append(...passages(text).map(shownPassage));
+    if (asks) answer.append(...shownPassages(passages(text)));
     if (found.like && found.errors.length) {
       answer.append(element("p", "Nothing has these very words. In words like these:"));
     }

@@ -12,9 +12,8 @@
       const parts = isRelease(word) ? [] : word.match(new RegExp(words.parts, "g")) ?? [];
       for (const one of [word, ...(parts.length > 1 ? parts : [])]) {
         const small = one.toLowerCase();
-        if (!common.has(small) && one.length > 1) {
-          found.push(small.replace(new RegExp(words.endings), ""));
-        }
+        const stem = small.replace(new RegExp(words.endings), "");
+        if (!common.has(small) && !common.has(stem) && one.length > 1) found.push(stem);
       }
     }
     return found;
@@ -58,7 +57,7 @@
       if (longer && others.every((stem) => said.has(stem))) [words, rows] = [others, on];
     }
     if (!words) return [];
-    if (rows.length === 1) return [guide.passages[rows[0]]];
+    if (rows.length === 1) return [[...guide.passages[rows[0]], []]];
     const [page, heading] = guide.passages[rows[0]];
     const common = new Set(stems(heading, guide.words));
     const telling = [...said].filter((stem) =>
@@ -67,20 +66,37 @@
     const ranked = [...rows].sort((a, b) => (score.get(b) ?? 0) - (score.get(a) ?? 0));
     const text = ranked.map((row) => guide.causes[row]).join("\n");
     const pairs = ranked.slice(0, 2).map((row) => guide.passages[row][3][0]);
-    return [[page, heading, text, [...new Set(pairs)]]];
+    return [[page, heading, text, [...new Set(pairs)], []]];
   }
 
-  // The passages on a question, the best first: [page, heading, text, pairs] each.
-  function passages(question, guide, count = 3) {
-    const plain = stems(question, guide.words);
-    const asked = new Set(plain);
-    for (const stem of plain) {
+  // The stems of a question, and what the guide calls them.
+  function askedOf(question, guide) {
+    const asked = new Set(stems(question, guide.words));
+    for (const stem of [...asked]) {
       if (Object.hasOwn(guide.ALSO, stem)) asked.add(guide.ALSO[stem]);
     }
+    return asked;
+  }
+
+  // The words of a question that a passage does not have, by its number.
+  function lacking(question, row, guide) {
+    const hasRow = (stem) => has(guide.index, stem).some((n, i) => i % 2 === 0 && n === row);
+    const words = question.match(new RegExp(guide.words.word, "g")) ?? [];
+    return [...new Set(words)].filter((word) => {
+      const asked = [...askedOf(word, guide)];
+      return asked.length && !asked.some(hasRow);
+    });
+  }
+
+  // The passages on a question, the best first: [page, heading, text, pairs, words of
+  // the question that it does not have, where these are most] each.
+  function passages(question, guide, count = 3) {
+    const plain = stems(question, guide.words);
+    const asked = askedOf(question, guide);
     const ofPair = scores(guide.ofPairs, asked, guide);
     const score = scores(guide.index, asked, guide);
     const numbers = new Map(guide.pairs.map((pair, i) => [pair, i]));
-    let weight = 0, heard = 0;
+    let weight = 0, whole = 0, heard = 0;
     const shares = new Map(), hits = new Map();
     const names = question.match(new RegExp(guide.words.names, "g")) ?? [];
     const foreign = new Set(stems(names.join(" "), guide.words)
@@ -89,6 +105,7 @@
     for (const stem of asked) {
       const rows = has(guide.index, stem), rare = rarity(guide.index, stem, guide);
       const counts = isRelease(stem) ? 0 : 1;
+      whole += rare;
       weight += rows.length || foreign.has(stem) ? rare : guide.UNKNOWN * rare;
       heard += rows.length ? counts : 0;
       for (let i = 0; i < rows.length; i += 2) {
@@ -114,13 +131,15 @@
     const first = listed.size ? [] : symptom(question, guide);
     for (const row of ranked) {
       const passage = guide.passages[row];
-      const few = hits.get(row) < Math.min(2, heard);
+      const few = hits.get(row) < Math.min(2, heard)
+        && shares.get(row) < guide.ALL_BUT * weight;
       if (few || shares.get(row) < enough * weight) continue;
       if (first.some((one) => one[1] === passage[1])) continue;
       const [page, heading, text, pairs] = passage;
       const others = pairs.filter((pair) => !first.some((one) => one[3].includes(pair)));
       if (pairs.length && (!others.length || seen.has(others[0]))) continue;
-      found.push([page, heading, text, others]);
+      const less = shares.get(row) < guide.MOST * whole;
+      found.push([page, heading, text, others, less ? lacking(question, row, guide) : []]);
       others.forEach((pair) => seen.add(pair));
       if (found.length === count) break;
     }
