@@ -92,6 +92,12 @@ def today_s_weights(graph_seed, sizes):
     return {**v2.initial_weights(graph_seed, sizes), "kernels": kernels}
 
 
+def one_for_all(graph_seed, shape, count):
+    init = tf.initializers.TruncatedNormal(stddev=0.1, seed=graph_seed)
+    answer = v2.shared_initializer(graph_seed, shape, count)
+    return {**answer, "values": np.array([init(shape) for _ in range(count)])}
+
+
 def unrolled_walk(steps, graph_seed, op_seed, runs):
     """In a `tf.function`, a Python loop makes an op for each turn."""
     tf.random.set_seed(graph_seed)
@@ -312,6 +318,22 @@ CASES = [
         [7, [4, 3, 2]],
         today_s_weights,
         "it draws from another, stateless stream",
+        skip={**BY_POSITION, "function": PLAIN},
+    ),
+    program(
+        "shared_initializer",
+        "three variables",
+        7,
+        [2, 3],
+        3,
+        skip={**BY_POSITION, "function": PLAIN},
+    ),
+    friend(
+        "shared_initializer",
+        "one of Keras 3 for all",
+        [7, [4], 2],
+        one_for_all,
+        "one instance draws the same values at every call, with a seed or without",
         skip={**BY_POSITION, "function": PLAIN},
     ),
     program("replay", "three kinds of 1.15.5", GRAPH, 3, skip={"function": PLAIN}),
@@ -774,6 +796,36 @@ class KerasTest(DrawTest):
         with keras_seeds():
             new = initializer([4, 3])
         self.assert_other(new, v2.initial_value(name, [4, 3], 7, 3))
+
+    @parameterized.expand(
+        [
+            (cls.__name__, cls)
+            for cls in (
+                keras.initializers.RandomNormal,
+                keras.initializers.RandomUniform,
+                keras.initializers.TruncatedNormal,
+                keras.initializers.GlorotNormal,
+                keras.initializers.GlorotUniform,
+                keras.initializers.HeNormal,
+                keras.initializers.HeUniform,
+                keras.initializers.LecunNormal,
+                keras.initializers.LecunUniform,
+                keras.initializers.VarianceScaling,
+                keras.initializers.Orthogonal,
+            )
+        ]
+    )
+    def test_one_instance_draws_the_same_at_every_call(self, _, cls):
+        shared = cls()
+        self.assert_same(shared([4, 3]), shared([4, 3]))
+        self.assert_other(cls()([4, 3]), cls()([4, 3]))
+        anew = cls(seed=keras.random.SeedGenerator())
+        self.assert_other(anew([4, 3]), anew([4, 3]))
+
+    def test_those_of_tensorflow_draw_anew(self):
+        for cls in (tf.random_normal_initializer, tf.random_uniform_initializer):
+            shared = cls()
+            self.assert_other(shared([4, 3]), shared([4, 3]))
 
     def test_dropout(self):
         with keras_seeds():

@@ -10,6 +10,7 @@ __all__ = [
     "twins",
     "draws_by_position",
     "initial_weights",
+    "shared_initializer",
     "replay",
     "random_walk",
     "other_draws",
@@ -157,6 +158,33 @@ def initial_weights(graph_seed, sizes):
         # --- draw
         sess.run(tf.global_variables_initializer())
         return {"seeds": seeds, "kernels": sess.run(kernels)}
+
+
+def shared_initializer(graph_seed, shape, count):
+    """Draws the values of several variables by one initializer: each other values.
+
+    Args:
+        graph_seed: int.
+        shape: list of int, of each variable.
+        count: int, the number of variables.
+
+    Returns:
+        dict with the `seeds`, a list of [seed, seed2] per variable, and the `values`, a
+        float32 array [count, *shape].
+    """
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        # --- build
+        tf.set_random_seed(graph_seed)
+        init = tf.truncated_normal_initializer(stddev=0.1)
+        variables = [
+            tf.get_variable("w%d" % i, shape, initializer=init) for i in range(count)
+        ]
+        # --- seeds
+        ops = [op for op in graph.get_operations() if "seed2" in op.node_def.attr]
+        seeds = [[op.get_attr("seed"), op.get_attr("seed2")] for op in ops]
+        # --- draw
+        sess.run(tf.global_variables_initializer())
+        return {"seeds": seeds, "values": np.array(sess.run(variables))}
 
 
 def replay(graph, runs):

@@ -14,6 +14,7 @@ __all__ = [
     "twins",
     "draws_by_position",
     "initial_weights",
+    "shared_initializer",
     "replay",
     "random_walk",
     "other_draws",
@@ -94,6 +95,22 @@ def initial_weights(graph_seed, sizes):
         glorot = initializers.glorot_uniform(stream(*pair))
         kernels.append(tf.Variable(glorot(shape)))
     return {"seeds": seeds, "kernels": [kernel.numpy() for kernel in kernels]}
+
+
+def shared_initializer(graph_seed, shape, count):
+    """Draws the values of several variables by one initializer: each other values."""
+    # --- build
+    # A variable makes nine nodes, three of them before its draw.
+    places = [9 * i + 3 for i in range(count)]
+    # --- seeds
+    seeds = [list(randomness.kernel_seeds(graph_seed, place)) for place in places]
+    # --- draw
+    # One for each: Keras 3's would draw the same values for all of them.
+    variables = []
+    for pair in seeds:
+        init = initializers.truncated_normal(stddev=0.1, seed=stream(*pair))
+        variables.append(tf.Variable(init(shape)))
+    return {"seeds": seeds, "values": np.array([v.numpy() for v in variables])}
 
 
 def replay(graph, runs):

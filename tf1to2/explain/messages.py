@@ -254,8 +254,16 @@ def _parts(wording):
     parts = [part.removesuffix(".") for part in (wording, wording.partition(". ")[0])]
     if len(re.findall(r"\w", parts[1])) < LETTERS:  # "Unknown …" begins many
         parts.pop()
+    return [(part, re.compile(_whole(part))) for part in parts]
+
+
+def _whole(part):
+    """The pattern of a part of a wording: one word is all that a line says."""
+    pattern = errors_page.pattern(part)
+    if " " not in part:
+        return rf"{pattern}$"
     # Not of a longer name: tensorflow.contrib.slim has an answer of its own.
-    return [(p, re.compile(errors_page.pattern(p) + r"(?!\.\w)")) for p in parts]
+    return pattern + r"(?!\.\w)"
 
 
 def bare(text):

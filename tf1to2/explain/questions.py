@@ -23,7 +23,7 @@ from tf1to2.pages import topics
 
 SUBJECTS = pathlib.Path(__file__).with_name("subjects.tsv")
 SYMPTOMS = pathlib.Path(__file__).with_name("symptoms.tsv")
-CAUSES = "guide/symptoms.md"
+CAUSES, FRIENDS = "guide/symptoms.md", "guide/false-friends.md"
 SATURATION, LENGTH = 1.2, 0.75  # k1 and b of BM25
 ENOUGH = 0.25  # of the question's weight, that a passage must have
 UNKNOWN = 0.3  # of its rarity, that a word weighs which the guide has not

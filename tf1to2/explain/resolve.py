@@ -261,19 +261,24 @@ RESOLVERS = (
 def _leads(name, passage, text):
     """Whether what became of a name says more than the best passage.
 
-    So it does where the question writes the name in full, and the passage is not about
-    it. Of numbers that differ, it is the names which are there and compute otherwise.
+    So it does where the question writes the name in full, or a long name without its
+    module, and the passage is no row that says what to write for it. Of numbers that
+    differ, it is the names which are there and compute otherwise.
     """
     dotted, last = name.symbol.removeprefix("tf."), name.symbol.rpartition(".")[2]
     module = (
         "" if dotted.startswith(("contrib.", "keras.")) else r"(tf|tensorflow|v1)\."
     )
     if not re.search(rf"\b{module}{re.escape(dotted)}\b", text):
-        return False
+        alone = last.count("_") > 1 and re.search(rf"(?<![\w.]){last}\b", text)
+        if not alone:
+            return False
     if passage.page == questions.CAUSES:
         return passage.heading in NUMBERS and name.entry.verdict == "changed"
-    row = "→" in passage.text and re.search(rf"\b{last}\b", passage.text)
-    return not row and name.entry.verdict in ("rewrite", "renamed", "removed")
+    row = "→" in passage.text and passage.page != questions.FRIENDS
+    if row and re.search(rf"\b{last}\b", passage.text):
+        return False
+    return name.entry.verdict != "same"
 
 
 def _lacking(word):

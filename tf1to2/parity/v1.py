@@ -122,27 +122,39 @@ def _run_steps(steps):
 
     Args:
         steps: a generator of (fetches, feed_dict), fetches being a dict. It has built
-            the graph when it yields for the first time.
+            the graph when it yields for the first time. Its own session runs the steps
+            where it is the default one then, `with tf.Session(config=config) as sess:`;
+            else a new one does, which initializes the variables.
 
     Returns:
         {"steps": [what was fetched], "variables": {number of steps: {name: value}}}.
     """
-    answers, sess = [], None
+    answers, sess, ours = [], None, None
     try:
         for fetches, feed in steps:
             if sess is None:
-                sess = tf.Session(graph=tf.get_default_graph())
+                sess = tf.get_default_session()
                 variables = tf.global_variables()
-                sess.run(initializers())
+                if sess is None:  # a program with its own initializes by itself
+                    ours = sess = session(tf.get_default_graph())
+                    sess.run(initializers())
             values = sess.run(fetches, feed)
             answers.append({k: v for k, v in values.items() if v is not None})
+            if ours is None:  # its `with` closes the session behind the last step
+                last = sess.run(variables)
         if sess is None:
             raise ValueError("no step was yielded")
-        last = {v.op.name: value for v, value in zip(variables, sess.run(variables))}
-        return {"steps": answers, "variables": {len(answers): last}}
+        last = sess.run(variables) if ours else last
+        named = {v.op.name: value for v, value in zip(variables, last)}
+        return {"steps": answers, "variables": {len(answers): named}}
     finally:
-        if sess is not None:
-            sess.close()
+        if ours is not None:
+            ours.close()
+
+
+def session(graph=None):
+    """A session that replaces a device which is not there, such as "/gpu:0"."""
+    return tf.Session(graph=graph, config=tf.ConfigProto(allow_soft_placement=True))
 
 
 def dtype_of(array):
@@ -194,7 +206,7 @@ def _run_tensors(page, request):
 
     leaves = list(structure.flatten(tree))
     fetched = [leaf for _, leaf in leaves if is_fetched(leaf)]
-    with tf.Session() as sess:
+    with session() as sess:
         sess.run(initializers())
         initial = sess.run(variables)
         for variable in variables:

@@ -183,10 +183,13 @@ def reload(path, layer):
     tf.keras.models.load_model(path)
 
 
-def no_checkpoint(path):
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("no checkpoint" * 9)
-    tf.train.load_checkpoint(path)
+def no_checkpoint(times):
+    def load(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("no checkpoint" * times)
+        tf.train.load_checkpoint(path)
+
+    return load
 
 
 ERRORS = {
@@ -199,7 +202,8 @@ ERRORS = {
         w=tf.Variable([1.0, 2.0])
     ).restore(of_objects(p, w=[1.0])),
     "TensorSliceReader": tf.train.load_checkpoint,
-    "bad magic number": no_checkpoint,
+    "bad magic number": no_checkpoint(9),
+    "too short to be an sstable": no_checkpoint(1),
     "valid checkpoint": lambda p: restore(p, w=[1]),
     "corrupted record": lambda p: records(p, lambda b: b[:-5] + b"x" + b[-4:]),
     "truncated record": lambda p: records(p, lambda b: b[:-1]),

@@ -8,7 +8,7 @@ import traceback
 import numpy as np
 import tensorflow as tf
 
-from tf1to2.tests.raisers import imported, logged
+from tf1to2.tests.raisers import imported, logged, run
 from tf1to2.tests.raisers.saved import in_folder, keras
 
 X, Y = np.ones([4, 2], "f"), np.ones([4, 1], "f")
@@ -229,12 +229,19 @@ ERRORS = {
     "Layer count mismatch": in_folder(load_the_template),
     "cannot import name 'np_utils'": import_np_utils,
     "cannot import name 'Recurrent'": import_recurrent,
+    "cannot import name '_obtain_input_shape'": run(
+        "from keras.applications.imagenet_utils import _obtain_input_shape"
+    ),
     **{
         f"No module named '{module}": imported(name)
         for module, name in (
             ("keras.engine", "keras.engine.topology"),
             ("keras.layers", "keras.layers.merge"),
-            ("keras.backend", "keras.backend.tensorflow_backend"),
+            ("keras.backend", "keras.backend.common"),
+            (
+                "keras.backend.tensorflow_backend",
+                "keras.backend.tensorflow_backend",
+            ),
         )
     },
     "No module named 'keras.preprocessing": import_tokenizer,

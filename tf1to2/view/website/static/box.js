@@ -283,8 +283,10 @@
       const part = whole.replace(/\.$/, "");
       if (whole !== wording && count(part) < rules.LETTERS) continue;
       const pattern = part.split("…").map(escaped).join(".*?");
-      // Not of a longer name: tensorflow.contrib.slim has an answer of its own.
-      if (new RegExp(pattern + "(?!\\.\\w)", "s").test(line)) found.push(part);
+      // One word is all that a line says; another part is not of a longer name:
+      // tensorflow.contrib.slim has an answer of its own.
+      const known = part.includes(" ") ? pattern + "(?!\\.\\w)" : `${pattern}$`;
+      if (new RegExp(known, "s").test(line)) found.push(part);
     }
     return Math.max(0, ...found.map(count));
   }
