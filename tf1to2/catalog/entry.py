@@ -187,7 +187,10 @@ class Entry:
         keywords = [c.keyword for c in self.changes if c.keyword]
         if keywords and self.verdict in (RENAMED, CHANGED):
             return f"{self.symbol}(…, {', '.join(keywords)})"
-        return next((c.write for c in self.changes if c.write), "")
+        # What a call in some places becomes is no form of the others.
+        general = [c for c in self.changes if (c.argument, c.verdict) != ("*", REWRITE)]
+        changes = self.changes if self.verdict == REWRITE else general
+        return next((c.write for c in changes if c.write), "")
 
     @property
     def what(self):

@@ -17,6 +17,8 @@ SEVERAL = 8
 """Names, or sections, that are told at most."""
 NUMBERS = "Numbers differ from TensorFlow 1's", "Accuracy is lower than before"
 """Symptoms that a name may explain which computes otherwise."""
+CALL = re.compile(r"[A-Za-z_][\w.]*\([^()]*(?:\([^()]*\)[^()]*)*\)")
+"""A call, and nothing else: `tf.layers.conv2d(x, 3, 3, activation=tf.nn.relu)`."""
 OF_KERAS = re.compile(r"(?<![\w.])(?:(?:tf|tensorflow)\.)?keras(?:\.\w+)+")
 
 
@@ -290,8 +292,10 @@ def _lacking(word):
 
 
 def _word(text):
-    """A text without spaces, of a call its name; None where it is something else."""
-    if messages.is_message(text) or spelled.ARGUMENT.fullmatch(text):
+    """A name, of a call without what it passes; None where it is something else."""
+    if spelled.ARGUMENT.fullmatch(text):
+        return None
+    if messages.is_message(text) and not CALL.fullmatch(text):
         return None
     return text.partition("(")[0] or text
 

@@ -307,7 +307,7 @@ def _run_program(module, request, way):
         last = outputs.get("variables", {}) if isinstance(outputs, dict) else {}
         shapes = {k: np.shape(v) for named in last.values() for k, v in named.items()}
         outputs = _renamed(outputs, _old_names(_matched(request, shapes)))
-    return structure.answer({"outputs": outputs})
+    return structure.answer({"outputs": as_numpy(outputs)})
 
 
 def _run_steps(steps):
@@ -322,14 +322,17 @@ def _run_steps(steps):
     answers = []
     while True:
         try:
-            answers.append(_values(next(steps)))
+            answers.append(as_numpy(next(steps)))
         except StopIteration as stop:
-            last = _values(stop.value or {})
+            last = as_numpy(stop.value or {})
             return {"steps": answers, "variables": {len(answers): last}}
 
 
-def _values(tree):
-    return {k: v.numpy() if hasattr(v, "numpy") else v for k, v in tree.items()}
+def as_numpy(tree):
+    """A structure with arrays in place of its tensors and variables."""
+    return tf.nest.map_structure(
+        lambda v: v.numpy() if hasattr(v, "numpy") else v, tree
+    )
 
 
 @contextlib.contextmanager

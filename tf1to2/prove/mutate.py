@@ -4,9 +4,10 @@ Prints the changes that no check and no test noticed. Some of those change no nu
 name in a message, a bound that is never met); the others are gaps in the cases.
 
 Where the page is a package, all its modules are changed, one at a time. Every change
-has a process of its own, which sees a copy of the page's package with the change in it;
-processes that it starts see the same. The page as it is comes first and
-last, and must pass: otherwise what was noticed says nothing. With `--results` what was
+has a process of its own, which sees a copy of the page's package with the change in it,
+and beside it what lies beside the package; processes that it starts see the same. The
+page as it is comes first and last, and must pass: otherwise what was noticed says
+nothing. With `--results` what was
 tried is kept in a file, and what stands there for the same page and tests is not tried
 again.
 """
@@ -45,8 +46,11 @@ On a busy machine all take longer, and none of them hangs.
 EVERY = 20
 """How many changes a line of progress in a file stands for."""
 
-NOTICED, UNNOTICED, BROKEN = 1, 0, 2
+NOTICED, UNNOTICED = 1, 0
 """Exit statuses of a process; any other one is a crash, which is a notice."""
+
+REASON = ".reason"
+"""The file, in the folder of a process, that says what failed."""
 
 
 def owner(source, line):
@@ -59,8 +63,10 @@ def owner(source, line):
     return names[-1] if names else None
 
 
-def noticed(where, name, first=None):
-    """Whether a check or a test of a proof fails, in this process.
+def fault(where, name, first=None):
+    """What fails of the checks and tests of a proof, in this process; "" if nothing.
+
+    Other pairs of the same file do not count.
 
     Args:
         where: the provider, as `providers.provider` takes it.
@@ -77,15 +83,18 @@ def noticed(where, name, first=None):
         for check in sorted(checks, key=lambda check: check.case.name != first):
             if check.way in ("eager", "function", "dynamic"):
                 check()
-    except Exception:  # any failure is a notice, also one while the page loads
-        return True
+    except Exception as error:  # any counts, also one while the page loads
+        return f"{type(error).__name__}: {error}"
     suite = unittest.TestSuite(
         case
         for group in unittest.defaultTestLoader.loadTestsFromModule(test)
         for case in group
         if not case._testMethodName.startswith("test_parity")
+        and not hasattr(case, "pair")  # the checks of a `Pair`
     )
-    return not unittest.TextTestRunner(io.StringIO()).run(suite).wasSuccessful()
+    result = unittest.TextTestRunner(io.StringIO()).run(suite)
+    failed = [*result.errors, *result.failures]
+    return f"{failed[0][0].id()}: {failed[0][1]}" if failed else ""
 
 
 def _begin(folder, path, root, entries, text):
@@ -94,6 +103,10 @@ def _begin(folder, path, root, entries, text):
     if top.is_dir():
         skipped = shutil.ignore_patterns("__pycache__")
         shutil.copytree(top, pathlib.Path(folder, top.name), ignore=skipped)
+    if not (root / "tf1to2").exists():  # the page may read files beside its package
+        for beside in root.iterdir():
+            if beside != top and beside.name != "__pycache__":
+                pathlib.Path(folder, beside.name).symlink_to(beside)
     pathlib.Path(folder, path.relative_to(root)).write_text(text, "utf-8")
     # What the test and the page would put before it is there already.
     Page.copies.append(os.path.realpath(folder))
@@ -110,8 +123,11 @@ def _begin(folder, path, root, entries, text):
 def _try(folder, path, root, entries, text, where, name, first):
     _begin(folder, path, root, entries, text)
     settings.apply()
-    status = NOTICED if noticed(where, name, first) else UNNOTICED
-    os._exit(status)  # no thread of TensorFlow's, and no other process, is waited for
+    reason = fault(where, name, first)
+    pathlib.Path(folder, REASON).write_text(reason, "utf-8")
+    os._exit(
+        NOTICED if reason else UNNOTICED
+    )  # no thread of TensorFlow's, and no other process, is waited for
 
 
 def modules_of(page, whole=False):
@@ -175,6 +191,7 @@ class Pool:
         self.context = multiprocessing.get_context("fork")
         self.where, self.jobs, self.running = where, jobs, {}
         self.limit = PATIENCE * SECONDS  # until it is known how long the page takes
+        self.reason = ""  # of the last process that noticed something
         receiver, sender = self.context.Pipe(False)
         process = self.context.Process(target=_describe, args=(where, name, sender))
         process.start()
@@ -214,6 +231,9 @@ class Pool:
                 if hangs:
                     process.kill()
                 process.join()
+                reason = pathlib.Path(folder.name, REASON)
+                if reason.exists():
+                    self.reason = reason.read_text("utf-8") or self.reason
                 folder.cleanup()
                 del self.running[key]
                 unnoticed = process.exitcode == UNNOTICED
@@ -284,6 +304,9 @@ def mutate(
         dict with `code` (a hash of page and tests), `changes` (how many there are),
         `results` ({change: verdict}), `control` (whether the page as it is passed
         before and after), `date`.
+
+    Raises:
+        CommandError: the page as it is fails: what failed.
     """
     pool = Pool(where, name, jobs)
     everything = pool.changes()
@@ -299,7 +322,7 @@ def mutate(
         "results": dict(known["results"]) if same else {},
     }
     if not pool.as_it_is():
-        return report
+        raise CommandError(f"{pool.name} fails as it is, unchanged: {pool.reason}")
     rest = [text for text in chosen if text not in report["results"]]
     tried = pool.results((t, *everything[t]) for t in rest)
     for done, (change, verdict) in enumerate(tried, 1):
@@ -368,7 +391,7 @@ def run(options):
             keep=keep,
         )
         if not report["control"]:
-            raise CommandError(f"{name} fails as it is: no result counts")
+            raise CommandError(f"{name} passed before the changes and fails now")
         keep(report)
         seen, tried = score(report)
         print(f"{name}: {seen} of {tried} changes noticed", flush=True)

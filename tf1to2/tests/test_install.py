@@ -124,15 +124,16 @@ from tf1to2.parity import settings
 
 settings.apply()
 import test_port
-from tf1to2.parity import record, recordings, v1
+from tf1to2.parity import recordings, v1
+from tf1to2.prove import asking
 
 def ask(python, page, requests, settings="default"):
     answers = [v1.respond(page.module, request) for request in requests]
     unordered = [[] for _ in requests]
     return answers, recordings.Versions("1.15.5", "1.18.5", unordered)
 
-record.ask = ask
-record.record(test_port.pair, "python")
+asking.ask = ask
+asking.record(test_port.pair, "python")
 """
 # Likewise, with the extra "tensorflow".
 TENSORFLOW_ROWS = [

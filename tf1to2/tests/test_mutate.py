@@ -272,13 +272,71 @@ class ProcessesTest(Folder):
     def test_a_test_that_fails_anyway_voids_the_score(self):
         run, kept = self.run_("8.0\\n")
         self.assertEqual(run.returncode, 2)
-        self.assertIn("port fails as it is: no result counts", run.stderr)
+        self.assertIn("port fails as it is, unchanged: ", run.stderr)
+        self.assertIn("test_in_another_process", run.stderr)
         self.assertIsNone(kept)
 
     def test_an_unknown_proof(self):
         run, _ = self.run_("7.0\\n", "prt")
         self.assertEqual(run.returncode, 2)
         self.assertIn("did you mean port?", run.stderr)
+
+
+TWO = """
+import pathlib
+import numpy as np
+from tf1to2.parity import Op, Page, Pair, Proof
+
+HERE = pathlib.Path(__file__).parent
+CASES = [Op("twice", "three", [np.float32([1, 2, 3])])]
+port = Pair("legacy.py", "port.py", recording="port.npz", name="port")
+port.op("twice", "three", np.float32([1, 2, 3]), skip={"dynamic": "of one size"})
+test_port = port.test()
+wrong = Pair("legacy.py", "wrong.py", recording="wrong.npz", name="wrong")
+wrong.op("twice", "three", np.float32([1, 2, 3]), skip={"dynamic": "of one size"})
+test_wrong = wrong.test()
+"""
+READS = """
+import pathlib
+
+NUMBER = pathlib.Path(__file__).resolve().parent / "numbers" / "two.txt"
+
+
+def twice(x):
+    return float(NUMBER.read_text()) * x
+"""
+
+
+@pytest.mark.slow
+class BesideTest(Folder):
+    """A file of two pairs, of which one is wrong; the other reads a file beside it."""
+
+    def setUp(self):
+        super().setUp()
+        record = RECORD.replace("test_port.PROOF", "test_port.{0}").partition("proof =")
+        self.write(legacy=LEFT, test_port=TWO, port=READS)
+        self.write(wrong="def twice(x):\n    return 3.0 * x\n")
+        (self.folder / "numbers").mkdir()
+        (self.folder / "numbers" / "two.txt").write_text("2.0")
+        for name in ("port", "wrong"):
+            text = record[0] + "proof =" + record[2].format(name)
+            self.write(record=text)
+            subprocess.run([sys.executable, "record.py"], check=True)
+
+    def mutate(self, name):
+        command = [sys.executable, "-m", "tf1to2", "mutate", "test_port.py", name]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def test_one_pair_of_the_file_counts_and_finds_its_files(self):
+        run = self.mutate("port")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertRegex(run.stdout, r"port: (\d+) of \1 changes noticed")
+
+    def test_the_reason_is_told(self):
+        run = self.mutate("wrong")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("wrong fails as it is, unchanged: Mismatch: ", run.stderr)
+        self.assertIn("first in forward: outputs", run.stderr)
 
 
 class ScoreTest(unittest.TestCase):
