@@ -1,6 +1,8 @@
 """What pytest must know of the proofs wherever they are installed."""
 
 import gc
+import itertools
+import sys
 
 import pytest
 
@@ -16,6 +18,21 @@ GAST = "ignore:.*Support for arbitrary keyword arguments:DeprecationWarning:gast
 FLOAT_FORMAT = "ignore:float_format is deprecated for text_format:UserWarning"
 # Keras 3 reads a learning rate by NumPy's protocol of before 2.0.
 KERAS_COPY = "ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"
+
+
+KEYS = itertools.count(1000, 1000)
+
+
+def pytest_runtest_setup():
+    """Numbers the collectives of each test anew.
+
+    Strategies of one process share these numbers, and with them the shapes: eagerly, a
+    second one that reduces another shape raises "Shape mismatch in the collective
+    instance", so that the order of the tests would decide.
+    """
+    module = sys.modules.get("tensorflow.python.distribute.mirrored_strategy")
+    if module is not None:
+        module.MirroredStrategy._collective_key_base = next(KEYS)
 
 
 def pytest_addoption(parser):

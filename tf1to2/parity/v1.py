@@ -154,7 +154,13 @@ def _run_steps(steps):
 
 def session(graph=None):
     """A session that replaces a device which is not there, such as "/gpu:0"."""
-    return tf.Session(graph=graph, config=tf.ConfigProto(allow_soft_placement=True))
+    config = tf.ConfigProto()
+    if not tf.__version__.startswith("1."):  # what it is without a config of its own
+        from tensorflow.python.eager import context
+
+        config.CopyFrom(context.context().config)
+    config.allow_soft_placement = True
+    return tf.Session(graph=graph, config=config)
 
 
 def dtype_of(array):
