@@ -76,9 +76,9 @@ def of_arguments():
 
 
 def row(symbol):
-    """The `Row` of a name, by any name of its object; or None."""
-    exact = table()[0]
-    return next((exact[name] for name in spelled(symbol) if name in exact), None)
+    """The `Row` of a name, its own or that of another name of its object; or None."""
+    exact, names = table()[0], (symbol, *spelled(symbol))
+    return next((exact[name] for name in names if name in exact), None)
 
 
 def _check(file, name, verdict):

@@ -28,6 +28,14 @@ def calls(text):
     return found
 
 
+def is_call(text):
+    """Whether a text is a call, and nothing else: `tf.nn.dropout(f(x), rate=0.5)`."""
+    match = OPENING.match(text)
+    if not match or not text.endswith(")"):
+        return False
+    return match.end() + len(_inside(text, match.end())) == len(text) - 1
+
+
 def _inside(text, start):
     """What a bracket before `start` holds, or "" where nothing closes it."""
     open_ = [")"]

@@ -9,7 +9,7 @@ import dataclasses
 import re
 
 from tf1to2.catalog import entries, facts, keras_names, standalone
-from tf1to2.explain import errors_page, messages, questions, spelled, suggest
+from tf1to2.explain import called, errors_page, messages, questions, spelled, suggest
 from tf1to2.explain.answer import Answer, Name, named
 from tf1to2.pages import library, topics
 
@@ -17,8 +17,6 @@ SEVERAL = 8
 """Names, or sections, that are told at most."""
 NUMBERS = "Numbers differ from TensorFlow 1's", "Accuracy is lower than before"
 """Symptoms that a name may explain which computes otherwise."""
-CALL = re.compile(r"[A-Za-z_][\w.]*\([^()]*(?:\([^()]*\)[^()]*)*\)")
-"""A call, and nothing else: `tf.layers.conv2d(x, 3, 3, activation=tf.nn.relu)`."""
 OF_KERAS = re.compile(r"(?<![\w.])(?:(?:tf|tensorflow)\.)?keras(?:\.\w+)+")
 
 
@@ -295,7 +293,7 @@ def _word(text):
     """A name, of a call without what it passes; None where it is something else."""
     if spelled.ARGUMENT.fullmatch(text):
         return None
-    if messages.is_message(text) and not CALL.fullmatch(text):
+    if messages.is_message(text) and not called.is_call(text):
         return None
     return text.partition("(")[0] or text
 

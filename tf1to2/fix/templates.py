@@ -2,7 +2,7 @@
 
 import typing
 
-from tf1to2.catalog import facts
+from tf1to2.catalog import facts, verdicts
 from tf1to2.fix import arguments, renames
 from tf1to2.fix.edits import Change
 
@@ -51,9 +51,6 @@ def _floating(site, value):
     )
 
 
-OF_KERAS = ("tf.initializers.", "tf.keras.initializers.")
-"""Of these one instance draws the same values at every call: they are left."""
-
 TEMPLATES = {
     **{
         f"tf.to_{word}": Template("tf.cast", added={"dtype": f"{{tf}}.{dtype}"})
@@ -98,8 +95,12 @@ def change(site, old):
         site: `sites.Site`.
         old: whether the new call must work on 1.15.5 as well.
     """
-    symbol = next((n for n in facts.aliases(site.symbol) if n in TEMPLATES), None)
-    if symbol is None or site.call is None or site.symbol.startswith(OF_KERAS):
+    # A name with a verdict of its own is another object today.
+    names = facts.aliases(site.symbol)
+    own = verdicts.row(site.symbol)
+    names = [n for n in names if n in TEMPLATES and verdicts.row(n) is own]
+    symbol = next(iter(names), None)
+    if symbol is None or site.call is None:
         return None
     row, target = TEMPLATES[symbol], TEMPLATES[symbol].target or site.symbol
     given = arguments.bound(site, facts.fact(site.symbol).signature)

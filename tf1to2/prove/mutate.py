@@ -125,9 +125,8 @@ def _try(folder, path, root, entries, text, where, name, first):
     settings.apply()
     reason = fault(where, name, first)
     pathlib.Path(folder, REASON).write_text(reason, "utf-8")
-    os._exit(
-        NOTICED if reason else UNNOTICED
-    )  # no thread of TensorFlow's, and no other process, is waited for
+    # No thread of TensorFlow's, and no other process, is waited for.
+    os._exit(NOTICED if reason else UNNOTICED)
 
 
 def modules_of(page, whole=False):

@@ -283,12 +283,9 @@ class ProcessesTest(Folder):
 
 
 TWO = """
-import pathlib
 import numpy as np
-from tf1to2.parity import Op, Page, Pair, Proof
+from tf1to2.parity import Pair
 
-HERE = pathlib.Path(__file__).parent
-CASES = [Op("twice", "three", [np.float32([1, 2, 3])])]
 port = Pair("legacy.py", "port.py", recording="port.npz", name="port")
 port.op("twice", "three", np.float32([1, 2, 3]), skip={"dynamic": "of one size"})
 test_port = port.test()
@@ -313,14 +310,12 @@ class BesideTest(Folder):
 
     def setUp(self):
         super().setUp()
-        record = RECORD.replace("test_port.PROOF", "test_port.{0}").partition("proof =")
         self.write(legacy=LEFT, test_port=TWO, port=READS)
         self.write(wrong="def twice(x):\n    return 3.0 * x\n")
         (self.folder / "numbers").mkdir()
         (self.folder / "numbers" / "two.txt").write_text("2.0")
         for name in ("port", "wrong"):
-            text = record[0] + "proof =" + record[2].format(name)
-            self.write(record=text)
+            self.write(record=RECORD.replace("test_port.PROOF", f"test_port.{name}"))
             subprocess.run([sys.executable, "record.py"], check=True)
 
     def mutate(self, name):

@@ -6,7 +6,7 @@ and the numbers that it needs are written here, so that they stand in one place.
 
 import json
 
-from tf1to2.explain import questions
+from tf1to2.explain import questions, render
 from tf1to2.view.website.rules import for_javascript
 
 CONSTANTS = """
@@ -39,6 +39,8 @@ def script():
             "word": questions.WORD.pattern,
         },
         **{name: getattr(questions, name) for name in CONSTANTS},
+        "LACKS": render.LACKS,
+        "FEW": render.FEW,
     }
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"window.tf1to2.guide = {text};\n"

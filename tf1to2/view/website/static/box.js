@@ -408,9 +408,9 @@
 
   // Of what has but a part of the words, that comes first.
   function shownPassages(found) {
-    const lacks = (found[0]?.[4] ?? []).slice(0, 3).join(", ");
-    const told = `No passage has all of these words. The nearest, without ${lacks}:`;
-    return [...lacks ? [element("p", told)] : [], ...found.map(shownPassage)];
+    const lacks = (found[0]?.[4] ?? []).slice(0, index.guide?.FEW).join(", ");
+    const told = lacks && element("p", index.guide.LACKS.replace("{}", lacks));
+    return [...lacks ? [told] : [], ...found.map(shownPassage)];
   }
 
   function shownPassage([page, heading, text, places]) {
