@@ -17,11 +17,11 @@ SLOW := slow and $(OWN)
 IN_DEFAULT := test_parity and (_eager or _function) and not (generated or dynamic)
 DEFAULTS = not distributed$(if $(SINCE), and not slow)
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
-# What the change since the commit SINCE touches: topics, and whether tools; all without
-# SINCE. "broadcasting" is added to any topic, since it has tests of every kind: if pytest
+# Of what the change since the commit SINCE touches, what has slow tests to run: topics,
+# and whether tools; all without SINCE. "broadcasting" is added to any topic, since it has tests of every kind: if pytest
 # finds none, the selection is wrong. No topic is called "failed", so its tests fail.
 CHANGED = $(BIN)/python .ci/changed.py $(SINCE)
-TOPICS = $(sort $(patsubst %,% broadcasting,$(shell $(CHANGED) || echo failed)))
+TOPICS = $(sort $(patsubst %,% broadcasting,$(shell $(CHANGED) --slow || echo failed)))
 HAZARDS = $(if $(TOPICS),parity_tests/hazards)
 PROOFS = $(if $(SINCE),$(TOPICS:%=parity_tests/test_%.py) $(HAZARDS),parity_tests)
 TOOLS = $(if $(SINCE),$(filter tools,$(shell $(CHANGED) --parts)),tools)

@@ -2,12 +2,16 @@
 
     .ci/changed.py [BASE]           the stems of the topics, one a line
     .ci/changed.py [BASE] --parts   which of tools, wheel, page, clusters, names, probes
+    .ci/changed.py [BASE] --slow    the topics whose slow tests to run
     .ci/changed.py [BASE] --live    the topics to ask TensorFlow 1.15.5 again
 
 The change is what differs between the commit BASE and the files as they are, committed
 or not. Without BASE, the environment's SINCE is taken; "landed" is the newest first
 parent that is three hours older than HEAD, for work lands within three hours. If BASE
 is unknown, everything is touched.
+
+A change of the engine touches all topics. The quick tests ask each pair of each topic;
+the slow tests and 1.15.5 are asked of every fourth topic, of others after each commit.
 """
 
 import ast
@@ -17,9 +21,11 @@ import pathlib
 import re
 import subprocess
 import sys
+import typing
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HOURS = 3
+SHARES = 4
 PACKAGES = "v1_graph", "v2_eager", "v2_keras", "parity_tests"
 # Beginnings of paths, as regular expressions. The engine proves every topic.
 VERSIONS = r"setup\.cfg$|pyproject\.toml$|constraints\.txt$"
@@ -74,7 +80,8 @@ def stems():
 
 
 def topics(base, paths):
-    """Stems of the topics that `paths`, which differ from `base`, touch; sorted."""
+    """Stems of the topics that `paths`, which differ from `base`, touch: (of their own,
+    all that are touched), both sorted. The engine touches all."""
     named = set()
     for table in TABLES & paths:
         rows = re.findall(
@@ -85,9 +92,15 @@ def topics(base, paths):
     if REASONS in paths:
         old, new = git("show", f"{base}:{REASONS}"), (ROOT / REASONS).read_text("utf-8")
         named |= {None} if reader(old) != reader(new) else set()
-    if None in named or any(re.match(ENGINE, path) for path in paths):
-        return stems()
-    return [stem for stem in stems() if stem in named or paths & files(stem, paths)]
+    engine = None in named or any(re.match(ENGINE, path) for path in paths)
+    own = [stem for stem in stems() if stem in named or paths & files(stem, paths)]
+    return own, stems() if engine else own
+
+
+def with_share(own):
+    """`own`, and every fourth of all topics; others after each commit."""
+    turn = int(git("rev-list", "--count", "HEAD")) % SHARES
+    return sorted({*own, *stems()[turn::SHARES]})
 
 
 def reader(text):
@@ -142,25 +155,42 @@ def difference(base):
     return commit, changed(commit)
 
 
+class Touched(typing.NamedTuple):
+    """What a change touches.
+
+    Attributes:
+        topics: their stems, as the others.
+        parts: names of `PARTS`.
+        slow: the topics whose slow tests to run.
+        live: the topics to ask 1.15.5 again.
+    """
+
+    topics: list
+    parts: list
+    slow: list
+    live: list
+
+
 def touched(base):
-    """(topics, parts, topics to ask live) that differ from a commit; all if unknown."""
+    """What differs from a commit, as `Touched`; all if the commit is unknown."""
     try:
         commit, paths = difference(base)
-        found = topics(commit, paths)
+        own, found = topics(commit, paths)
+        slow = own if own == found else with_share(own)
+        live = [stem for stem in own if f"parity_tests/golden/{stem}.npz" in paths]
+        if any(re.match(ASKED, path) for path in paths):
+            live = with_share(live)
     except (OSError, subprocess.CalledProcessError) as error:
         why = getattr(error, "stderr", "").strip() or error
         print(f"the base {base!r} is unknown, all is touched: {why}", file=sys.stderr)
-        return stems(), list(PARTS), stems()
+        return Touched(stems(), list(PARTS), stems(), stems())
     parts = {part for part in PARTS if any(re.match(PARTS[part], p) for p in paths)}
     parts |= {"clusters"} if "distributed" in found else set()
-    live = {stem for stem in found if f"parity_tests/golden/{stem}.npz" in paths}
-    live = stems() if any(re.match(ASKED, path) for path in paths) else sorted(live)
-    return found, sorted(parts), live
+    return Touched(found, sorted(parts), slow, live)
 
 
 if __name__ == "__main__":
     given = [word for word in sys.argv[1:] if not word.startswith("--")]
+    asked = [word[2:] for word in sys.argv[1:] if word.startswith("--")] or ["topics"]
     (base,) = given or [os.environ.get("SINCE") or "landed"]
-    found, parts, live = touched(base)
-    lines = parts if "--parts" in sys.argv else live if "--live" in sys.argv else found
-    print("".join(line + "\n" for line in lines), end="")
+    print("".join(line + "\n" for line in getattr(touched(base), asked[0])), end="")

@@ -51,14 +51,14 @@ class Change:
 def since(base):
     """The `Change` since a commit, as `.ci/changed.py` finds it; None is everything."""
     changed = _changed()
-    _, parts, asked = changed.touched(base)
+    found = changed.touched(base)
     try:
         commit, paths = changed.difference(base)
     except (OSError, subprocess.CalledProcessError):  # `touched` has said why
         return None
     code = {path for path in paths if _does_something_else(path, commit)}
     own = (t for t in changed.stems() if code & changed.files(t, code))
-    return Change(frozenset(paths), tuple(own), tuple(parts), tuple(asked))
+    return Change(frozenset(paths), tuple(own), tuple(found.parts), tuple(found.live))
 
 
 def _does_something_else(path, commit):

@@ -166,13 +166,15 @@ class ChangedTest(unittest.TestCase):
     def test_topics(self, _, files, expected):
         for path, text in files.items():
             self.repository.write(path, text)
-        self.assertEqual(self.changed.touched("HEAD")[0], expected)
+        self.assertEqual(self.changed.touched("HEAD").topics, expected)
 
     def test_after_a_commit(self):
         self.repository.write("v2_keras/layers.py", "a = 1\n")
         self.repository.commit(hours=1)
-        self.assertEqual(self.changed.touched("HEAD~1"), (["layers"], [], []))
-        self.assertEqual(self.changed.touched("HEAD"), ([], [], []))
+        self.assertEqual(
+            self.changed.touched("HEAD~1"), (["layers"], [], ["layers"], [])
+        )
+        self.assertEqual(self.changed.touched("HEAD"), ([], [], [], []))
 
     @parameterized.expand(
         [
@@ -198,28 +200,39 @@ class ChangedTest(unittest.TestCase):
     )
     def test_parts(self, _, path, expected):
         self.repository.write(path, "a = 1\n")
-        self.assertEqual(self.changed.touched("HEAD")[1], expected)
+        self.assertEqual(self.changed.touched("HEAD").parts, expected)
 
     @parameterized.expand(
         [
             ("its_recording", "parity_tests/golden/rnn.npz", ["rnn"]),
             ("a_right_page", "v2_eager/losses.py", []),
             ("what_compares", "tf1to2/parity/proof.py", []),
-            ("what_1_15_5_runs", "tf1to2/parity/v1.py", EVERYTHING),
+            ("what_1_15_5_runs", "tf1to2/parity/v1.py", ["layers"]),
         ]
     )
     def test_what_1_15_5_is_asked_again(self, _, path, expected):
         self.repository.write(path, "a = 1\n")
-        self.assertEqual(self.changed.touched("HEAD")[2], expected)
+        self.assertEqual(self.changed.touched("HEAD").live, expected)
+
+    def test_the_engine_has_slow_tests_of_other_topics_after_each_commit(self):
+        self.changed.SHARES = 2
+        self.repository.write("tf1to2/parity/v1.py", "a = 1\n")
+        self.repository.write("v1_graph/rnn.py", "a = 1\n")
+        self.assertEqual(self.changed.touched("HEAD").slow, ["layers", "rnn"])
+        self.repository.git("commit", "--quiet", "--allow-empty", "--message", "two")
+        every = ["distributed", "losses", "rnn"]
+        self.assertEqual(self.changed.touched("HEAD").slow, every)
+        self.assertEqual(self.changed.touched("HEAD").live, ["distributed", "losses"])
 
     def test_a_page_that_is_deleted_touches_its_topic(self):
         (self.repository.root / "v2_keras/layers.py").unlink()
-        self.assertEqual(self.changed.touched("HEAD")[0], ["layers"])
+        self.assertEqual(self.changed.touched("HEAD").topics, ["layers"])
 
     def test_an_unknown_base_touches_everything(self):
         with contextlib.redirect_stderr(io.StringIO()) as err:
             found = self.changed.touched("no-such-commit")
-        self.assertEqual(found, (EVERYTHING, list(self.changed.PARTS), EVERYTHING))
+        parts = list(self.changed.PARTS)
+        self.assertEqual(found, (EVERYTHING, parts, EVERYTHING, EVERYTHING))
         self.assertIn("'no-such-commit' is unknown", err.getvalue())
 
     def test_what_landed_is_three_hours_old_among_first_parents(self):
