@@ -36,6 +36,11 @@ def part(symbol):
     return None
 
 
+def is_of_flags(symbol):
+    """Whether a name is one of the flags'."""
+    return (part(symbol) or ("",))[0] == "flags"
+
+
 def is_read(site):
     """Whether it is the value of a flag: FLAGS.steps."""
     found = part(site.symbol)

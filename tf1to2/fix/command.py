@@ -14,6 +14,8 @@ from tf1to2.fix import planning, unsafe
 from tf1to2.scan import causes
 from tf1to2.scan import command as scanning
 
+FEW = 5  # files of which it is told why their flags are left
+
 
 def add_arguments(parser):
     """The options of the command."""
@@ -56,10 +58,12 @@ def run(options):
     select, ignore, exclude = scanning.rules(options)
     wanted = planning.Options(frozenset(select), frozenset(ignore), old, options.unsafe)
     files, changes, looks, left, failed = 0, 0, 0, [], False
-    takes, taken = set(), set()
+    takes, taken, doubts = set(), set(), []
     for fixed in _plan(options.path, exclude, wanted):
         left += fixed.left
         takes, taken = takes | fixed.takes, taken | fixed.taken
+        if fixed.doubt:
+            doubts.append(f"{output.shown(fixed.path)}: {fixed.doubt}")
         if fixed.reason:
             failed = True
             print(
@@ -70,7 +74,7 @@ def run(options):
             looks += fixed.looks
             _tell(fixed, options)
     sys.stdout.flush()
-    print(_summary(files, changes, looks, left, options), file=sys.stderr)
+    print(_summary(files, changes, looks, left, doubts, options), file=sys.stderr)
     if takes:
         print(_take(takes | taken, options.path), file=sys.stderr)
     if failed:
@@ -117,7 +121,7 @@ def _lines(text):
     return text.replace("\r\n", "\n").replace("\r", "\n").splitlines(keepends=True)
 
 
-def _summary(files, changes, looks, left, options):
+def _summary(files, changes, looks, left, doubts, options):
     done = "written" if options.write else "to write"
     text = f"{_changes(changes, looks)} {done} in {counted(files, 'file')}"
     if not left:
@@ -126,6 +130,11 @@ def _summary(files, changes, looks, left, options):
     for work in causes.works(left):
         pair = f": {work.pair}" if work.pair else ""
         lines.append(f"{len(work.findings):>7}  {work.cause.title}{pair}")
+    if doubts:
+        lines.append("flags are left where a program may not have parsed them:")
+        lines += [f"  {doubt}" for doubt in doubts[:FEW]]
+        more = len(doubts) - FEW
+        lines += [f"  and {counted(more, 'more file')}"] if more > 0 else []
     return "\n".join(lines)
 
 

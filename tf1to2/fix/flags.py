@@ -20,6 +20,11 @@ IMPORT = re.compile(
 )
 # Before 1.5 a flag could be asked for otherwise.
 OLDER = re.compile(rb"__flags\b|_parse_flags\b|__parsed\b|__dict__\['__wrapped")
+TODAY = {
+    "__flags": "FLAGS.flag_values_dict()",
+    "_parse_flags": "FLAGS(sys.argv)",
+    "__parsed": "FLAGS.is_parsed()",
+}
 
 
 class Flags:
@@ -31,26 +36,42 @@ class Flags:
 
     def __init__(self, sources):
         self.parsed = any(map(PARSES.search, sources.values()))
-        self.lazy = _reached(sources) if self.parsed else set()
+        self.lazy = _reached(sources) if self.parsed else {}
 
-    def are_certain(self, path, tree, nodes):
-        """Whether the flags are parsed before a file reads one.
+    def doubt(self, path, tree, nodes):
+        """Why it is not certain that the flags are parsed before a file reads one.
 
         Args:
             path: of the file.
             tree: its `sites.Tree`.
             nodes: where it reads flags, or None where that cannot be told.
+
+        Returns:
+            The reason, and what to write; "" where it is certain.
         """
-        if not self.parsed or path in self.lazy or OLDER.search(tree.source):
-            return False
+        if not self.parsed:
+            return "no program here calls app.run, which parses absl's flags"
+        if path in self.lazy:
+            by = self.lazy[path]
+            if by == path:
+                return "it may be started by itself, and does not call app.run"
+            return f"{by} imports it, and does not call app.run"
+        if older := OLDER.search(tree.source):
+            line = tree.source.count(b"\n", 0, older.start()) + 1
+            name = older[0].decode()
+            return f"line {line} uses {name}: write {TODAY.get(name, 'what absl has')}"
         mentioned = [n for n in tree.words.get("FLAGS", ()) if not is_bound(n)]
-        return all(
-            node is not None and is_deferred(node) for node in [*nodes, *mentioned]
-        )
+        for node in [*nodes, *mentioned]:
+            if node is None:
+                return "it reads flags in a place that was not found"
+            if not is_deferred(node):
+                line = node.start_point[0] + 1
+                return f"line {line} reads a flag while the file is imported"
+        return ""
 
 
 def _reached(sources):
-    """The files that a program reaches that does not call `app.run`.
+    """{file: the program}: what a program reaches that does not call `app.run`.
 
     Modules are told by their last name alone, so these are rather too many.
     """
@@ -69,12 +90,13 @@ def _reached(sources):
         and (PROGRAM.search(source) or _stem(path) not in wanted)
         and not path.endswith("__init__.py")
     ]
-    seen = set()
+    ahead, seen = [(path, path) for path in ahead], {}
     while ahead:
-        path = ahead.pop()
+        path, program = ahead.pop()
         if path not in seen:
-            seen.add(path)
-            ahead += [p for word in imported[path] for p in stems.get(word, ())]
+            seen[path] = program
+            more = [p for word in imported[path] for p in stems.get(word, ())]
+            ahead += [(one, program) for one in more]
     return seen
 
 

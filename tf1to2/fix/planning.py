@@ -69,6 +69,7 @@ class Fixed:
             names of this command: frozenset of str.
         taken: what it imports from there already.
         reason: why it is left as it is, or "".
+        doubt: why its flags are left, or "".
     """
 
     path: str
@@ -80,6 +81,7 @@ class Fixed:
     takes: frozenset = frozenset()
     taken: frozenset = frozenset()
     reason: str = ""
+    doubt: str = ""
 
 
 def plan(paths, excludes, options, progress=None):
@@ -127,10 +129,10 @@ def _fixed(path, kept, guards, options, flags):
     try:
         document = Document(path)
         tree = Tree(document.source)
-        changes, added, left = _changes(path, tree, kept, guards, options, flags)
+        changes, added, left, doubt = _changes(path, tree, kept, guards, options, flags)
         taken = unsafe.taken(tree)
         if not changes:
-            return Fixed(path, left=tuple(left), taken=taken)
+            return Fixed(path, left=tuple(left), taken=taken, doubt=doubt)
         made = list(dict.fromkeys(e for one in (*changes, *added) for e in one.edits))
         text, shown = document.edited(made)
         fault = _fault(document.source, edits.apply(document.source, made))
@@ -141,16 +143,20 @@ def _fixed(path, kept, guards, options, flags):
         return Fixed(path, left=tuple(left), reason=f"left as it is: {fault}")
     looks = sum(bool(one.looks) for one in changes)
     counts, takes = (len(changes), looks), unsafe.takes(changes)
-    return Fixed(path, data, tuple(shown), *counts, tuple(left), takes, taken)
+    return Fixed(
+        path, data, tuple(shown), *counts, tuple(left), takes, taken, doubt=doubt
+    )
 
 
 def _changes(path, tree, kept, guards, options, flags):
-    """([`edits.Change`], those that these need, the findings that stay)."""
+    """([`edits.Change`], those that these need, the findings that stay, why the flags
+    are left)."""
     if tree.source != tree.original:  # what the scanner had to mend
-        return [], [], [f for _, f in kept if _is_asked(f, options)]
+        return [], [], [f for _, f in kept if _is_asked(f, options)], ""
     sites = [Site(tree, one) for one, _ in kept]
     reads = [site.node for site in sites if absl.is_read(site)]
-    of_absl = absl.Absl(tree, sites, flags.are_certain(path, tree, reads))
+    doubt = flags.doubt(path, tree, reads)
+    of_absl = absl.Absl(tree, sites, not doubt)
     certain = [
         site
         for site, (one, finding) in zip(sites, kept, strict=True)
@@ -183,7 +189,8 @@ def _changes(path, tree, kept, guards, options, flags):
     modules = {name for change in changes for name in change.imports}
     added = [e for e in (imports.added(tree, modules),) if e]
     added += marks.marks(tree, changes)
-    return changes, [edits.Change(tuple(added))], left
+    flagged = any(absl.is_of_flags(finding.entry.symbol) for finding in left)
+    return changes, [edits.Change(tuple(added))], left, doubt if flagged else ""
 
 
 def _lies_in(node, edit):

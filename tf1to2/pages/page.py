@@ -217,13 +217,18 @@ def source_hash(source):
         tree = ast.parse(source)
     except SyntaxError:  # of another Python: any change counts
         return hashlib.sha256(source.replace(b"\r\n", b"\n")).hexdigest()
+    return hashlib.sha256(code_of(undocumented(tree)).encode()).hexdigest()
+
+
+def undocumented(tree):
+    """A syntax tree, from which the docstrings are taken out."""
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
-    return hashlib.sha256(_spelled(tree).encode()).hexdigest()
+    return tree
 
 
-def _spelled(node):
+def code_of(node):
     """A syntax tree as text, the same under every Python that reads it.
 
     `ast.dump` shows fields that some versions do not have; an absent field, an empty
@@ -231,12 +236,12 @@ def _spelled(node):
     """
     if isinstance(node, ast.AST):
         fields = [
-            f"{field}={_spelled(value)}"
+            f"{field}={code_of(value)}"
             for field, value in ast.iter_fields(node)
             if value not in (None, []) or isinstance(node, ast.Constant)
             if field not in ("kind", "type_comment")
         ]
         return f"{type(node).__name__}({','.join(fields)})"
     if isinstance(node, list):
-        return f"[{','.join(map(_spelled, node))}]"
+        return f"[{','.join(map(code_of, node))}]"
     return repr(node)

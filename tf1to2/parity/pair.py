@@ -93,6 +93,7 @@ class Pair(Proof):
             names=names,
         )
         self.recording.how = f"tf1to2 record {self.file.name}"
+        self.recording.by_function = True
         self.variables, self.widen, self.today = variables or {}, widen, today
         self.more = {} if seed is None else {"seed": seed}
         self.within, self.renamed, self.matched = {}, {}, {}

@@ -46,24 +46,39 @@ LATE = (
 
 
 @contextlib.contextmanager
-def watched(drawn=None):
-    """A list that grows by a sentence for each variable that is raced for.
-
-    Args:
-        drawn: a dict that grows by what `seeds` says of each graph that is run.
-    """
-    from tensorflow.python.client import session
-
+def watched():
+    """A list that grows by a sentence for each variable that is raced for."""
     found, seen = [], set()
 
     def look(graph, fetched, feeds):
         key = graph.version, id(graph), tuple(x.name for x in fetched)
         if key not in seen:
             seen.add(key)
-            if drawn is not None:
-                drawn.update(seeds(graph))
             known = {getattr(feed, "name", feed) for feed in feeds or ()}
             found.extend(t for t in unordered(fetched, known) if t not in found)
+
+    with _looking(look):
+        yield found
+
+
+@contextlib.contextmanager
+def drawing():
+    """A dict that grows by what `seeds` says of each graph that is run."""
+    found, seen = {}, set()
+
+    def look(graph, fetched, feeds):
+        if (graph.version, id(graph)) not in seen:
+            seen.add((graph.version, id(graph)))
+            found.update(seeds(graph))
+
+    with _looking(look):
+        yield found
+
+
+@contextlib.contextmanager
+def _looking(look):
+    """Calls look(graph, what is fetched, what is fed) before each run of a session."""
+    from tensorflow.python.client import session
 
     def fetched_by(graph, fetches):
         handler = session._FetchHandler(graph, fetches, {})
@@ -92,7 +107,7 @@ def watched(drawn=None):
     for name, method in watching.items():
         setattr(session.BaseSession, name, method)
     try:
-        yield found
+        yield
     finally:
         for name, method in methods.items():
             setattr(session.BaseSession, name, method)

@@ -18,6 +18,7 @@ import zipfile
 
 import numpy as np
 
+from tf1to2.pages import reached
 from tf1to2.pages.page import INSTALLED, Page
 from tf1to2.parity import structure
 from tf1to2.parity.settings import CPU
@@ -45,12 +46,16 @@ class Recording:
         path: the .npz file, which need not exist until an answer is asked for.
         page: the left page, a `Page` or an imported module.
         how: the command that makes it anew.
+        by_function: whether an answer depends on the code alone that its function
+            reaches, and not on all code of the page.
     """
 
-    def __init__(self, path, page, how="make upkeep"):
+    def __init__(self, path, page, how="make upkeep", by_function=False):
         self.path = pathlib.Path(path)
         self.page = page if isinstance(page, Page) else Page(page)
         self.how = how
+        self.by_function = by_function
+        self._codes = {}
 
     @functools.cached_property
     def _store(self):
@@ -106,11 +111,30 @@ class Recording:
             f"{', '.join(changed)} {have} changed since it was recorded: run {self.how}"
         )
 
+    def stands(self, entry):
+        """Whether what is recorded is the answer to an `Entry`, which then gets it."""
+        if not self.path.exists():
+            return False
+        try:
+            entry.answer = self.answer(entry.key, entry.request)
+            if entry.given is not None:
+                entry.answer_float32 = self.answer_float32(entry.key, entry.given)
+        except StaleRecording:
+            return False
+        return True
+
+    def _code(self, name):
+        if not self.by_function:
+            return self.page.code
+        if name not in self._codes:
+            self._codes[name] = reached.code(self.page, name)
+        return self._codes[name]
+
     def fingerprint(self, request):
-        """Hash of the page's code, with what it imports, and of the request."""
+        """Hash of the code, with what it imports, and of the request."""
         store = {}
         text = structure.pack(request, store)
-        digest = hashlib.sha256((self.page.code + text).encode())
+        digest = hashlib.sha256((self._code(request["name"]) + text).encode())
         for array in store.values():
             digest.update((f"{array.dtype.str}{array.shape}").encode())
             digest.update(np.ascontiguousarray(array).tobytes())
@@ -174,14 +198,14 @@ class Versions(typing.NamedTuple):
     Attributes:
         tensorflow: its version.
         numpy: its version.
-        unordered: for each request, if it was watched, what `races` says of it.
-        seeds: likewise, {name of a random operation: [seed, seed2]}.
+        told: for each request what `races` says of it: in the settings "watched" the
+            sentences on what is raced for, in "strict" {name of a random operation:
+            [seed, seed2]}.
     """
 
     tensorflow: str
     numpy: str
-    unordered: list
-    seeds: list = ()
+    told: list
 
 
 @dataclasses.dataclass
@@ -280,17 +304,46 @@ def find_python37():
     )
 
 
-def genuine_python(environment, python=None):
+def genuine_python(environment, python=None, packages=()):
     """An interpreter with TensorFlow 1.
 
     Args:
         environment: folder of a virtual environment with 1.15.5, which is made if
             neither `python` nor `TF1_PYTHON` is given and it is missing.
         python: the path of an interpreter, of any TensorFlow 1.
+        packages: what pip installs into the environment: what the old program needs.
 
     Raises:
-        NoGenuineTensorFlow: there is none, or `python` has none.
+        NoGenuineTensorFlow: there is none, `python` has none, or pip fails.
     """
+    python = _genuine_python(environment, python)
+    if packages:
+        _install(python, environment, packages)
+    return python
+
+
+def _install(python, environment, packages):
+    """Adds packages to an environment of ours, once."""
+    done = pathlib.Path(environment, "packages.txt")
+    if pathlib.Path(python) != pathlib.Path(environment, "bin", "python"):
+        raise NoGenuineTensorFlow(
+            f"{python} is an interpreter of yours: install {' '.join(packages)} there, "
+            "or leave out --python and TF1_PYTHON"
+        )
+    wanted = "\n".join(packages) + "\n"
+    if done.exists() and done.read_text() == wanted:
+        return
+    print(f"Installing {' '.join(packages)} in {environment}", file=sys.stderr)
+    command = [python, "-m", "pip", "install", "-q", *packages]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode:
+        said = [line for line in run.stderr.splitlines() if line.startswith("ERROR")]
+        reason = (said or run.stderr.splitlines() or ["no reason"])[-1]
+        raise NoGenuineTensorFlow(f"pip does not install {packages}: {reason}")
+    done.write_text(wanted)
+
+
+def _genuine_python(environment, python):
     if python:
         version = tensorflow_of(python)
         if not version.startswith("1."):
@@ -373,12 +426,19 @@ def ask(python, page, requests, settings="default"):
         np.savez(asked, requests=np.asarray(text), **store)
         script = [python, "-m", "tf1to2.parity.v1", asked, answered, settings]
         status = subprocess.run(script, env=environment).returncode
+        for told in pathlib.Path(folder).glob("*.missing"):
+            module = told.read_text()
+            raise NoGenuineTensorFlow(
+                f"{page.name} imports {module}, which {python} does not have: add the "
+                f"option --with {module.partition('.')[0]}, or list it in "
+                "requirements-tf1.txt beside the test"
+            )
         if status:
             raise NoGenuineTensorFlow(f"{python} broke down: exit status {status}")
         with np.load(answered) as store:
             leaves = dict(store)
-    seen = [json.loads(str(leaves.pop(name))) for name in ("unordered", "seeds")]
-    versions = Versions(*leaves.pop("versions").tolist(), *seen)
+    told = json.loads(str(leaves.pop("told")))
+    versions = Versions(*leaves.pop("versions").tolist(), told)
     answers = [{} for _ in requests]
     for name, leaf in leaves.items():
         number, _, path = name.partition(":")

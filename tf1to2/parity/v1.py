@@ -8,8 +8,10 @@ import contextlib
 import importlib
 import inspect
 import json
+import os
 import re
 import sys
+import traceback
 from unittest import mock
 
 import numpy as np
@@ -334,27 +336,67 @@ def main(requests_path, answers_path, settings):
     with np.load(requests_path) as store:
         arrays = dict(store)
     requests = structure.unpack(str(arrays.pop("requests")), arrays)
-    answers = {}
-    unordered, seeds = [], []
+    apart = settings != "default" and hasattr(os, "fork")
+    answers, told = {}, []
     for number, (name, request) in enumerate(requests):
-        module = importlib.import_module(name)
-        if settings == "watched":
-            seeds.append({})
-            with races.watched(seeds[-1]) as found:
-                answer = respond(module, request)
-            unordered.append(found)
+        own = "%s.%d.npz" % (answers_path, number)
+        if apart:  # no layer's name and no session of one case is left for the next
+            status = _in_a_process(_answer, own, name, request, settings)
         else:
-            answer = respond(module, request)
-        for path, leaf in answer.items():
-            if path == "message":
-                leaf = np.asarray(sentence(str(leaf)))
-            answers["%d:%s" % (number, path)] = leaf
+            status = _answer(own, name, request, settings)
+        if status:
+            sys.exit(status)
+        with np.load(own) as store:
+            answer = dict(store)
+        os.remove(own)
+        told.append(json.loads(str(answer.pop("told"))))
+        answers.update({"%d:%s" % (number, path): a for path, a in answer.items()})
         if sys.stdout.isatty():
             print("\r%d of %d" % (number + 1, len(requests)), end="", flush=True)
-    answers["unordered"] = np.asarray(json.dumps(unordered))
-    answers["seeds"] = np.asarray(json.dumps(seeds))
+    answers["told"] = np.asarray(json.dumps(told))
     answers["versions"] = np.asarray([tf.__version__, np.__version__])
     np.savez(answers_path, **answers)
+
+
+def _answer(path, name, request, settings):
+    """Writes the answer to a request, and what was seen of its graphs.
+
+    Returns:
+        0, or 1 where the page needs a module that is not installed: its name is in the
+        file `path`.missing then.
+    """
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] == name.partition(".")[0]:
+            raise
+        with open(path + ".missing", "w") as file:
+            file.write(error.name)
+        return 1
+    watching = {"watched": races.watched, "strict": races.drawing}
+    with watching.get(settings, contextlib.suppress)() as seen:
+        answer = respond(module, request)
+    if "message" in answer:
+        answer["message"] = np.asarray(sentence(str(answer["message"])))
+    np.savez(path, told=np.asarray(json.dumps(seen)), **answer)
+    return 0
+
+
+def _in_a_process(function, *args):
+    """The exit status of a process that is forked from this one to call a function."""
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        try:
+            status = function(*args)
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    _, status = os.waitpid(child, 0)
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1
 
 
 if __name__ == "__main__":

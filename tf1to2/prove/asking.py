@@ -1,23 +1,31 @@
 """Has the genuine TensorFlow 1.15.5 answer for the left page of a proof."""
 
 import importlib.metadata
+import json
+import re
 
 import numpy as np
 
+from tf1to2.common import output
+from tf1to2.common.words import counted
 from tf1to2.parity import structure
 from tf1to2.parity.cases import Raises
 from tf1to2.parity.compare import Mismatch
 from tf1to2.parity.leaves import measure
+from tf1to2.parity.pair import FLOAT32, FLOAT64
 from tf1to2.parity.recordings import ask, system
 
 
-def record(proof, python, check=False):
-    """Asks TensorFlow 1 for all answers of a proof.
+def record(proof, python, check=False, anew=False):
+    """Asks TensorFlow 1 for the answers of a proof.
+
+    Of a `Pair` it is asked for what is not recorded, or whose code has changed.
 
     Args:
         proof: a `Proof`.
         python: the interpreter that has it, 1.15 or another.
         check: whether to compare with the recording, and to write nothing.
+        anew: whether to ask for what is recorded, too.
 
     Returns:
         What was done, in words.
@@ -26,54 +34,108 @@ def record(proof, python, check=False):
         Mismatch: a page breaks there, answers otherwise than recorded, or, of a `Pair`,
             otherwise when it is run again.
     """
-    entries = proof.recorded()
-    asked = [entry.request for entry in entries]
+    entries, recording = proof.recorded(), proof.recording
+    kept = []
+    if recording.by_function and not (check or anew):
+        kept = [entry for entry in entries if recording.stands(entry)]
+    stand = {entry.key for entry in kept}
+    rest = [entry for entry in entries if entry.key not in stand]
+    if not rest:
+        known = counted(len(kept), "answer")
+        return f"nothing to ask: {known} recorded, and no code behind has changed"
+    asked = [entry.request for entry in rest]
     answers, versions = ask(python, proof.left, asked, proof.recorded_in)
-    for entry, answer in zip(entries, answers):
+    if kept and versions[0] != recording.about["tensorflow"]:
+        return record(proof, python, anew=True)  # of one TensorFlow, all of them
+    for entry, answer in zip(rest, answers):
         entry.answer = answer if entry.case.exact else structure.narrow(answer)
-    compared = [entry for entry in entries if entry.given is not None]
+    compared = [entry for entry in rest if entry.given is not None]
     given = [entry.given for entry in compared]
-    answers, _ = ask(python, proof.left, given, "strict")
+    answers, narrow = ask(python, proof.left, given, "strict")
     for entry, answer in zip(compared, answers):
         entry.answer_float32 = answer
-    _refuse_unexpected(entries)
-    races, drawn = {}, []
+    _refuse_unexpected(rest)
+    races = {}
     if proof.races:
         again, watched = ask(python, proof.left, given, "watched")
         _refuse_races(compared, again)
-        told = zip(compared, watched.unordered)
+        told = zip(compared, watched.told)
         races = {entry.key: sentences for entry, sentences in told if sentences}
-        drawn = _drawn(compared, watched.seeds)
     if check:
         _check(proof, entries)
-        return f"{len(entries)} recordings hold on TensorFlow {versions[0]}"
-    proof.recording.write(entries, versions, today=_today(), races=races)
-    lines = [f"recorded {len(entries)} answers of TensorFlow {versions[0]}"]
+        held = "recording holds" if len(entries) == 1 else "recordings hold"
+        return f"{len(entries)} {held} on TensorFlow {versions[0]}"
+    lines = [f"recorded {counted(len(rest), 'answer')} of TensorFlow {versions[0]}"]
+    if kept:
+        lines[0] += f"; kept {len(kept)}, whose code has not changed"
     for key, sentences in races.items():
         lines += [f"  {key} races with itself: {text}" for text in sentences]
-    return "\n".join([*lines, *drawn])
+    if kept:
+        known = recording.about.get("races", {})
+        races |= {e.key: known[e.key] for e in kept if e.key in known}
+    recording.write(entries, versions, today=_today(), races=races)
+    if proof.races:
+        seeds = zip(rest, versions.told), zip(compared, narrow.told)
+        lines += _drawn(recording.path, kept, *seeds)
+    return "\n".join(lines)
 
 
+PAIR = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")
 PLAIN, MOST = 3, 12  # names of a pair of seeds, and pairs, that are told
 
 
-def _drawn(entries, seeds):
-    """Lines that tell with which seeds each case draws: a port needs them."""
+def _drawn(recording, kept, wide, narrow):
+    """Lines that tell with which seeds each case draws: a port needs them.
+
+    All of them are kept beside the recording, as {case: {"float64" or "float32": {name
+    of an operation: [seed, seed2]}}}. A formula that stands for a kernel without
+    float64 has nodes of its own, so that a seed by position may be another one.
+
+    Args:
+        recording: its path.
+        kept: the entries that were not asked for: their seeds stay.
+        wide: pairs of an entry and its seeds, of what is proven in float64.
+        narrow: likewise, as the program is.
+    """
+    known = {}
+    for dtype, told in (("float64", wide), ("float32", narrow)):
+        for entry, seeds in told:  # the sizes of a case draw alike
+            if seeds:
+                known.setdefault(str(entry.case), {}).setdefault(dtype, seeds)
+    path = recording.with_suffix(".seeds.json")
+    before = json.loads(path.read_text("utf-8")) if kept and path.exists() else {}
+    cases = {str(entry.case) for entry in kept}
+    of_kept = {case: seeds for case, seeds in before.items() if case in cases}
+    if every := of_kept | known:
+        text = json.dumps(every, indent=1, sort_keys=True) + "\n"
+        output.save(path, PAIR.sub(r"[\1, \2]", text))
+    else:
+        path.unlink(missing_ok=True)
+    if not known:
+        return []
     lines = []
-    for entry, of_ops in zip(entries, seeds):
-        by_pair = {}
-        for op, pair in of_ops.items():
-            by_pair.setdefault(tuple(pair), []).append(op)
-        told = [
-            f"  {entry.case} draws with seed, seed2 {pair}: {_few(ops, PLAIN)}"
-            for pair, ops in by_pair.items()
-        ]
-        more = len(told) - MOST
-        lines += told[:MOST] + [f"  … and {more} more pairs of seeds"] * (more > 0)
-    lines = list(dict.fromkeys(lines))  # the sizes of a case draw alike
-    if lines:
-        lines.append('  to draw the same: guide/randomness.md, "Ask the old program"')
+    for case, by_dtype in known.items():
+        same = len({json.dumps(s, sort_keys=True) for s in by_dtype.values()}) == 1
+        for dtype, seeds in [*by_dtype.items()][: 1 if same else None]:
+            lines += _pairs(case if same else f"{case}, in {dtype},", seeds)
+    lines.append(
+        f"  all of them: {path.name}; to draw the same: guide/randomness.md, "
+        '"Ask the old program"'
+    )
     return lines
+
+
+def _pairs(case, seeds):
+    """A line for each pair of seeds."""
+    by_pair = {}
+    for op, pair in seeds.items():
+        by_pair.setdefault(tuple(pair), []).append(op)
+    told = [
+        f"  {case} draws with seed, seed2 {pair}: {_few(ops, PLAIN)}"
+        for pair, ops in by_pair.items()
+    ]
+    more = len(told) - MOST
+    return told[:MOST] + [f"  … and {more} more pairs of seeds"] * (more > 0)
 
 
 def _few(names, most):
@@ -124,14 +186,17 @@ def _refuse_races(entries, again):
 
 
 def _check(proof, entries):
-    """Compares with what was recorded: float32 by its rows, as today's kernels are."""
+    """Compares with what was recorded: float32 by its rows, as today's kernels are, or
+    by the bounds of a `Pair`, which a user's processor may need as well."""
     recording = proof.recording
     for entry in entries:
-        pairs = [(recording.answer(entry.key, entry.request), entry.answer)]
+        wide = not recording.by_function or proof.is_widened(entry.case)
+        form = FLOAT64 if wide else FLOAT32
+        pairs = [(form, recording.answer(entry.key, entry.request), entry.answer)]
         if entry.given is not None:
             given = recording.answer_float32(entry.key, entry.given)
-            pairs.append((given, entry.answer_float32))
-        for recorded, answer in pairs:
+            pairs.append((FLOAT32, given, entry.answer_float32))
+        for form, recorded, answer in pairs:
             for side in (recorded, answer):
                 side.pop("message", None)  # it may name this machine's devices
             sides = f"the recording of {entry.key}", "TensorFlow 1.15.5 now"
@@ -139,9 +204,23 @@ def _check(proof, entries):
             # last bits of weights, and checksums of these.
             if {"eager", "function"} <= set(entry.case.skip):
                 recorded, answer = _shapes(recorded), _shapes(answer)
+            if recording.by_function:
+                _refuse_far(proof, entry, form, recorded, answer, sides)
+                continue
             pair = f"{proof.name}.{entry.case.name}"
             apart = pair, entry.case.slug, [recorded], [answer], sides
             proof.float32.compare(*apart, partial=True)
+
+
+def _refuse_far(pair, entry, form, recorded, answer, sides):
+    """Refuses what is farther from the recording than a port may be."""
+    leaves = measure(recorded, answer, sides, entry.case.kind)
+    for _, leaf in pair.wrong(entry.case, [(form, leaf) for leaf in leaves]):
+        raise Mismatch(
+            f"{entry.key}: {leaf.path}, in {form}: {leaf.message}. Recorded on "
+            f"{pair.recording.about['cpu']}; on another processor a leaf in float32 "
+            "may need a bound: within="
+        )
 
 
 def _shapes(answer):

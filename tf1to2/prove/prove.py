@@ -1,8 +1,10 @@
 """`tf1to2 prove`: a user's own port, leaf by leaf."""
 
+import contextlib
 import json
 import os
 import pathlib
+import sys
 import traceback
 
 from tf1to2.common import output
@@ -10,6 +12,9 @@ from tf1to2.common.errors import CommandError, needs
 from tf1to2.common.tables import table
 
 FORMS = ("float32", "float64", "left today")
+_NONE = {"leaf": "–", "holds": True}
+FEW = 3
+"""Leaves of a case that are shown although they are as they shall be: the farthest."""
 
 
 def add_arguments(parser):
@@ -18,6 +23,7 @@ def add_arguments(parser):
         "names", metavar="NAME", nargs="*", help="PAIR or PAIR.FUNCTION; default: all"
     )
     parser.add_argument("--format", choices=["text", "json"], default="text")
+    parser.add_argument("--all", action="store_true", help="show every leaf")
     parser.add_argument(
         "--init", metavar="LEGACY", help="write a left page, a port, a test for a file"
     )
@@ -28,7 +34,9 @@ def add_arguments(parser):
 
 
 def run(options):
-    """Proves the pairs of a file, and prints every leaf.
+    """Proves the pairs of a file, and prints the leaves that differ.
+
+    What the file and the port print goes to the standard error.
 
     Returns:
         0 if every leaf is as it shall be, 1 if one is not, 2 if a case could not be
@@ -53,17 +61,18 @@ def run(options):
         apply()
     except ImportError as error:
         raise needs("prove", error) from error
-    pairs = providers.select(providers.provider(options.file), options.names)
-    cases = [
-        _Case(pair, case)
-        for pair, name in pairs
-        for case in _cases(pair)
-        if name in (None, case.name)
-    ]
-    for number, case in enumerate(cases, 1):
-        output.progress(f"{number} of {len(cases)}: {case.name}")
-        case.prove()
-    output.progress("")
+    with contextlib.redirect_stdout(sys.stderr):
+        pairs = providers.select(providers.provider(options.file), options.names)
+        cases = [
+            _Case(pair, case)
+            for pair, name in pairs
+            for case in _cases(pair)
+            if name in (None, case.name)
+        ]
+        for number, case in enumerate(cases, 1):
+            output.progress(f"{number} of {len(cases)}: {case.name}")
+            case.prove()
+        output.progress("")
     proven = [case for case in cases if not case.unproven]
     missing = dict.fromkeys(case.unproven for case in cases if case.unproven)
     if not proven:
@@ -72,7 +81,9 @@ def run(options):
         "environment": _environment(proven[0].pair),
         "cases": [case.report for case in cases],
     }
-    text = json.dumps(report, indent=2) if options.format == "json" else _text(report)
+    text = json.dumps(report, indent=2)
+    if options.format == "text":
+        text = _text(report, options.all)
     output.write(text + "\n")
     return 2 if missing else int(any(case.failures for case in cases))
 
@@ -219,12 +230,12 @@ def _environment(pair):
     }
 
 
-def _text(report):
+def _text(report, every=False):
     environment, cases = report["environment"], report["cases"]
     blocks = [
         f"TensorFlow {environment['tensorflow']}, NumPy {environment['numpy']}, "
         f"against {environment['recorded']}",
-        _table(cases),
+        _table(cases, every),
     ]
     notes = []
     for case in cases:
@@ -253,6 +264,11 @@ def _text(report):
     return "\n\n".join(filter(None, blocks))
 
 
+def _same(leaf):
+    """Whether a leaf is identical in every form."""
+    return all(leaf[form] == "identical" for form in FORMS if form in leaf)
+
+
 def _counted(cases):
     """How many leaves are identical, in each form."""
     leaves = [leaf for case in cases for leaf in case["leaves"]]
@@ -266,13 +282,19 @@ def _counted(cases):
     return ", ".join(texts) or "no leaves"
 
 
-def _table(cases):
+def _table(cases, every):
+    """The leaves of the cases, of each those that fail and the farthest others."""
     forms = [f for f in FORMS if any(f in leaf for c in cases for leaf in c["leaves"])]
     rows = []
     for case in cases:
         name = f"{case['pair']}, {case['case']}"
-        for leaf in case["leaves"] or [{"leaf": "–", "verdict": case["verdict"]}]:
+        leaves = case["leaves"] or [_NONE | {"verdict": case["verdict"]}]
+        shown = [leaf for n, leaf in enumerate(leaves) if n < FEW or not leaf["holds"]]
+        for leaf in leaves if every else shown:
             cells = [leaf.get(form, "–") for form in forms]
             rows.append([name, leaf["leaf"], *cells, leaf["verdict"]])
             name = ""
+        if more := 0 if every else len(leaves) - len(shown):
+            nearer = "identical" if _same(leaves[len(shown)]) else "no farther"
+            rows.append(["", f"… {more} more: --all", *[""] * len(forms), nearer])
     return table(["case", "leaf", *forms, "verdict"], rows)

@@ -4,6 +4,7 @@ A provider is a module or a file with proofs: parity_tests, test_port.py.
 """
 
 import concurrent.futures
+import pathlib
 
 from tf1to2.common.errors import CommandError, needs
 from tf1to2.prove import options as shared
@@ -13,6 +14,9 @@ def add_arguments(parser):
     shared.add_proofs(parser)
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     parser.add_argument(
+        "--anew", action="store_true", help="ask for what is recorded, too"
+    )
+    parser.add_argument(
         "--python", metavar="PATH", help="of any TensorFlow 1 (default: of 1.15.5)"
     )
     parser.add_argument(
@@ -21,8 +25,26 @@ def add_arguments(parser):
         default=".venv-tf1",
         help="where 1.15.5 is, or else gets installed (%(default)s)",
     )
+    parser.add_argument(
+        "--with",
+        dest="packages",
+        metavar="PACKAGE",
+        action="append",
+        default=[],
+        help="what the old program needs, for pip: scipy==1.2.3; also: "
+        "requirements-tf1.txt beside FILE",
+    )
     shared.add_jobs(parser)
     parser.set_defaults(run=run)
+
+
+def _requirements(provider):
+    """The lines of requirements-tf1.txt beside a file, without comments."""
+    path = pathlib.Path(provider).with_name("requirements-tf1.txt")
+    if not (provider.endswith(".py") and path.exists()):
+        return []
+    lines = [line.partition("#")[0].strip() for line in path.read_text().splitlines()]
+    return [line for line in lines if line]
 
 
 def run(options):
@@ -45,10 +67,14 @@ def run(options):
     proofs = list(dict.fromkeys(proof for proof, _ in chosen))
     failed = False
     try:
-        python = genuine_python(options.environment, options.python)
+        packages = [*_requirements(options.provider), *options.packages]
+        python = genuine_python(options.environment, options.python, packages)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             attempts = [
-                (proof.name, pool.submit(record, proof, python, options.check))
+                (
+                    proof.name,
+                    pool.submit(record, proof, python, options.check, options.anew),
+                )
                 for proof in proofs
             ]
             for name, attempt in attempts:

@@ -472,6 +472,38 @@ class AbslTest(FixCase):
         main = "if __name__ == '__main__':\n    f()\n"
         self.assertEqual(self.fixed(text + main), text + main)
 
+    @parameterized.expand(
+        [
+            ("no program", "", "", "no program here calls app.run"),
+            ("a read", "N = FLAGS.n\n", PARSED, "line 3 reads a flag while the file"),
+            (
+                "of old",
+                "def f():\n    return FLAGS.__flags\n",
+                PARSED,
+                "line 4 uses __flags: write FLAGS.flag_values_dict()",
+            ),
+            (
+                "parsed by hand",
+                "def f():\n    FLAGS._parse_flags()\n",
+                PARSED,
+                "line 4 uses _parse_flags: write FLAGS(sys.argv)",
+            ),
+            (
+                "a program without",
+                "def f():\n    return FLAGS.n\nif __name__ == '__main__':\n    f()\n",
+                PARSED,
+                "it may be started by itself, and does not call app.run",
+            ),
+        ]
+    )
+    def test_it_says_why_flags_are_left(self, _, body, program, why):
+        if program:
+            self.write(f"{TF}import a\n{program}", "train.py")
+        self.write(f"{TF}FLAGS = tf.app.flags.FLAGS\n{body}")
+        _, _, err = self.run_it(".")
+        self.assertIn("flags are left where a program may not have parsed them:", err)
+        self.assertIn(f"a.py: {why}", err)
+
     LIBRARY = TF + "FLAGS = tf.flags.FLAGS\ndef f():\n    return FLAGS.n\n"
 
     def test_the_flags_of_a_library_follow_its_program(self):

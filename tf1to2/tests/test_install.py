@@ -151,7 +151,7 @@ TENSORFLOW_ROWS = [
     ("prove test_port.py --format text", 0, "2 of 2 leaves identical in float64"),
     ("prove test_port.py twice --format json", 0, '"verdict": "proven"'),
     (
-        "record test_port.py --check --jobs 1 --environment tf1"
+        "record test_port.py --check --anew --jobs 1 --environment tf1 --with six"
         " --python nowhere/python",
         2,
         "nowhere/python has no TensorFlow",

@@ -398,8 +398,14 @@ class StaleTest(unittest.TestCase):
             (
                 "the_page",
                 "legacy/net",
-                ported.LEGACY.replace("0.5)", "0.6)"),
+                ported.LEGACY.replace("(rate, 0.9)", "(rate, 0.8)"),
                 "legacy.net has changed since it was recorded: run tf1to2 record test_",
+            ),
+            (
+                "another_function",
+                "legacy/net",
+                ported.LEGACY.replace("w) - 0.5)", "w) - 0.6)"),
+                None,
             ),
             (
                 "an_input",

@@ -251,24 +251,12 @@ class RecordTest(unittest.TestCase):
 
     def test_what_is_read_and_written_in_no_order_is_told(self):
         def second(answers, versions):
-            versions.unordered[-1].append("w: a reads it, b writes it, in no order")
+            versions.told[-1].append("w: a reads it, b writes it, in no order")
             return answers, versions
 
         status, out, _, files = self.recorded(second)
         self.assertEqual((status, files), (0, {"test_port.npz"}))
         self.assertIn("train, three steps races with itself: w: a reads it", out)
-
-    def test_the_seeds_are_told(self):
-        def second(answers, versions):
-            drawn = {"a/Normal": [7, 5], "b/Normal": [7, 5], "c/Uniform": [7, 41]}
-            return answers, versions._replace(seeds=[{}, {}, drawn])
-
-        status, out, *_ = self.recorded(second)
-        self.assertEqual(status, 0)
-        told = "train, three steps draws with seed, seed2"
-        self.assertIn(f"  {told} (7, 5): a/Normal, b/Normal\n", out)
-        self.assertIn(f"  {told} (7, 41): c/Uniform\n", out)
-        self.assertIn('guide/randomness.md, "Ask the old program"', out)
 
     def test_no_port_is_needed(self):
         with Folder() as folder, mock.patch.object(asking, "ask", ported.asked_today):
@@ -332,8 +320,8 @@ class GenuineTest(unittest.TestCase):
             )
             folder.write("legacy/rates", "RATE = 0.5\n")
             stale = self.command(folder, "prove", "test_port.py")
-            self.assertEqual((stale.returncode, stale.stdout), (2, ""))
-            self.assertIn("legacy.rates has changed", stale.stderr)
+            self.assertEqual(stale.returncode, 2)
+            self.assertIn("legacy.rates has changed", stale.stdout)
 
     def test_settings_are_its_own(self):
         """Whatever the caller has set, one thread and no rewriting are asked for."""

@@ -188,8 +188,7 @@ class UnorderedTest(unittest.TestCase):
         self.assertEqual([getattr(tf.Session, name) for name in methods], before)
 
     def test_the_seeds_of_a_graph_that_runs(self):
-        drawn = {}
-        with v1.legacy(), races.watched(drawn), tf.Session() as sess:
+        with v1.legacy(), races.drawing() as drawn, tf.Session() as sess:
             tf.set_random_seed(7)
             draws = [tf.random_normal([1], seed=5), tf.random_normal([1], name="free")]
             sess.run(draws)

@@ -86,6 +86,12 @@ class Words:
     def add_objects(self):
         """Adds the objects of what may be methods, and what they are made of."""
         new = guards.named(self.source)
+        for owner, members in methods.FOLLOWED.items():
+            if owner.rpartition(".")[2].encode() in self.source:
+                for member in members:
+                    places = (start for start, _ in self._places(member.encode()))
+                    dotted = (p for p in places if self.source[p - 1 : p] == b".")
+                    self.places.extend(dotted)
         models, aliases = self.handed_on or b"keras" in self.source, set()
         for method in methods.WORDS:
             for start, _ in self._places(method):

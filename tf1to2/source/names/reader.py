@@ -131,6 +131,9 @@ class _Reader:
             if full[0] not in "#!~" and records.public(full) != "tensorflow":
                 yield self._use(mention, full, len(chain) == 1)
                 return
+        if full and name in methods.OF_FOLLOWED and methods.is_followed(full):
+            yield self._use(mention, full)
+            return
         if name not in methods.MEMBERS or chain and len(chain) < 2:
             return
         if name == "trainable" and not self._freezes(mention.node):
