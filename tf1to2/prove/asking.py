@@ -216,11 +216,10 @@ def _refuse_far(pair, entry, form, recorded, answer, sides):
     """Refuses what is farther from the recording than a port may be."""
     leaves = measure(recorded, answer, sides, entry.case.kind)
     for _, leaf in pair.wrong(entry.case, [(form, leaf) for leaf in leaves]):
-        raise Mismatch(
-            f"{entry.key}: {leaf.path}, in {form}: {leaf.message}. Recorded on "
-            f"{pair.recording.about['cpu']}; on another processor a leaf in float32 "
-            "may need a bound: within="
-        )
+        cpu = pair.recording.about["cpu"]
+        hint = f". It was recorded on {cpu}. For another processor give within="
+        hint = hint if form == FLOAT32 else ""
+        raise Mismatch(f"{entry.key}: {leaf.path}, in {form}: {leaf.message}{hint}")
 
 
 def _shapes(answer):

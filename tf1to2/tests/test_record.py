@@ -53,7 +53,9 @@ class AnotherProcessorTest(unittest.TestCase):
         answer = {"outputs": np.float32([1 + units * np.spacing(one)])}
         case = types.SimpleNamespace(name="f", slug="a case", skip=skip)
         entry = recordings.Entry(case, "f, a case", {}, None, answer)
-        recording = types.SimpleNamespace(answer=lambda key, request: dict(recorded))
+        recording = types.SimpleNamespace(
+            answer=lambda key, request: dict(recorded), by_function=False
+        )
         with tempfile.TemporaryDirectory() as folder:
             table = float32.Table(pathlib.Path(folder, "float32.tsv"))
             table.replace("p", row)

@@ -4,6 +4,8 @@ import json
 import unittest
 from unittest import mock
 
+from parameterized import parameterized
+
 from tf1to2.parity import settings
 from tf1to2.parity.recordings import StaleRecording
 from tf1to2.tests import ported
@@ -20,7 +22,7 @@ LOGITS, NORM, TRAIN = "logits, any rows", "make_norm, twice", "train, three step
 class PartsTest(unittest.TestCase):
     def setUp(self):
         self.folder = Folder.of(self)
-        self.asked, self.version = [], "1.15.5"
+        self.asked, self.version, self.far = [], "1.15.5", {}
         self.seeds = lambda request, wide: {}
         for name, value in (
             ("tf1to2.prove.asking.ask", self.ask),
@@ -37,6 +39,9 @@ class PartsTest(unittest.TestCase):
         wide = len(self.asked) == len(requests)  # the first of three times
         told = [self.seeds(request["name"], wide) for request in requests]
         told = versions.told if settings == "watched" else told
+        for answer in answers:
+            for path in answer.keys() & (set() if wide else self.far.keys()):
+                answer[path] = answer[path] * answer[path].dtype.type(self.far[path])
         return answers, versions._replace(tensorflow=self.version, told=told)
 
     def record(self, *options):
@@ -97,6 +102,25 @@ class PartsTest(unittest.TestCase):
     def test_a_check_asks_for_all(self):
         self.record()
         self.assertIn("3 recordings hold on TensorFlow", self.record("--check"))
+
+    @parameterized.expand(
+        [
+            ("last_bits", {"gradients/inputs/0": 1 + 3e-7}, ""),
+            (
+                "too_far",
+                {"gradients/inputs/0": 1.1},
+                "For another processor give within=",
+            ),
+        ]
+    )
+    def test_a_check_holds_float32_to_the_bounds_of_the_pair(self, _, far, told):
+        self.record()
+        self.asked.clear()
+        self.far = far
+        path = self.folder.path / "test_port.py"
+        status, out, _ = command("record", path, "--check")
+        self.assertEqual(status, int(bool(told)), out)
+        self.assertIn(told, out)
 
     def test_the_seeds_are_kept_for_the_port(self):
         self.seeds = lambda name, wide: NORMAL if name == "train" else {}
