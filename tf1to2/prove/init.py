@@ -1,73 +1,41 @@
-"""`tf1to2 prove --init legacy/net.py`: a left page, a port and a test to start from.
+"""`tf1to2 prove --init legacy/net.py`: a left page, a port and a test to start from."""
 
-The legacy module is read, never imported. Each public function with parameters becomes
-a case, by what its code does: it runs a session, it has placeholders that somebody must
-feed, it makes variables, or it is an op.
-"""
-
-import ast
 import json
 import os
 import pathlib
+import re
 
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError
+from tf1to2.prove.legacy_file import AS_SPARSE, Script, entries
 
-SESSIONS = {"Session", "InteractiveSession", "MonitoredTrainingSession", "app_run"}
-SESSIONS |= {"MonitoredSession", "SingularMonitoredSession", "managed_session"}
-PLACEHOLDERS = {"placeholder", "placeholder_with_default"}
-VARIABLES = {"get_variable", "Variable", "variable_scope", "dense", "conv2d"}
-VARIABLES |= {"batch_normalization", "fully_connected", "dynamic_rnn"}
-
-OP = """
-def {name}({args}):
-    return {module}.{name}({args})
-"""
-LAYER = """
-def make_{name}():
-    # Its variables are called "{name}/…".
-    return tf.make_template("{name}", {module}.{name})
-"""
-PROGRAM = """
-def {name}({args}):
-    tf.set_random_seed(SEED)
-    np.random.seed(SEED)
-    return {module}.{name}({args})
-"""
-FED = """
-def {name}({args}):
-    tf.set_random_seed(SEED)
-    np.random.seed(SEED)
-    fetches = {module}.{name}({own})
-    with tf.Session() as sess:
-        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
-        return sess.run(fetches, {{{feed}}})
-"""
 LEFT = '''"""Left page: {path}, as `tf1to2 record` runs it on TensorFlow 1."""
 
-import numpy as np
-import tensorflow as tf
-
 {imported}
-
-SEED = 1
 '''
 RIGHT = '''"""Right page: the port of {path}, with the names of {left}.py."""
 '''
 UNPORTED = """
 
 def {function}({args}):
-    raise NotImplementedError("{function} is to be ported")
+{note}    raise NotImplementedError("{function} is to be ported")
 """
 TEST = '''"""{path} and its port: `pytest`, or `tf1to2 prove {test}.py`."""
 
 from tf1to2.parity import Pair{specs}
 
-pair = Pair("{left}.py", "{right}.py"{folders})
-# Each input is a guess: give the shapes, dtypes and values that you have.
+pair = Pair("{left}.py", "{right}.py"{more})
 {cases}
 test_parity = pair.test()
 '''
+GUESS = "# Each input is a guess: give the shapes, dtypes and values that you have.\n"
+# What a left page uses, and the line that imports it.
+IMPORTS = {
+    "sys.": "import sys",
+    "types.": "import types",
+    "np.": "import numpy as np",
+    "tf.": "import tensorflow as tf",
+}
 RECIPE = """wrote {files}
 {skipped}
 1. {test}: give each case the shapes, dtypes and values of your program
@@ -91,7 +59,7 @@ def write(legacy, folder="."):
         CommandError: the module cannot be read or has no such function; a file exists.
     """
     source, folder = pathlib.Path(legacy), pathlib.Path(folder)
-    functions, skipped = _functions(source)
+    found, skipped = entries(source)
     stem = source.stem if source.stem.isidentifier() else "net"
     names = {"left": f"left_{stem}", "right": f"port_{stem}", "test": f"test_{stem}"}
     paths = {key: folder / f"{name}.py" for key, name in names.items()}
@@ -100,16 +68,16 @@ def write(legacy, folder="."):
             raise CommandError(f"{path} is there already: --output names a folder")
     module, imported, folders = _import_of(source, folder)
     shown = os.path.relpath(source, folder)
+    cases = "\n".join(map(_case, found))
+    specs = sorted(set(re.findall(r"\b(normal|integers|booleans)\(", cases)))
     texts = {
-        "left": LEFT.format(path=shown, imported=imported)
-        + "".join("\n" + f.left(module) for f in functions),
-        "right": RIGHT.format(path=shown, **names)
-        + "".join(UNPORTED.format(**f.right) for f in functions),
+        "left": _left(found, shown, module, imported),
+        "right": RIGHT.format(path=shown, **names) + "".join(map(_right, found)),
         "test": TEST.format(
             path=shown,
-            specs="".join(f", {s}" for s in _used(functions)),
-            folders=folders,
-            cases="\n".join(f.case for f in functions),
+            specs="".join(f", {spec}" for spec in specs),
+            more=folders + _settings(source, found),
+            cases=GUESS * any(one.args for one in found) + cases,
             **names,
         ),
     }
@@ -123,133 +91,42 @@ def write(legacy, folder="."):
     )
 
 
-class _Function:
-    """A public function of a legacy module."""
-
-    def __init__(self, node):
-        self.name = node.name
-        arguments = node.args
-        required = len(arguments.args) - len(arguments.defaults)
-        self.own = [a.arg for a in arguments.args[:required]]
-        called = {_called(n) for n in ast.walk(node) if isinstance(n, ast.Call)}
-        self.fed = [] if called & SESSIONS else list(_placeholders(node))
-        self.kind = "op"
-        if called & SESSIONS or self.fed:
-            self.kind = "program"
-        elif called & VARIABLES:
-            self.kind = "layer"
-
-    @property
-    def args(self):
-        return self.own + [name for name, *_ in self.fed]
-
-    def left(self, module):
-        template = {"op": OP, "layer": LAYER, "program": PROGRAM}[self.kind]
-        feed = [f'"{tensor}:0": {name}' for name, tensor, *_ in self.fed]
-        return (FED if self.fed else template).format(
-            name=self.name,
-            module=module,
-            args=", ".join(self.args),
-            own=", ".join(self.own),
-            feed=", ".join(feed),
-        )
-
-    @property
-    def right(self):
-        if self.kind == "layer":
-            return {"function": f"make_{self.name}", "args": ""}
-        return {"function": self.name, "args": ", ".join(self.args)}
-
-    @property
-    def specs(self):
-        letters = self.kind != "program"
-        guessed = ['normal("n", 3)' if letters else "normal(8, 3)"] * len(self.own)
-        return guessed + [spec for *_, spec in self.fed]
-
-    @property
-    def case(self):
-        lines = [f'    "{self.right["function"]}",', '    "first",']
-        lines += [
-            f"    {spec},  # {name}"
-            for spec, name in zip(self.specs, self.args, strict=True)
-        ]
-        return "\n".join([f"pair.{self.kind}(", *lines, ")"])
+def _left(found, shown, module, imported):
+    """The text of the left page."""
+    script = isinstance(found[0], Script)
+    body = "".join("\n" + one.left(imported if script else module) for one in found)
+    if "as_sparse(" in body:
+        body = AS_SPARSE + body
+    used = [line for name, line in IMPORTS.items() if re.search(rf"\b{name}", body)]
+    standard = [line for line in used if " as " not in line]
+    groups = [standard, used[len(standard) :], [] if script else [imported]]
+    text = "\n\n".join("\n".join(group) for group in groups if group)
+    return LEFT.format(path=shown, imported=text) + body
 
 
-def _functions(source):
-    """([`_Function`], [what was left out])."""
-    try:
-        tree = ast.parse(source.read_bytes())
-    except OSError as error:
-        raise CommandError(f"{source}: {error.strerror}") from error
-    except (SyntaxError, ValueError) as error:
-        raise CommandError(f"{source} is no Python 3: {error}") from error
-    found, skipped = [], []
-    for node in tree.body:
-        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
-            continue
-        function = _Function(node)
-        if node.name == "main" or not function.args:
-            why = "runs the program" if node.name == "main" else "takes no arguments"
-            skipped.append(
-                f"{node.name}, which {why}: if it trains, prove it as a program, "
-                "pair.program(…)"
-            )
-        else:
-            found.append(function)
-    if not found:
-        raise CommandError(
-            f"{source} has no public function with parameters: write one that takes "
-            "what its placeholders take"
-        )
-    return found, skipped
+def _right(entry):
+    """What the port has in place of an entry."""
+    name, args = entry.right
+    return UNPORTED.format(function=name, args=", ".join(args), note=entry.note)
 
 
-def _called(call):
-    """The last name of what is called: placeholder of tf.placeholder."""
-    return getattr(call.func, "attr", getattr(call.func, "id", None))
+def _case(entry):
+    """The case of an entry."""
+    if isinstance(entry, Script):
+        return f'pair.program("{entry.right[0]}", "all of it")'
+    lines = [f'    "{entry.right[0]}",', '    "first",']
+    lines += [
+        f"    {spec},  # {name}"
+        for spec, name in zip(entry.specs, entry.args, strict=True)
+    ]
+    return "\n".join([f"pair.{entry.kind}(", *lines, ")"])
 
 
-def _placeholders(node):
-    """Yields (argument, name of the tensor, spec) of each placeholder of a function."""
-    seen = {}
-    for statement in ast.walk(node):
-        call = getattr(statement, "value", None)
-        if not (isinstance(statement, ast.Assign) and isinstance(call, ast.Call)):
-            continue
-        if _called(call) not in PLACEHOLDERS:
-            continue
-        keywords = {k.arg: k.value for k in call.keywords}
-        name = keywords.get("name", call.args[2] if len(call.args) > 2 else None)
-        default = (
-            "Placeholder"
-            if _called(call) == "placeholder"
-            else "PlaceholderWithDefault"
-        )
-        tensor = name.value if isinstance(name, ast.Constant) else default
-        number = seen[tensor] = seen.get(tensor, -1) + 1
-        tensor += f"_{number}" if number else ""
-        target = getattr(statement.targets[0], "id", None) or tensor.lower()
-        dtype = keywords.get("dtype", call.args[0] if call.args else None)
-        shape = keywords.get("shape", call.args[1] if len(call.args) > 1 else None)
-        yield target, tensor, _spec(dtype, shape)
-
-
-def _spec(dtype, shape):
-    """A description of an array for a placeholder's dtype and shape."""
-    sizes = getattr(shape, "elts", None)
-    dims = [s.value if isinstance(s, ast.Constant) else None for s in sizes or [None]]
-    text = ", ".join(str(d if isinstance(d, int) else 8) for d in dims)
-    dtype = getattr(dtype, "attr", "float32")
-    if dtype.startswith("int"):
-        more = "" if dtype == "int32" else f', dtype="{dtype}"'
-        return f"integers({text}{more})"
-    return f"booleans({text})" if dtype == "bool" else f"normal({text})"
-
-
-def _used(functions):
-    specs = {spec.partition("(")[0] for f in functions for spec in f.specs}
-    return sorted(specs)
+def _settings(source, found):
+    """What `Pair` is told beside the paths."""
+    seed = any(one.kind != "op" for one in found)
+    wide = re.search(rb"\bfloat32\b", source.read_bytes())
+    return ", seed=1" * seed + ", widen=True" * bool(wide)
 
 
 def _import_of(source, folder):

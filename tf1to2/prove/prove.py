@@ -10,6 +10,7 @@ import traceback
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError, needs
 from tf1to2.common.tables import table
+from tf1to2.common.words import counted
 
 FORMS = ("float32", "float64", "left today")
 _NONE = {"leaf": "–", "holds": True}
@@ -257,10 +258,10 @@ def _text(report, every=False):
     blocks.insert(2, "\n".join(notes))
     failing = sum(bool(case["failures"]) for case in cases)
     missing = sum(bool(case["unproven"]) for case in cases)
-    told = [f"{failing} of {len(cases)} cases fail"] if failing else []
-    told += [f"{missing} of {len(cases)} cases not proven"] if missing else []
+    told = [f"{failing} {'fails' if failing == 1 else 'fail'}"] if failing else []
+    told += [f"{missing} not proven"] if missing else []
     verdict = ", ".join(told) or "proven"
-    blocks.append(f"{len(cases)} cases: {_counted(cases)}: {verdict}")
+    blocks.append(f"{counted(len(cases), 'case')}: {_counted(cases)}: {verdict}")
     return "\n\n".join(filter(None, blocks))
 
 

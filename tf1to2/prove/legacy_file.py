@@ -1,0 +1,444 @@
+"""What of a legacy file can be a left page: its functions, its classes, or all of it.
+
+The file is read, never imported. A function becomes a case by what its code does: it
+runs a session, it has placeholders that somebody must feed, it makes variables, or it
+is an op. A class that has placeholders becomes a program that yields what it fetches. A
+file that does its work while it is imported becomes a program that imports it.
+"""
+
+import ast
+import re
+
+from tf1to2.common.errors import CommandError
+
+SESSIONS = {"Session", "InteractiveSession", "MonitoredTrainingSession", "app_run"}
+SESSIONS |= {"MonitoredSession", "SingularMonitoredSession", "managed_session"}
+SPARSE = "sparse_placeholder"
+PLACEHOLDERS = {"placeholder", "placeholder_with_default", SPARSE}
+VARIABLES = {"get_variable", "Variable", "variable_scope", "dense", "conv2d"}
+VARIABLES |= {"batch_normalization", "fully_connected", "dynamic_rnn"}
+BUILDS = re.compile(r"_*(build|create|make|construct|add|set_?up|init)(_|$)")
+SHOWN = re.compile(r"(?i).*(loss|cost|accuracy|error|logits|pred|prob|norm$|output)")
+STEPS = {"minimize", "apply_gradients"}
+NAMED_STEP = re.compile(r"(?i).*(train|opt|update)\w*(op|step)$|train(_|$)")
+
+NUMBERS = (
+    (
+        re.compile(
+            "(size|num|dim|units|classes|layers|steps|length|count)s?$|^n(um)?_"
+        ),
+        "8",
+    ),
+    (re.compile("(rate|lr|prob|decay|scale|epsilon|temperature)$"), "0.5"),
+)
+
+OP = """
+def {name}({args}):
+    return {module}.{name}({args})
+"""
+LAYER = """
+def make_{name}():
+    # Its variables are called "{name}/…".
+    return tf.make_template("{name}", {module}.{name})
+"""
+FED = """
+def {name}({args}):
+    fetches = {module}.{name}({own})
+    with tf.Session() as sess:
+        sess.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
+        return sess.run(fetches, {{{feed}}})
+"""
+CLASS = """
+def {name}({args}):
+    built = {module}.{cls}({own})
+{builds}    fetches = {fetches}
+    feed = {feed}
+    for _ in range(3):
+        yield fetches, feed
+"""
+SCRIPT = '''
+def {name}():
+    """All of {file}: give it few steps and little data, by its flags or files."""
+    sys.modules.pop("{dotted}", None)
+    {imported} as script
+
+    return {fetched}
+'''
+AS_SPARSE = '''
+
+def as_sparse(x):
+    """What a sparse placeholder is fed, of a dense array."""
+    where = np.nonzero(x)
+    return tf.SparseTensorValue(np.transpose(where), x[where], x.shape)
+'''
+STEPPED = """\
+    # Yield {{{fetches}}} for each step, then return {{name: variable}}.
+"""
+
+
+class Function:
+    """A public function of a legacy file.
+
+    Attributes:
+        name: of the function of the left page.
+        args: its parameters: those without a default, then its placeholders.
+        kind: of the case.
+        fed: its placeholders, as `Placeholder`s.
+    """
+
+    note = ""
+
+    def __init__(self, node):
+        self.name = node.name
+        self.own = _required(node)
+        called = _calls(node)
+        self.fed = [] if called & SESSIONS else list(_placeholders(node))
+        self.kind = "op"
+        if called & SESSIONS or self.fed:
+            self.kind = "program"
+        elif called & VARIABLES:
+            self.kind = "layer"
+
+    @property
+    def args(self):
+        return self.own + [one.argument for one in self.fed]
+
+    def left(self, module):
+        template = {"op": OP, "layer": LAYER, "program": OP}[self.kind]
+        return (FED if self.fed else template).format(
+            name=self.name,
+            module=module,
+            args=", ".join(self.args),
+            own=", ".join(self.own),
+            feed=", ".join(f'"{one.tensor}:0": {one.value}' for one in self.fed),
+        )
+
+    @property
+    def right(self):
+        """(name, parameters) of what the port shall have."""
+        if self.kind == "layer":
+            return f"make_{self.name}", []
+        return self.name, self.args
+
+    @property
+    def specs(self):
+        batch = "8" if self.kind == "program" else '"n"'
+        own = [_guess(name, batch) for name in self.own]
+        return own + [one.spec for one in self.fed]
+
+
+class Class:
+    """A class that has placeholders: the attributes of `Function`."""
+
+    kind = "program"
+
+    def __init__(self, node):
+        self.cls = node.name
+        words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node.name).lower()
+        methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
+        self.own = _required(methods["__init__"])[1:] if "__init__" in methods else []
+        called = {
+            n.func.attr
+            for n in ast.walk(node)
+            if isinstance(n, ast.Call) and _is_self(n.func)
+        }
+        self.builds = [
+            name
+            for name, method in methods.items()
+            if BUILDS.match(name) and name not in called and name != "__init__"
+            if len(_required(method)) == 1
+        ]
+        self.fed = [
+            one for one in _placeholders(node) if one.target.startswith("self.")
+        ]
+        self.settings = {name: _read_of(node, name) for name in self.own}
+        assigned = dict(_assigned(node))
+        placeholders = {one.target for one in self.fed}
+        steps = [
+            name
+            for name, value in assigned.items()
+            if _calls(value) & STEPS or NAMED_STEP.match(name)
+        ]
+        shown = [
+            name
+            for name, value in assigned.items()
+            if SHOWN.match(name) and _calls(value) and name not in steps
+            if f"self.{name}" not in placeholders
+        ]
+        self.shown, self.fetches = shown, [*shown, *steps[-1:]]
+        self.name = f"{'train' if steps else 'run'}_{words}"
+
+    @property
+    def args(self):
+        taken = set(self.own)
+        fed = [f"{a}_fed" if (a := one.argument) in taken else a for one in self.fed]
+        return self.own + fed
+
+    def left(self, module):
+        own = [
+            f"types.SimpleNamespace(**{name})" if self.settings[name] else name
+            for name in self.own
+        ]
+        values = zip(self.args[len(self.own) :], self.fed, strict=True)
+        feed = [f"{one.target}: {one.valued(arg)}" for arg, one in values]
+        return CLASS.format(
+            name=self.name,
+            args=", ".join(self.args),
+            module=module,
+            cls=self.cls,
+            own=", ".join(own),
+            builds="".join(f"    built.{name}()\n" for name in self.builds),
+            fetches=_dict(
+                f'"{name.lstrip("_")}": built.{name}' for name in self.fetches
+            ),
+            feed=_dict(one.replace("self.", "built.", 1) for one in feed),
+        )
+
+    @property
+    def right(self):
+        return self.name, self.args
+
+    @property
+    def note(self):
+        shown = (f'"{name.lstrip("_")}": …' for name in self.shown)
+        return STEPPED.format(fetches=", ".join(shown))
+
+    @property
+    def specs(self):
+        own = [
+            "{" + ", ".join(f'"{key}": 1' for key in self.settings[name]) + "}"
+            if self.settings[name]
+            else _guess(name)
+            for name in self.own
+        ]
+        return own + [one.spec for one in self.fed]
+
+
+class Script:
+    """A file that does its work while it is imported: the attributes of `Function`."""
+
+    kind, args, specs, note = "program", [], [], ""
+
+    def __init__(self, path, tree):
+        self.name, self.file, self.fetched = path.stem, path.name, {}
+        for statement in filter(_works, tree.body):
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Assign) and _called(node.value) == "run":
+                    for name in _results(node):
+                        self.fetched[name] = f"script.{name}"
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and _called(node.value) in SESSIONS:
+                read = f"script.{ast.unparse(node.targets[0])}.run(v)"
+                self.fetched["variables"] = (
+                    f"{{v.op.name: {read} for v in tf.global_variables()}}"
+                )
+
+    def left(self, module):
+        dotted = module.replace("from ", "").replace(" import ", ".")
+        return SCRIPT.format(
+            name=self.name,
+            file=self.file,
+            dotted=dotted.removeprefix("import "),
+            imported=module,
+            fetched=_dict(f'"{name}": {v}' for name, v in self.fetched.items()),
+        )
+
+    @property
+    def right(self):
+        return self.name, []
+
+
+class Placeholder:
+    """A placeholder that is assigned.
+
+    Attributes:
+        target: what it is assigned to: x, self.x.
+        argument: the parameter that feeds it.
+        tensor: the name of the tensor, without its output.
+        spec: a description of the array.
+        value: what is fed.
+    """
+
+    def __init__(self, target, tensor, spec, sparse):
+        self.target, self.tensor, self.spec, self.sparse = target, tensor, spec, sparse
+        self.argument = target.rpartition(".")[2].lstrip("_")
+
+    @property
+    def value(self):
+        return self.valued(self.argument)
+
+    def valued(self, argument):
+        return f"as_sparse({argument})" if self.sparse else argument
+
+
+def entries(source):
+    """([what becomes a case], [what was left out]) of the path of a legacy file.
+
+    Raises:
+        CommandError: it cannot be read, or nothing in it becomes a case.
+    """
+    try:
+        tree = ast.parse(source.read_bytes())
+    except OSError as error:
+        raise CommandError(f"{source}: {error.strerror}") from error
+    except (SyntaxError, ValueError) as error:
+        raise CommandError(f"{source} is no Python 3: {error}") from error
+    if any(map(_works, tree.body)):
+        return [Script(source, tree)], []
+    found, skipped = [], []
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            made = Class(node)
+            if made.fed and made.fetches:
+                found.append(made)
+            continue
+        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+            continue
+        function = Function(node)
+        if node.name == "main" or not function.args:
+            why = "runs the program" if node.name == "main" else "takes no arguments"
+            skipped.append(
+                f"{node.name}, which {why}: if it trains, prove it as a program, "
+                "pair.program(…)"
+            )
+        else:
+            found.append(function)
+    if not found:
+        raise CommandError(
+            f"{source} has no public function with parameters, and no class with "
+            "placeholders: write a function that takes what its placeholders take"
+        )
+    return found, skipped
+
+
+def _guess(name, batch="8"):
+    """A guess of what a parameter is."""
+    number = next((value for words, value in NUMBERS if words.search(name)), None)
+    return number or f"normal({batch}, 3)"
+
+
+def _dict(items):
+    """A dict in the body of a function, in lines of its own if it is long."""
+    items = list(items)
+    line = "{" + ", ".join(items) + "}"
+    if len(line) < 70:
+        return line
+    return "{\n" + "".join(f"        {one},\n" for one in items) + "    }"
+
+
+def _works(statement):
+    """Whether a statement of a file runs a session."""
+    done = ast.For, ast.While, ast.With, ast.Try, ast.Expr, ast.Assign
+    return isinstance(statement, done) and any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "run"
+        and ast.unparse(node.func.value).rpartition(".")[2] != "app"
+        for node in ast.walk(statement)
+    )
+
+
+def _results(assign):
+    """Names that get the results of session.run, but for those of training steps."""
+    (target, *_), fetched = assign.targets, (*assign.value.args, None)[0]
+    if isinstance(target, ast.Name):
+        return [target.id]
+    of = getattr(fetched, "elts", None) or [None] * len(getattr(target, "elts", ()))
+    return [
+        one.id
+        for one, what in zip(getattr(target, "elts", ()), of)
+        if isinstance(one, ast.Name) and one.id != "_"
+        if what is None or not NAMED_STEP.match(ast.unparse(what).rpartition(".")[2])
+    ]
+
+
+def _required(function):
+    """The parameters without a default."""
+    arguments = function.args
+    return [a.arg for a in arguments.args][
+        : len(arguments.args) - len(arguments.defaults)
+    ]
+
+
+def _calls(node):
+    """The last names of all that is called."""
+    return {_called(n) for n in ast.walk(node) if isinstance(n, ast.Call)}
+
+
+def _called(call):
+    """The last name of what is called: placeholder of tf.placeholder."""
+    function = getattr(call, "func", None)
+    return getattr(function, "attr", getattr(function, "id", None))
+
+
+def _is_self(node):
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.Attribute) and getattr(value, "id", None) == "self"
+
+
+def _assigned(node):
+    """Yields (name, value) of what is assigned to attributes of self."""
+    for statement in ast.walk(node):
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                for one in getattr(target, "elts", [target]):
+                    if _is_self(one):
+                        yield one.attr, statement.value
+
+
+def _read_of(node, name):
+    """What a class reads of an argument, or of the attribute that it becomes."""
+    known = {name} | {
+        f"self.{target}"
+        for target, value in _assigned(node)
+        if getattr(value, "id", None) == name
+    }
+    read = [
+        n.attr
+        for n in ast.walk(node)
+        if isinstance(n, ast.Attribute) and ast.unparse(n.value) in known
+    ]
+    return list(dict.fromkeys(read))
+
+
+def _placeholders(node):
+    """Yields the `Placeholder`s that are assigned."""
+    seen = {}
+    for statement in ast.walk(node):
+        call = getattr(statement, "value", None)
+        if not (isinstance(statement, ast.Assign) and isinstance(call, ast.Call)):
+            continue
+        kind = _called(call)
+        if kind not in PLACEHOLDERS:
+            continue
+        keywords = {k.arg: k.value for k in call.keywords}
+        name = keywords.get("name", call.args[2] if len(call.args) > 2 else None)
+        default = {
+            "placeholder_with_default": "PlaceholderWithDefault",
+            SPARSE: "Placeholder/shape",
+        }.get(kind, "Placeholder")
+        tensor = name.value if isinstance(name, ast.Constant) else default
+        number = seen[tensor] = seen.get(tensor, -1) + 1
+        tensor += f"_{number}" if number else ""
+        target = statement.targets[0]
+        known = isinstance(target, ast.Name) or _is_self(target)
+        dtype = keywords.get("dtype", call.args[0] if call.args else None)
+        shape = keywords.get("shape", call.args[1] if len(call.args) > 1 else None)
+        yield Placeholder(
+            ast.unparse(target) if known else tensor.lower(),
+            tensor,
+            _spec(dtype, shape, ndim=1 + (kind == SPARSE)),
+            kind == SPARSE,
+        )
+
+
+def _spec(dtype, shape, ndim):
+    """A description of an array for a placeholder's dtype and shape, if it has one."""
+    sizes = getattr(shape, "elts", None) or [None] * ndim
+    dims = [s.value if isinstance(s, ast.Constant) else None for s in sizes]
+    text = ", ".join(str(d if isinstance(d, int) else 8) for d in dims)
+    dtype = getattr(dtype, "attr", "float32")
+    if dtype.startswith("int"):
+        more = "" if dtype == "int32" else f', dtype="{dtype}"'
+        return f"integers({text}{more})"
+    return f"booleans({text})" if dtype == "bool" else f"normal({text})"
