@@ -1,12 +1,13 @@
 """Two answers, every leaf of them: identical, or how far, and in which rung."""
 
 import dataclasses
+import re
 
 import numpy as np
 
 from tf1to2.parity.distance import NOT_NUMBERS, distance, same_bits
 
-RUNGS = ("shape", "variables", "forward", "step", "gradient", "state")
+RUNGS = ("shape", "variables", "forward", "step", "gradient", "state", "result")
 """What may differ, in the order in which a port is mended."""
 
 _OF_ROOT = {
@@ -17,6 +18,11 @@ _OF_ROOT = {
     "trainable": "variables",
     "initial": "variables",
 }
+SHOWN_UNITS = 10**6
+"""From here on a number of ULP says nothing: float64 that float32 was computed into."""
+# Of a program: its steps, with the variables after one of them, and what it ends with.
+_STEP = re.compile(r"outputs/(?:(?:steps|variables)/)?(\d+)(?:/|$)")
+_STATE = re.compile(r"(?:^|/)(?:variables|weights|state|slots)(?:/|$)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +62,8 @@ class Leaf:
             return "identical"
         if not np.isfinite(self.relative):
             return self.told.partition(",")[0]
-        return f"{self.relative:.1e}, {self.ulps} ULP"
+        units = f", {self.ulps} ULP" if self.ulps < SHOWN_UNITS else ""
+        return f"{self.relative:.1e}{units}"
 
     @property
     def message(self):
@@ -93,11 +100,12 @@ def _structures(expected, actual, sides, way):
 
 
 def _leaf(path, a, b, sides, kind, way):
-    rung = _OF_ROOT.get(path.partition("/")[0], "forward")
-    numbers = [int(part) for part in path.split("/") if part.isdigit()]
-    step = numbers[0] if numbers and kind == "program" else 0
-    if kind == "program":  # what has no step is what it ends with
-        rung = "step" if numbers else "state"
+    rung, step = _OF_ROOT.get(path.partition("/")[0], "forward"), 0
+    if kind == "program":
+        found = _STEP.match(path)
+        rung, step = "state" if _STATE.search(path) else "result", 0
+        if found:
+            rung, step = "step", int(found[1])
     left, right = sides
     if a is None or b is None:
         told = f"only in {left if b is None else right}"

@@ -462,9 +462,25 @@ class LeavesTest(unittest.TestCase):
         self.assertEqual(leaf.rung, rung)
         self.assertRegex(leaf.message, told)
 
-    def test_a_step_of_a_program(self):
-        leaf = self.measure(1.0, 2.0, "outputs/12/loss", "program")
-        self.assertEqual((leaf.rung, leaf.step), ("step", 12))
+    @parameterized.expand(
+        [
+            ("outputs/12/loss", "step", 12),
+            ("outputs/steps/3/loss", "step", 3),
+            ("outputs/variables/30/dense/kernel", "step", 30),
+            ("outputs/weights/4", "state", 0),
+            ("outputs/variables/w", "state", 0),
+            ("outputs", "result", 0),
+            ("outputs/layers/2", "result", 0),
+        ]
+    )
+    def test_where_a_leaf_of_a_program_is(self, path, rung, step):
+        leaf = self.measure(1.0, 2.0, path, "program")
+        self.assertEqual((leaf.rung, leaf.step), (rung, step))
+
+    def test_units_in_the_last_place_that_are_no_help_are_not_shown(self):
+        near = self.measure(np.float32(1), np.float32(1 + 1e-6))
+        self.assertEqual(near.far, "9.5e-07, 8 ULP")
+        self.assertEqual(self.measure(1.0, 1 + 1e-6).far, "1.0e-06")
 
     def test_all_that_differs_is_told(self):
         a = {"outputs/a": np.zeros(2), "outputs/b": np.zeros(2), "structure": "x"}
