@@ -9,6 +9,7 @@ from tf1to2.source.names import records
 
 NETS = "tf.contrib.slim.nets"
 ALIASES = {
+    "FLAGS": "tf.flags.FLAGS",
     "K": "tf.keras.backend",
     "rnn_cell": "tf.nn.rnn_cell",
     "tfe": "tf.contrib.eager",

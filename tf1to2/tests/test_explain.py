@@ -452,6 +452,11 @@ class RefusalTest(unittest.TestCase):
         self.assertEqual((status, out, err.count("\n")), (2, "", 1))
         self.assertIn(name, re.split(r"[ ,?\n]+", err.partition("did you mean")[2]))
 
+    def test_a_member_of_the_flags(self):
+        status, out, _ = run_it("FLAGS.__flags")
+        self.assertEqual(status, 0)
+        self.assertIn("write: FLAGS.flag_values_dict()", out)
+
     @parameterized.expand(
         [
             ("new", "tf.newer"),
