@@ -390,7 +390,7 @@ def tensorflow_of(python):
     return probe.stdout.strip()
 
 
-def ask(python, page, requests, settings="default"):
+def ask(python, page, requests, settings="default", apart=False):
     """Has the genuine TensorFlow 1.15 answer.
 
     Args:
@@ -400,6 +400,8 @@ def ask(python, page, requests, settings="default"):
         settings: "default", or "strict": no graph rewriting and no contraction kernel,
             the settings in which float32 is compared; "watched" is "strict" with many
             threads that start operations, of which each runs in one.
+        apart: whether each request gets a process of its own, so that no name of a
+            layer and no session of one case is left for the next.
 
     Returns:
         (list of {path: array}, `Versions`).
@@ -425,6 +427,7 @@ def ask(python, page, requests, settings="default"):
         text = structure.pack(requests, store)
         np.savez(asked, requests=np.asarray(text), **store)
         script = [python, "-m", "tf1to2.parity.v1", asked, answered, settings]
+        script += ["apart"] * apart
         status = subprocess.run(script, env=environment).returncode
         for told in pathlib.Path(folder).glob("*.missing"):
             module = told.read_text()

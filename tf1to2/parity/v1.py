@@ -321,13 +321,14 @@ def rewrite_no_graphs():
     session.BaseSession.__init__ = init
 
 
-def main(requests_path, answers_path, settings):
+def main(requests_path, answers_path, settings, *apart):
     """Answers a file of requests; the genuine TensorFlow 1.15 runs this.
 
     Args:
         requests_path: what `recordings.ask` wrote.
         answers_path: where it looks for the answers.
         settings: as `recordings.ask` takes them.
+        apart: "apart", where each request shall have a process of its own.
     """
     stand_ins.inherit()
     if settings != "default":
@@ -336,11 +337,10 @@ def main(requests_path, answers_path, settings):
     with np.load(requests_path) as store:
         arrays = dict(store)
     requests = structure.unpack(str(arrays.pop("requests")), arrays)
-    apart = settings != "default" and hasattr(os, "fork")
     answers, told = {}, []
     for number, (name, request) in enumerate(requests):
         own = "%s.%d.npz" % (answers_path, number)
-        if apart:  # no layer's name and no session of one case is left for the next
+        if apart and hasattr(os, "fork"):
             status = _in_a_process(_answer, own, name, request, settings)
         else:
             status = _answer(own, name, request, settings)

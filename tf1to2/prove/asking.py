@@ -44,20 +44,21 @@ def record(proof, python, check=False, anew=False):
         known = counted(len(kept), "answer")
         return f"nothing to ask: {known} recorded, and no code behind has changed"
     asked = [entry.request for entry in rest]
-    answers, versions = ask(python, proof.left, asked, proof.recorded_in)
+    apart = {"apart": recording.by_function}
+    answers, versions = ask(python, proof.left, asked, proof.recorded_in, **apart)
     if kept and versions[0] != recording.about["tensorflow"]:
         return record(proof, python, anew=True)  # of one TensorFlow, all of them
     for entry, answer in zip(rest, answers):
         entry.answer = answer if entry.case.exact else structure.narrow(answer)
     compared = [entry for entry in rest if entry.given is not None]
     given = [entry.given for entry in compared]
-    answers, narrow = ask(python, proof.left, given, "strict")
+    answers, narrow = ask(python, proof.left, given, "strict", **apart)
     for entry, answer in zip(compared, answers):
         entry.answer_float32 = answer
     _refuse_unexpected(rest)
     races = {}
     if proof.races:
-        again, watched = ask(python, proof.left, given, "watched")
+        again, watched = ask(python, proof.left, given, "watched", **apart)
         _refuse_races(compared, again)
         told = zip(compared, watched.told)
         races = {entry.key: sentences for entry, sentences in told if sentences}

@@ -226,7 +226,7 @@ class Folder:
             return asking.record(pair, "python3.7")
 
 
-def asked_today(python, page, requests, settings="default"):
+def asked_today(python, page, requests, settings="default", apart=False):
     """`recordings.ask`, of this process."""
     answers = [v1.respond(page.module, request) for request in requests]
     unordered = [[] for _ in requests]

@@ -220,7 +220,7 @@ class RecordTest(unittest.TestCase):
     def recorded(self, second):
         """What `record` says where the second run answers as `second` makes it."""
 
-        def ask(python, page, requests, settings="default"):
+        def ask(python, page, requests, settings="default", apart=False):
             answers, versions = ported.asked_today(python, page, requests)
             return (
                 second(answers, versions)

@@ -32,7 +32,7 @@ class PartsTest(unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def ask(self, python, page, requests, settings="default"):
+    def ask(self, python, page, requests, settings="default", apart=False):
         """Today's TensorFlow, and which functions are asked for how often."""
         self.asked += [request["name"] for request in requests]
         answers, versions = ported.asked_today(python, page, requests)
