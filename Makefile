@@ -18,8 +18,9 @@ IN_DEFAULT := test_parity and (_eager or _function) and not (generated or dynami
 DEFAULTS = not distributed$(if $(SINCE), and not slow)
 PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 # Of what the change since the commit SINCE touches, what has slow tests to run: topics,
-# and whether tools; all without SINCE. "broadcasting" is added to any topic, since it has tests of every kind: if pytest
-# finds none, the selection is wrong. No topic is called "failed", so its tests fail.
+# and whether tools; all without SINCE. "broadcasting" is added to any topic, since it
+# has tests of every kind: if pytest finds none, the selection is wrong. No topic is
+# called "failed", so its tests fail.
 CHANGED = $(BIN)/python .ci/changed.py $(SINCE)
 TOPICS = $(sort $(patsubst %,% broadcasting,$(shell $(CHANGED) --slow || echo failed)))
 HAZARDS = $(if $(TOPICS),parity_tests/hazards)

@@ -8,6 +8,7 @@ no flag while it is imported.
 import pathlib
 import re
 
+from tf1to2.catalog import verdicts
 from tf1to2.fix.sites import is_bound, is_deferred
 
 PARSES = re.compile(
@@ -20,11 +21,6 @@ IMPORT = re.compile(
 )
 # Before 1.5 a flag could be asked for otherwise.
 OLDER = re.compile(rb"__flags\b|_parse_flags\b|__parsed\b|__dict__\['__wrapped")
-TODAY = {
-    "__flags": "FLAGS.flag_values_dict()",
-    "_parse_flags": "FLAGS(sys.argv)",
-    "__parsed": "FLAGS.is_parsed()",
-}
 
 
 class Flags:
@@ -59,7 +55,8 @@ class Flags:
         if older := OLDER.search(tree.source):
             line = tree.source.count(b"\n", 0, older.start()) + 1
             name = older[0].decode()
-            return f"line {line} uses {name}: write {TODAY.get(name, 'what absl has')}"
+            row = verdicts.row(f"tf.flags.FLAGS.{name}")
+            return f"line {line} uses {name}: write {row.write if row else 'absl'}"
         mentioned = [n for n in tree.words.get("FLAGS", ()) if not is_bound(n)]
         for node in [*nodes, *mentioned]:
             if node is None:

@@ -101,11 +101,10 @@ def _structures(expected, actual, sides, way):
 
 def _leaf(path, a, b, sides, kind, way):
     rung, step = _OF_ROOT.get(path.partition("/")[0], "forward"), 0
-    if kind == "program":
-        found = _STEP.match(path)
-        rung, step = "state" if _STATE.search(path) else "result", 0
-        if found:
-            rung, step = "step", int(found[1])
+    if kind == "program" and (found := _STEP.match(path)):
+        rung, step = "step", int(found[1])
+    elif kind == "program":
+        rung = "state" if _STATE.search(path) else "result"
     left, right = sides
     if a is None or b is None:
         told = f"only in {left if b is None else right}"

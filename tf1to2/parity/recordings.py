@@ -50,11 +50,12 @@ class Recording:
             reaches, and not on all code of the page.
     """
 
-    def __init__(self, path, page, how="make upkeep", by_function=False):
+    by_function = False
+
+    def __init__(self, path, page, how="make upkeep"):
         self.path = pathlib.Path(path)
         self.page = page if isinstance(page, Page) else Page(page)
         self.how = how
-        self.by_function = by_function
         self._codes = {}
 
     @functools.cached_property

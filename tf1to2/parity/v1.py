@@ -337,18 +337,14 @@ def main(requests_path, answers_path, settings, *apart):
     with np.load(requests_path) as store:
         arrays = dict(store)
     requests = structure.unpack(str(arrays.pop("requests")), arrays)
+    watching = {"watched": races.watched}
+    if apart:  # a user's port: see `recordings.ask`
+        watching["strict"] = races.drawing
+    seen = watching.get(settings, contextlib.suppress)
     answers, told = {}, []
     for number, (name, request) in enumerate(requests):
-        own = "%s.%d.npz" % (answers_path, number)
-        if apart and hasattr(os, "fork"):
-            status = _in_a_process(_answer, own, name, request, settings)
-        else:
-            status = _answer(own, name, request, settings)
-        if status:
-            sys.exit(status)
-        with np.load(own) as store:
-            answer = dict(store)
-        os.remove(own)
+        asked = answers_path, name, request, seen
+        answer = _in_a_process(*asked) if apart else _answer(*asked)
         told.append(json.loads(str(answer.pop("told"))))
         answers.update({"%d:%s" % (number, path): a for path, a in answer.items()})
         if sys.stdout.isatty():
@@ -358,45 +354,51 @@ def main(requests_path, answers_path, settings, *apart):
     np.savez(answers_path, **answers)
 
 
-def _answer(path, name, request, settings):
-    """Writes the answer to a request, and what was seen of its graphs.
+def _answer(answers_path, name, request, watching):
+    """The answer to a request, {path: array}, and what was seen of its graphs: "told".
 
-    Returns:
-        0, or 1 where the page needs a module that is not installed: its name is in the
-        file `path`.missing then.
+    Raises:
+        SystemExit: the page needs a module that is not installed, whose name is in the
+            file `answers_path`.missing then.
     """
     try:
         module = importlib.import_module(name)
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] == name.partition(".")[0]:
             raise
-        with open(path + ".missing", "w") as file:
+        with open(answers_path + ".missing", "w") as file:
             file.write(error.name)
-        return 1
-    watching = {"watched": races.watched, "strict": races.drawing}
-    with watching.get(settings, contextlib.suppress)() as seen:
+        sys.exit(1)
+    with watching() as seen:
         answer = respond(module, request)
     if "message" in answer:
         answer["message"] = np.asarray(sentence(str(answer["message"])))
-    np.savez(path, told=np.asarray(json.dumps(seen)), **answer)
-    return 0
+    return {**answer, "told": np.asarray(json.dumps(seen))}
 
 
-def _in_a_process(function, *args):
-    """The exit status of a process that is forked from this one to call a function."""
+def _in_a_process(answers_path, *asked):
+    """As `_answer`, in a process that is forked from this one, where that can be."""
+    if not hasattr(os, "fork"):
+        return _answer(answers_path, *asked)
+    path = answers_path + ".own.npz"
     sys.stdout.flush()
     child = os.fork()
     if not child:
+        status = 1
         try:
-            status = function(*args)
+            np.savez(path, **_answer(answers_path, *asked))
+            status = 0
+        except SystemExit:  # said by a file
+            pass
         except BaseException:
             traceback.print_exc()
-            status = 1
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
-    _, status = os.waitpid(child, 0)
-    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1
+    if os.waitpid(child, 0)[1]:
+        sys.exit(1)
+    with np.load(path) as store:
+        return dict(store)
 
 
 if __name__ == "__main__":

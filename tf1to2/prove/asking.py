@@ -1,5 +1,6 @@
 """Has the genuine TensorFlow 1.15.5 answer for the left page of a proof."""
 
+import functools
 import importlib.metadata
 import json
 import re
@@ -44,21 +45,21 @@ def record(proof, python, check=False, anew=False):
         known = counted(len(kept), "answer")
         return f"nothing to ask: {known} recorded, and no code behind has changed"
     asked = [entry.request for entry in rest]
-    apart = {"apart": recording.by_function}
-    answers, versions = ask(python, proof.left, asked, proof.recorded_in, **apart)
+    put = functools.partial(ask, python, proof.left, apart=recording.by_function)
+    answers, versions = put(asked, proof.recorded_in)
     if kept and versions[0] != recording.about["tensorflow"]:
         return record(proof, python, anew=True)  # of one TensorFlow, all of them
     for entry, answer in zip(rest, answers):
         entry.answer = answer if entry.case.exact else structure.narrow(answer)
     compared = [entry for entry in rest if entry.given is not None]
     given = [entry.given for entry in compared]
-    answers, narrow = ask(python, proof.left, given, "strict", **apart)
+    answers, narrow = put(given, "strict")
     for entry, answer in zip(compared, answers):
         entry.answer_float32 = answer
     _refuse_unexpected(rest)
     races = {}
     if proof.races:
-        again, watched = ask(python, proof.left, given, "watched", **apart)
+        again, watched = put(given, "watched")
         _refuse_races(compared, again)
         told = zip(compared, watched.told)
         races = {entry.key: sentences for entry, sentences in told if sentences}

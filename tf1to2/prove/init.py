@@ -7,7 +7,7 @@ import re
 
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError
-from tf1to2.prove.legacy_file import AS_SPARSE, Script, entries
+from tf1to2.prove.legacy_file import AS_SPARSE, Script, entries, imported
 
 LEFT = '''"""Left page: {path}, as `tf1to2 record` runs it on TensorFlow 1."""
 
@@ -66,12 +66,12 @@ def write(legacy, folder="."):
     for path in [*paths.values(), folder / f"{names['test']}.npz"]:
         if path.exists():
             raise CommandError(f"{path} is there already: --output names a folder")
-    module, imported, folders = _import_of(source, folder)
+    module, folders = _import_of(source, folder)
     shown = os.path.relpath(source, folder)
     cases = "\n".join(map(_case, found))
     specs = sorted(set(re.findall(r"\b(normal|integers|booleans)\(", cases)))
     texts = {
-        "left": _left(found, shown, module, imported),
+        "left": _left(found, shown, module),
         "right": RIGHT.format(path=shown, **names) + "".join(map(_right, found)),
         "test": TEST.format(
             path=shown,
@@ -91,15 +91,22 @@ def write(legacy, folder="."):
     )
 
 
-def _left(found, shown, module, imported):
+def _left(found, shown, module):
     """The text of the left page."""
-    script = isinstance(found[0], Script)
-    body = "".join("\n" + one.left(imported if script else module) for one in found)
+    called = module.rpartition(".")[2]
+    while any(called in one.args for one in found):
+        called += "_file"
+    body = "".join("\n" + one.left(module, called) for one in found)
     if "as_sparse(" in body:
         body = AS_SPARSE + body
     used = [line for name, line in IMPORTS.items() if re.search(rf"\b{name}", body)]
     standard = [line for line in used if " as " not in line]
-    groups = [standard, used[len(standard) :], [] if script else [imported]]
+    script = isinstance(found[0], Script)  # its case imports it
+    groups = [
+        standard,
+        used[len(standard) :],
+        [] if script else [imported(module, called)],
+    ]
     text = "\n\n".join("\n".join(group) for group in groups if group)
     return LEFT.format(path=shown, imported=text) + body
 
@@ -130,20 +137,18 @@ def _settings(source, found):
 
 
 def _import_of(source, folder):
-    """(what the module is called, the line that imports it, what `Pair` must know)."""
+    """(the dotted name of the module, what `Pair` must know)."""
     from tf1to2.pages import page
 
     folder, path = folder.resolve(), source.resolve()
     above = page.folders_of(folder)
     root = page.root_of(path, above)
     # Where what it imports is found, it is imported from, too.
-    imported = page.imports(path.stem, path)
-    from_here = [p for p in path.parents if any(page.file_of(p, n) for n in imported)]
+    needs = page.imports(path.stem, path)
+    from_here = [p for p in path.parents if any(page.file_of(p, n) for n in needs)]
     if from_here and not (path.parent / "__init__.py").exists():
         root = from_here[-1]
     parts = path.relative_to(root).with_suffix("").parts
-    line = f"import {parts[-1]}"
-    if len(parts) > 1:
-        line = f"from {'.'.join(parts[:-1])} import {parts[-1]}"
     needed = [os.path.relpath(p, folder) for p in {root, *from_here} - {*above}]
-    return parts[-1], line, f", folders={json.dumps(sorted(needed))}" if needed else ""
+    given = f", folders={json.dumps(sorted(needed))}" if needed else ""
+    return ".".join(parts), given

@@ -14,7 +14,12 @@ from tf1to2.common.errors import CommandError
 SESSIONS = {"Session", "InteractiveSession", "MonitoredTrainingSession", "app_run"}
 SESSIONS |= {"MonitoredSession", "SingularMonitoredSession", "managed_session"}
 SPARSE = "sparse_placeholder"
-PLACEHOLDERS = {"placeholder", "placeholder_with_default", SPARSE}
+DEFAULT = {
+    "placeholder": "Placeholder",
+    "placeholder_with_default": "PlaceholderWithDefault",
+}
+"""What a graph calls those without a name."""
+PLACEHOLDERS = {*DEFAULT, SPARSE}
 VARIABLES = {"get_variable", "Variable", "variable_scope", "dense", "conv2d"}
 VARIABLES |= {"batch_normalization", "fully_connected", "dynamic_rnn"}
 BUILDS = re.compile(r"_*(build|create|make|construct|add|set_?up|init)(_|$)")
@@ -59,8 +64,8 @@ def {name}({args}):
 SCRIPT = '''
 def {name}():
     """All of {file}: give it few steps and little data, by its flags or files."""
-    sys.modules.pop("{dotted}", None)
-    {imported} as script
+    sys.modules.pop("{module}", None)
+    {imported}
 
     return {fetched}
 '''
@@ -76,61 +81,94 @@ STEPPED = """\
 """
 
 
-class Function:
-    """A public function of a legacy file.
+def imported(module, called):
+    """The line that imports a module of a dotted name under another name."""
+    package, _, name = module.rpartition(".")
+    line = f"from {package} import {name}" if package else f"import {name}"
+    return line if called == name else f"{line} as {called}"
+
+
+class Entry:
+    """What becomes a case.
 
     Attributes:
-        name: of the function of the left page.
-        args: its parameters: those without a default, then its placeholders.
+        name: of the function of the left page, and of that of the port.
         kind: of the case.
+        own: the parameters that the legacy code has.
         fed: its placeholders, as `Placeholder`s.
+        note: lines of the port that say what it shall do.
     """
 
-    note = ""
+    kind, own, fed, note = "program", (), (), ""
 
-    def __init__(self, node):
-        self.name = node.name
-        self.own = _required(node)
-        called = _calls(node)
-        self.fed = [] if called & SESSIONS else list(_placeholders(node))
-        self.kind = "op"
-        if called & SESSIONS or self.fed:
-            self.kind = "program"
-        elif called & VARIABLES:
-            self.kind = "layer"
+    def left(self, module, called):
+        """The function of the left page; `called` is what the page calls the module."""
+        raise NotImplementedError
 
     @property
     def args(self):
-        return self.own + [one.argument for one in self.fed]
+        """The parameters of both pages: the own ones, then what is fed."""
+        return [*self.own, *self._feeding]
 
-    def left(self, module):
-        template = {"op": OP, "layer": LAYER, "program": OP}[self.kind]
-        return (FED if self.fed else template).format(
-            name=self.name,
-            module=module,
-            args=", ".join(self.args),
-            own=", ".join(self.own),
-            feed=", ".join(f'"{one.tensor}:0": {one.value}' for one in self.fed),
-        )
+    @property
+    def _feeding(self):
+        """{parameter: the `Placeholder` that it feeds}."""
+        names = [one.target.rpartition(".")[2].lstrip("_") for one in self.fed]
+        names = [f"{n}_fed" if n in self.own else n for n in names]
+        return dict(zip(names, self.fed, strict=True))
+
+    @property
+    def specs(self):
+        """A description of each of `args`."""
+        return [*map(self._guess, self.own), *(one.spec for one in self.fed)]
+
+    def _guess(self, name):
+        number = next((value for words, value in NUMBERS if words.search(name)), None)
+        return number or "normal(8, 3)"
 
     @property
     def right(self):
         """(name, parameters) of what the port shall have."""
-        if self.kind == "layer":
-            return f"make_{self.name}", []
         return self.name, self.args
 
+
+class Function(Entry):
+    """A public function of a legacy file."""
+
+    def __init__(self, node):
+        self.name, self.own = node.name, _required(node)
+        called = _calls(node)
+        if not called & SESSIONS:
+            self.fed = list(_placeholders(node))
+            if not self.fed:
+                self.kind = "layer" if called & VARIABLES else "op"
+
+    def left(self, module, called):
+        template = FED if self.fed else LAYER if self.kind == "layer" else OP
+        feed = (
+            f'"{tensor}:0": {value}'
+            for name, one in self._feeding.items()
+            for tensor, value in one.by_name(name)
+        )
+        return template.format(
+            name=self.name,
+            module=called,
+            args=", ".join(self.args),
+            own=", ".join(self.own),
+            feed=", ".join(feed),
+        )
+
+    def _guess(self, name):
+        guess = super()._guess(name)
+        return guess if self.kind == "program" else guess.replace("(8,", '("n",')
+
     @property
-    def specs(self):
-        batch = "8" if self.kind == "program" else '"n"'
-        own = [_guess(name, batch) for name in self.own]
-        return own + [one.spec for one in self.fed]
+    def right(self):
+        return (f"make_{self.name}", []) if self.kind == "layer" else super().right
 
 
-class Class:
-    """A class that has placeholders: the attributes of `Function`."""
-
-    kind = "program"
+class Class(Entry):
+    """A class that has placeholders: a program that yields what the class keeps."""
 
     def __init__(self, node):
         self.cls = node.name
@@ -148,9 +186,7 @@ class Class:
             if BUILDS.match(name) and name not in called and name != "__init__"
             if len(_required(method)) == 1
         ]
-        self.fed = [
-            one for one in _placeholders(node) if one.target.startswith("self.")
-        ]
+        self.fed = [o for o in _placeholders(node) if o.target.startswith("self.")]
         self.settings = {name: _read_of(node, name) for name in self.own}
         assigned = dict(_assigned(node))
         placeholders = {one.target for one in self.fed}
@@ -159,93 +195,74 @@ class Class:
             for name, value in assigned.items()
             if _calls(value) & STEPS or NAMED_STEP.match(name)
         ]
-        shown = [
+        self.shown = [
             name
             for name, value in assigned.items()
             if SHOWN.match(name) and _calls(value) and name not in steps
             if f"self.{name}" not in placeholders
         ]
-        self.shown, self.fetches = shown, [*shown, *steps[-1:]]
+        self.fetches = [*self.shown, *steps[-1:]]
         self.name = f"{'train' if steps else 'run'}_{words}"
 
-    @property
-    def args(self):
-        taken = set(self.own)
-        fed = [f"{a}_fed" if (a := one.argument) in taken else a for one in self.fed]
-        return self.own + fed
-
-    def left(self, module):
-        own = [
+    def left(self, module, called):
+        own = (
             f"types.SimpleNamespace(**{name})" if self.settings[name] else name
             for name in self.own
-        ]
-        values = zip(self.args[len(self.own) :], self.fed, strict=True)
-        feed = [f"{one.target}: {one.valued(arg)}" for arg, one in values]
+        )
+        feed = (
+            f"built{one.target.removeprefix('self')}: {one.value(name)}"
+            for name, one in self._feeding.items()
+        )
         return CLASS.format(
             name=self.name,
             args=", ".join(self.args),
-            module=module,
+            module=called,
             cls=self.cls,
             own=", ".join(own),
             builds="".join(f"    built.{name}()\n" for name in self.builds),
             fetches=_dict(
                 f'"{name.lstrip("_")}": built.{name}' for name in self.fetches
             ),
-            feed=_dict(one.replace("self.", "built.", 1) for one in feed),
+            feed=_dict(feed),
         )
-
-    @property
-    def right(self):
-        return self.name, self.args
 
     @property
     def note(self):
         shown = (f'"{name.lstrip("_")}": …' for name in self.shown)
         return STEPPED.format(fetches=", ".join(shown))
 
-    @property
-    def specs(self):
-        own = [
-            "{" + ", ".join(f'"{key}": 1' for key in self.settings[name]) + "}"
-            if self.settings[name]
-            else _guess(name)
-            for name in self.own
-        ]
-        return own + [one.spec for one in self.fed]
+    def _guess(self, name):
+        if read := self.settings[name]:
+            return "{" + ", ".join(f'"{key}": 1' for key in read) + "}"
+        return super()._guess(name)
 
 
-class Script:
-    """A file that does its work while it is imported: the attributes of `Function`."""
-
-    kind, args, specs, note = "program", [], [], ""
+class Script(Entry):
+    """A file that does its work while it is imported."""
 
     def __init__(self, path, tree):
         self.name, self.file, self.fetched = path.stem, path.name, {}
-        for statement in filter(_works, tree.body):
-            for node in ast.walk(statement):
+        known = _imports(tree)
+        for statement in tree.body:
+            for node in ast.walk(statement) if _works(statement, known) else ():
                 if isinstance(node, ast.Assign) and _called(node.value) == "run":
                     for name in _results(node):
                         self.fetched[name] = f"script.{name}"
-        for node in tree.body:
-            if isinstance(node, ast.Assign) and _called(node.value) in SESSIONS:
-                read = f"script.{ast.unparse(node.targets[0])}.run(v)"
-                self.fetched["variables"] = (
-                    f"{{v.op.name: {read} for v in tf.global_variables()}}"
-                )
+            if isinstance(statement, ast.Assign):
+                if _called(statement.value) in SESSIONS:
+                    read = f"script.{ast.unparse(statement.targets[0])}.run(v)"
+                    self.fetched["variables"] = (
+                        f"{{v.op.name: {read} for v in tf.global_variables()}}"
+                    )
 
-    def left(self, module):
-        dotted = module.replace("from ", "").replace(" import ", ".")
+    def left(self, module, called):
         return SCRIPT.format(
             name=self.name,
             file=self.file,
-            dotted=dotted.removeprefix("import "),
-            imported=module,
+            module=module,
+            imported=imported(module, "script"),
             fetched=_dict(f'"{name}": {v}' for name, v in self.fetched.items()),
         )
-
-    @property
-    def right(self):
-        return self.name, []
 
 
 class Placeholder:
@@ -253,22 +270,25 @@ class Placeholder:
 
     Attributes:
         target: what it is assigned to: x, self.x.
-        argument: the parameter that feeds it.
-        tensor: the name of the tensor, without its output.
+        tensors: the name of the tensor, without its output; of a sparse one a dict,
+            {attribute of a SparseTensorValue: name}.
         spec: a description of the array.
-        value: what is fed.
     """
 
-    def __init__(self, target, tensor, spec, sparse):
-        self.target, self.tensor, self.spec, self.sparse = target, tensor, spec, sparse
-        self.argument = target.rpartition(".")[2].lstrip("_")
+    def __init__(self, target, tensors, spec):
+        self.target, self.tensors, self.spec = target, tensors, spec
 
-    @property
-    def value(self):
-        return self.valued(self.argument)
+    def value(self, argument):
+        """What is fed, of a parameter."""
+        sparse = isinstance(self.tensors, dict)
+        return f"as_sparse({argument})" if sparse else argument
 
-    def valued(self, argument):
-        return f"as_sparse({argument})" if self.sparse else argument
+    def by_name(self, argument):
+        """[(name of a tensor, what is fed)]."""
+        if not isinstance(self.tensors, dict):
+            return [(self.tensors, argument)]
+        value = self.value(argument)
+        return [(name, f"{value}.{part}") for part, name in self.tensors.items()]
 
 
 def entries(source):
@@ -283,7 +303,8 @@ def entries(source):
         raise CommandError(f"{source}: {error.strerror}") from error
     except (SyntaxError, ValueError) as error:
         raise CommandError(f"{source} is no Python 3: {error}") from error
-    if any(map(_works, tree.body)):
+    known = _imports(tree)
+    if any(_works(statement, known) for statement in tree.body):
         return [Script(source, tree)], []
     found, skipped = [], []
     for node in tree.body:
@@ -311,12 +332,6 @@ def entries(source):
     return found, skipped
 
 
-def _guess(name, batch="8"):
-    """A guess of what a parameter is."""
-    number = next((value for words, value in NUMBERS if words.search(name)), None)
-    return number or f"normal({batch}, 3)"
-
-
 def _dict(items):
     """A dict in the body of a function, in lines of its own if it is long."""
     items = list(items)
@@ -326,14 +341,24 @@ def _dict(items):
     return "{\n" + "".join(f"        {one},\n" for one in items) + "    }"
 
 
-def _works(statement):
-    """Whether a statement of a file runs a session."""
+def _imports(tree):
+    """What a file imports, by the names that it gives to it."""
+    return {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+
+
+def _works(statement, imports):
+    """Whether a statement of a file runs a session: not tf.app.run, subprocess.run."""
     done = ast.For, ast.While, ast.With, ast.Try, ast.Expr, ast.Assign
     return isinstance(statement, done) and any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "run"
-        and ast.unparse(node.func.value).rpartition(".")[2] != "app"
+        and ast.unparse(node.func).partition(".")[0] not in imports
         for node in ast.walk(statement)
     )
 
@@ -413,23 +438,37 @@ def _placeholders(node):
             continue
         keywords = {k.arg: k.value for k in call.keywords}
         name = keywords.get("name", call.args[2] if len(call.args) > 2 else None)
-        default = {
-            "placeholder_with_default": "PlaceholderWithDefault",
-            SPARSE: "Placeholder/shape",
-        }.get(kind, "Placeholder")
-        tensor = name.value if isinstance(name, ast.Constant) else default
-        number = seen[tensor] = seen.get(tensor, -1) + 1
-        tensor += f"_{number}" if number else ""
-        target = statement.targets[0]
-        known = isinstance(target, ast.Name) or _is_self(target)
         dtype = keywords.get("dtype", call.args[0] if call.args else None)
         shape = keywords.get("shape", call.args[1] if len(call.args) > 1 else None)
+        sparse = kind == SPARSE
+        given = name.value if isinstance(name, ast.Constant) else None
+        if sparse:
+            tensors = _sparse_names(given, seen)
+            other = tensors["values"].partition("/")[0]
+        else:
+            tensors = other = _numbered(given or DEFAULT[kind], seen)
+        target = statement.targets[0]
+        known = isinstance(target, ast.Name) or _is_self(target)
         yield Placeholder(
-            ast.unparse(target) if known else tensor.lower(),
-            tensor,
-            _spec(dtype, shape, ndim=1 + (kind == SPARSE)),
-            kind == SPARSE,
+            ast.unparse(target) if known else other.lower(),
+            tensors,
+            _spec(dtype, shape, ndim=1 + sparse),
         )
+
+
+def _numbered(name, seen):
+    """The name that a graph makes of one: x, x_1."""
+    seen[name] = seen.get(name, 0) + 1
+    return name if seen[name] == 1 else f"{name}_{seen[name] - 1}"
+
+
+def _sparse_names(given, seen):
+    """Three placeholders, made in this order: the shape, the values, the indices."""
+    parts = {"dense_shape": "shape", "values": "values", "indices": "indices"}
+    return {
+        field: _numbered(f"{given}/{part}" if given else "Placeholder", seen)
+        for field, part in parts.items()
+    }
 
 
 def _spec(dtype, shape, ndim):

@@ -43,8 +43,8 @@ def _requirements(provider):
     path = pathlib.Path(provider).with_name("requirements-tf1.txt")
     if not (provider.endswith(".py") and path.exists()):
         return []
-    lines = [line.partition("#")[0].strip() for line in path.read_text().splitlines()]
-    return [line for line in lines if line]
+    lines = path.read_text("utf-8").splitlines()
+    return [*filter(None, (line.partition("#")[0].strip() for line in lines))]
 
 
 def run(options):

@@ -61,7 +61,7 @@ class FollowedTest(unittest.TestCase):
             self.assertIn(use, uses)
         self.assertEqual([line for line, _ in uses if line in (22, 26, 27)], [])
 
-    @parameterized.expand(methods.FOLLOWED)
+    @parameterized.expand(methods.followed())
     def test_these_are_its_members(self, owner):
         symbol = f"tf{owner.removeprefix('tensorflow')}"
         self.assertEqual(entries.lookup(symbol).verdict, "rewrite")
@@ -70,7 +70,7 @@ class FollowedTest(unittest.TestCase):
             for name in facts.members(symbol)
             if name.islower() and not name.endswith("from_proto") and name != "to_proto"
         }
-        self.assertEqual(methods.FOLLOWED[owner], known - LIVE_ON)
+        self.assertEqual(methods.followed()[owner], known - LIVE_ON)
 
 
 if __name__ == "__main__":

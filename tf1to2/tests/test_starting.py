@@ -189,6 +189,39 @@ def train_summary_model(hps, vocab_size, words, links):
         self.assertNotIn("import steps\n", self.text("left_steps.py"))
         self.assertIn('pair.program("steps", "all of it")', self.text("test_steps.py"))
 
+    def test_a_function_with_sparse_placeholders_is_fed_their_three_tensors(self):
+        self.write(
+            legacy__links="""
+import subprocess
+import tensorflow as tf
+
+subprocess.run(["true"])
+
+
+def build(links):
+    links = tf.sparse_placeholder(tf.float32, name="links")
+    other = tf.sparse_placeholder(tf.float32)
+    x = tf.placeholder(tf.float32, [4, 2])
+    return tf.sparse_tensor_dense_matmul(links, x)
+"""
+        )
+        status, out, err = command("prove", "--init", "legacy/links.py")
+        self.assertEqual((status, err), (0, ""))
+        left = self.functions("left_links.py")["build"]
+        self.assertIn(
+            "from legacy import links as links_file", self.text("left_links.py")
+        )
+        self.assertIn("links_file.build(links)", left)
+        self.assertIn("def build(links, links_fed, other, x):", left)
+        for fed in (
+            '"links/shape:0": as_sparse(links_fed).dense_shape',
+            '"links/indices:0": as_sparse(links_fed).indices',
+            '"Placeholder:0": as_sparse(other).dense_shape',
+            '"Placeholder_1:0": as_sparse(other).values',
+            '"Placeholder_3:0": x',
+        ):
+            self.assertIn(fed, left)
+
     def test_nothing_is_written_that_nothing_uses(self):
         self.write(legacy__model=MODEL, legacy__steps=SCRIPT)
         for name in ("net", "model", "steps"):

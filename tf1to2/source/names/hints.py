@@ -86,7 +86,7 @@ class Words:
     def add_objects(self):
         """Adds the objects of what may be methods, and what they are made of."""
         new = guards.named(self.source)
-        for owner, members in methods.FOLLOWED.items():
+        for owner, members in methods.followed().items():
             if owner.rpartition(".")[2].encode() in self.source:
                 for member in members:
                     places = (start for start, _ in self._places(member.encode()))

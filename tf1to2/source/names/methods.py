@@ -4,7 +4,10 @@ They count where the class of the object is known from what made it, where the n
 leaves no doubt, or where code that is TensorFlow 1 anyway calls the object by its name.
 """
 
+import functools
 import re
+
+from tf1to2.catalog import facts
 
 ROOT = "tensorflow."
 SESSION = ROOT + "Session"
@@ -98,38 +101,13 @@ CLASSES = {**UNMISTAKABLE, **{name: usual for name, (_, usual) in NAMED.items()}
 # `x.op.name` is a tensor's or a variable's; `node.op` alone may be a message's string.
 OF_OPERATIONS = {"name", "type", "inputs", "outputs", "node_def", "get_attr", "device"}
 # All members of these count, where it is known that such a class made the object.
-FOLLOWED = {
-    ROOT + name: set(members.split())
-    for name, members in (
-        (
-            "train.Supervisor",
-            """coord global_step init_feed_dict init_op is_chief loop managed_session
-            prepare_or_wait_for_session ready_for_local_init_op ready_op request_stop
-            save_model_secs save_path save_summaries_secs saver session_manager
-            should_stop start_queue_runners start_standard_services stop
-            stop_on_exception summary_computed summary_op summary_writer
-            wait_for_stop""",
-        ),
-        ("train.SessionManager", "prepare_session recover_session wait_for_session"),
-        (
-            "train.Scaffold",
-            """default_local_init_op finalize get_or_default init_feed_dict init_fn
-            init_op local_init_op ready_for_local_init_op ready_op saver summary_op""",
-        ),
-        (
-            "summary.FileWriter",
-            """add_event add_graph add_meta_graph add_run_metadata add_session_log
-            get_logdir reopen""",
-        ),
-        (
-            "train.Saver",
-            """as_saver_def export_meta_graph last_checkpoints
-            recover_last_checkpoints set_last_checkpoints
-            set_last_checkpoints_with_time""",
-        ),
-    )
-}
-OF_FOLLOWED = set().union(*FOLLOWED.values())
+FOLLOWED = (
+    *("train.Supervisor", "train.SessionManager", "train.Scaffold"),
+    *("summary.FileWriter", "train.Saver"),
+)
+# But for those that a successor has, too, or that are found by their names.
+LIVE_ON = {"close", "flush", "add_summary", "restore", "save", "build"}
+LIVE_ON |= {"from_proto", "to_proto"}
 MEMBERS = {*CLASSES, "op"}
 OF_MODELS = {name for name, usual in CLASSES.items() if usual.endswith(".keras.Model")}
 # Methods that estimators have, too, whose class is a use already.
@@ -227,10 +205,26 @@ def _made(owner, called):
     return ""
 
 
+@functools.cache
+def followed():
+    """{class: its members that count} of `FOLLOWED`."""
+    return {
+        ROOT + name: {one for one in facts.members(f"tf.{name}") if one.islower()}
+        - LIVE_ON
+        for name in FOLLOWED
+    }
+
+
+@functools.cache
+def of_followed():
+    """The members of all of them."""
+    return set().union(*followed().values())
+
+
 def is_followed(origin):
     """Whether a member is one of a class of `FOLLOWED`, by what made the object."""
     owner, name = member(origin) or ("", "")
-    return name in FOLLOWED.get(owner, ())
+    return name in followed().get(owner, ())
 
 
 def unmistakable(name, call):

@@ -131,7 +131,7 @@ class _Reader:
             if full[0] not in "#!~" and records.public(full) != "tensorflow":
                 yield self._use(mention, full, len(chain) == 1)
                 return
-        if full and name in methods.OF_FOLLOWED and methods.is_followed(full):
+        if full and name in methods.of_followed() and methods.is_followed(full):
             yield self._use(mention, full)
             return
         if name not in methods.MEMBERS or chain and len(chain) < 2:

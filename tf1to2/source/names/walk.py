@@ -450,7 +450,7 @@ class Walk:
                 or chain[0] in self.wanted.words
                 or chain[0] in ("self", "cls")
                 or chain[-1] in methods.MEMBERS
-                or chain[-1] in methods.OF_FOLLOWED
+                or chain[-1] in methods.of_followed()
             ):
                 self.mentions.append(Mention(scope, chain, node, arguments, inside))
             return
