@@ -227,7 +227,7 @@ class Pair(Proof):
     def _measured(self, case, way):
         """[(FLOAT32, FLOAT64 or TODAY, Leaf)]: every leaf, the worst of all sizes."""
         bindings = case.bindings()[-1:] if way == "xla" else case.bindings()
-        given = [case.request(sizes, way == "dynamic") for sizes in bindings]
+        given = [_request(case, sizes, way == "dynamic") for sizes in bindings]
         widened = [self.widened(case, request) for request in given]
         forms = {FLOAT64: widened} if widened[0] is not given[0] else {}
         if way != "xla" or not forms:
@@ -349,6 +349,17 @@ class Pair(Proof):
                 found = f"{farthest:.2g} is measured" if farthest else "identical here"
                 sentences.append(f"within {within.leaf!r}: {within.bound}, and {found}")
         return sentences
+
+
+def _request(case, sizes, dynamic):
+    """As `Case.request`; a layer that is given arrays keeps their depth where other
+    dimensions are unknown: its variables have it, in TensorFlow 1, too."""
+    request = case.request(sizes, dynamic)
+    if dynamic and isinstance(case, cases.Layer) and not case.letters:
+        for path, array in structure.arrays(request["args"]).items():
+            if array.ndim > 1 and path in request["shapes"]:
+                request["shapes"][path][-1] = array.shape[-1]
+    return request
 
 
 def _bounded(within, measured):

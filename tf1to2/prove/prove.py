@@ -14,6 +14,10 @@ from tf1to2.common.words import counted
 
 FORMS = ("float32", "float64", "left today")
 _NONE = {"leaf": "–", "holds": True}
+SIZES = (
+    '. Sizes are unknown here. If the old program needs them, too, give the case '
+    'skip={"dynamic": "the reason"}'
+)
 FEW = 3
 """Leaves of a case that are shown although they are as they shall be: the farthest."""
 
@@ -121,6 +125,7 @@ class _Case:
                 text = str(error).removeprefix(f"{self.name}, {check.way}: ")
                 if not isinstance(error, AssertionError):
                     text = f"{type(error).__name__}: {text}{self._where(error)}"
+                    text += SIZES if check.way == "dynamic" else ""
                 self.failures.append({"way": check.way, "message": text})
         self.leaves = self._measured()
 

@@ -45,6 +45,16 @@ class PortTest(unittest.TestCase):
         self.assertEqual(ways, {"eager", "function", "dynamic", "xla"})
         self.assertEqual(failures(self.pair, ways), [])
 
+    def test_a_layer_that_is_given_arrays_knows_their_depth(self):
+        units = "tf.ones([x.shape[-1]], x.dtype)"
+        port = ported.PORT.replace("tf.ones([3], x.dtype)", units)
+        given = '"twice", normal("n", 3), sizes=[{"n": 6}]'
+        self.assertIn(given, ported.TEST)
+        test = ported.TEST.replace(given, '"twice", DATA[0]')
+        with Folder(port=port, test_port=test) as folder:
+            folder.record()
+            self.assertEqual(failures(folder.pair(), ("dynamic",)), [])
+
     def test_tests_have_names_that_tell(self):
         names = [name for name in dir(self.pair.test()) if name.startswith("test_")]
         self.assertIn("test_train-three_steps-function", names)
