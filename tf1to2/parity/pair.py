@@ -17,6 +17,8 @@ import re
 import sys
 import unittest
 
+import numpy as np
+
 from tf1to2.pages.page import folders_of, page_of
 from tf1to2.parity import cases, renamed, settings, structure
 from tf1to2.parity.compare import Mismatch, Tally
@@ -296,9 +298,12 @@ class Pair(Proof):
         if bound:
             said = "any value" if bound.bound == ANY else f"within {bound.bound}"
             return bound.holds(leaf), f"{said}: {bound.why}"
-        if leaf.relative <= self.free(case, form, leaf):
+        free = self.free(case, form, leaf)
+        if leaf.relative <= free:
             wide = self.is_widened(case)
             return True, "identical in float64" if wide else "last bits"
+        if free and np.isfinite(leaf.relative):
+            return False, f"differs by more than {free:.2g}: mend it, or give within="
         return False, "differs"
 
     def free(self, case, form, leaf):

@@ -15,7 +15,7 @@ from tf1to2.common.words import counted
 FORMS = ("float32", "float64", "left today")
 _NONE = {"leaf": "–", "holds": True}
 SIZES = (
-    '. Sizes are unknown here. If the old program needs them, too, give the case '
+    ". Sizes are unknown here. If the old program needs them, too, give the case "
     'skip={"dynamic": "the reason"}'
 )
 FEW = 3

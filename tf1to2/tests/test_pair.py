@@ -339,13 +339,15 @@ class KindsTest(unittest.TestCase):
         self.assertEqual(forms, {"float32"})
         ((_, leaf), *_) = pair.measured(pair.cases[0], "eager")
         far = dataclasses.replace(leaf, floating=True, told="so", relative=2.0**-20)
-        for leaf, holds in [
-            (far, True),
-            (dataclasses.replace(far, relative=2.0**-19), False),
-            (dataclasses.replace(far, floating=False), False),
+        more = "differs by more than 9.5e-07: mend it, or give within="
+        for leaf, verdict in [
+            (far, (True, "last bits")),
+            (dataclasses.replace(far, relative=2.0**-19), (False, more)),
+            (dataclasses.replace(far, relative=np.inf), (False, "differs")),
+            (dataclasses.replace(far, floating=False), (False, "differs")),
         ]:
-            verdict = pair.verdict(pair.cases[0], "float32", leaf)
-            self.assertEqual(verdict, (holds, "last bits" if holds else "differs"))
+            found = pair.verdict(pair.cases[0], "float32", leaf)
+            self.assertEqual(found, verdict)
 
 
 MORE = """

@@ -38,7 +38,9 @@ class ReferenceTest(unittest.TestCase):
         self.assertEqual(names("The options of a case"), (fields | added) - OWN)
 
     def test_the_kinds_of_case(self):
-        told = [row.partition("(")[0].removeprefix("pair.") for row in rows("The cases")]
+        told = [
+            row.partition("(")[0].removeprefix("pair.") for row in rows("The cases")
+        ]
         kinds = [n for n in vars(Pair) if hasattr(cases, _class(n))]
         self.assertEqual([one for one in told if hasattr(Pair, one)], kinds)
 

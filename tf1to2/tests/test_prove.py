@@ -210,7 +210,9 @@ class OthersTest(unittest.TestCase):
     def test_a_size_that_only_one_side_may_not_know(self):
         folder = self.folder()
         size = "tf.reduce_sum(h, axis=1, keepdims=True)"
-        folder.write("port", ported.PORT.replace(size, f"{size} / (0 * x.shape[0] + 1)"))
+        folder.write(
+            "port", ported.PORT.replace(size, f"{size} / (0 * x.shape[0] + 1)")
+        )
         status, out = self.proven(folder)
         self.assertEqual(status, 1)
         self.assertIn('skip={"dynamic": "the reason"}', out)
