@@ -1,4 +1,8 @@
-"""What is made in `guide/<topic>.md`: the pairs that matter as code, and links to all.
+"""What is made in `guide/<topic>.md`: what people had and what to write, in short; the
+pairs that matter as code, and links to all.
+
+Between `<!-- in short -->` and `<!-- end -->` stand the lines of both sides of the
+chapter's pair in `examples/in_short`.
 
 Between `<!-- table pairs: NAME … -->` and `<!-- end -->` stands, for each name, a
 heading, what it does, and the code of both sides with all that it needs, each part once
@@ -10,6 +14,7 @@ import ast
 import os
 import pathlib
 import re
+import textwrap
 
 from tf1to2.pages import docstrings, library, topics
 from tf1to2.pages.definitions import Import, needed
@@ -17,9 +22,13 @@ from tf1to2.view import take
 
 SIDES = "TensorFlow 1", "TensorFlow 2"
 SHOWN = re.compile(r"(?s)(<!-- table pairs: ([^\n]+) -->\n).*?(?=<!-- end -->)")
+IN_SHORT = re.compile(r"(?s)(<!-- in short -->\n).*?(?=<!-- end -->)")
+EXAMPLES = pathlib.Path(__file__).parents[1] / "examples" / "in_short"
+LINES = re.compile(r"(?s) *# \[in short\n(.*?) *# in short\]")
 # A row of a table whose last cell names pairs, as code or as links.
 ROW = re.compile(r"(?m)^(\|.*\| )((?:,? ?(?:\[`\w+`\]\([^)]*\)|`\w+`))+)( \|)$")
 LONG = 60  # lines of one function that are folded
+WIDTH = 88
 SHORT = 12  # lines of helpers that are not
 
 
@@ -28,6 +37,7 @@ def filled(path):
     path = pathlib.Path(path)
     topic = topics.topics().get(path.stem)
     text = path.read_text("utf-8")
+    text = IN_SHORT.sub(lambda match: match[1] + in_short(path.stem), text)
     if topic is None or path.parent.name != "guide":
         return text
     found = SHOWN.search(text)
@@ -38,7 +48,42 @@ def filled(path):
 
 def by_hand(text):
     """A text without the code that is made in it."""
-    return SHOWN.sub(r"\1", text)
+    return IN_SHORT.sub(r"\1", SHOWN.sub(r"\1", text))
+
+
+def in_short(chapter):
+    """Both sides of the pair in `examples/in_short` that is called as a chapter."""
+    sides = []
+    for title, folder in zip(SIDES, ("legacy", "ported"), strict=True):
+        source = (EXAMPLES / folder / f"{chapter}.py").read_text("utf-8")
+        code = "\n".join(
+            [*_takes(source, chapter), *map(textwrap.dedent, LINES.findall(source))]
+        )
+        sides.append(f"**{title}**\n\n```python\n{code.rstrip()}\n```\n")
+    return "\n".join(sides)
+
+
+def _takes(source, chapter):
+    """The lines that import what `take` wrote, below the command that writes it."""
+    names = [
+        alias.name
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ImportFrom) and node.module == "legacy_numerics"
+        for alias in node.names
+    ]
+    if not names:
+        return []
+    known = {}
+    own = [f"{chapter}.{name}" for name in names]
+    for name in [name for name in own if name in take.available()] + [
+        *take.available()
+    ]:
+        known.setdefault(name.rpartition(".")[2], name)  # numerics before pages
+    command = f"# tf1to2 take {' '.join(known[name] for name in names)}"
+    code = f"from legacy_numerics import {', '.join(names)}"
+    if len(code) > WIDTH:
+        code = f"from legacy_numerics import (\n    {', '.join(names)},\n)"
+    return [textwrap.fill(command, WIDTH, subsequent_indent="#     "), f"{code}\n"]
 
 
 def linked(text, topic, shown, folder):
