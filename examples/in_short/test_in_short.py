@@ -1,9 +1,13 @@
 """What the chapters begin with, "In short": both sides give the same numbers."""
 
 import numpy as np
+import pytest
 
 from tf1to2.parity import Pair, integers, normal
 
+# Keras reads .keras files by NumPy's protocol of before 2.0.
+COPY = "ignore:__array__ implementation doesn't accept a copy:DeprecationWarning"
+pytestmark = pytest.mark.filterwarnings(COPY)
 FOLDERS = [".", "ported"]
 rng = np.random.RandomState(0)
 

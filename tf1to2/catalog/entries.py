@@ -443,6 +443,9 @@ def _under(symbol, kind):
     return _entry(symbol, kind, row) if row else None
 
 
+OF_KERAS = "tensorflow.python.keras."
+
+
 def _private(symbol, entry_of):
     """The entry of a name that is not public; what it says is of its public name.
 
@@ -451,13 +454,17 @@ def _private(symbol, entry_of):
         entry_of: `lookup`, or `judge` of one call.
     """
     known, name = facts.publics(), symbol
-    while name and name not in known:
+    while name and name not in known and not _of_keras(name):
         name = name.rpartition(".")[0]
+    if name and name not in known:
+        known = {name: _of_keras(name)}
     if not name:
         return _under(symbol, "module") or _entry(
             symbol, "module", verdicts.Row("private")
         )
     public = entry_of(known[name] + symbol.removeprefix(name))
+    if public.symbol.startswith(("tf.flags", "tf.app")):  # absl takes their place, too
+        return public
     pair = public.pair or links.pair(symbol)  # of its module is better than none
     write = public.write
     if public.verdict in ("same", "changed"):
@@ -471,6 +478,15 @@ def _private(symbol, entry_of):
         pair=pair,
         public=public,
     )
+
+
+def _of_keras(name):
+    """The public name below `tf.keras` of one in the same place below
+    `tensorflow.python.keras`, whose modules are called as the public ones; or ""."""
+    if not name.startswith(OF_KERAS):
+        return ""
+    public = f"tf.keras.{name[len(OF_KERAS) :]}"
+    return public if public in facts.names() else ""
 
 
 def _entry(symbol, kind, row):

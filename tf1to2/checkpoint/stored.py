@@ -24,6 +24,12 @@ class Tensor:
         return f"{self.dtype} {list(self.shape)}"
 
 
+def h5(path):
+    """Whether a file is in the format HDF5, by its first bytes."""
+    with open(path, "rb") as file:
+        return file.read(8) == b"\x89HDF\r\n\x1a\n"
+
+
 class Checkpoint:
     """A checkpoint to read: `tensors` is {name: Tensor}, suffixes removed from names.
 
@@ -42,6 +48,11 @@ class Checkpoint:
         whole = re.sub(r"\.(index|meta|data-\d+-of-\d+)$", "", self.path)
         if whole != self.path:
             raise CommandError(f"{path} is one file of a checkpoint: give {whole}")
+        if os.path.isfile(self.path) and h5(self.path):
+            raise CommandError(
+                f"{path} is an .h5 file of Keras, no checkpoint: "
+                "model.load_weights reads it (guide/keras_files.md)"
+            )
         with self._readable():
             self._reader = tf.train.load_checkpoint(self.path)
             dtypes = self._reader.get_variable_to_dtype_map()

@@ -19,7 +19,7 @@ import zipfile
 import numpy as np
 
 from tf1to2.pages import reached
-from tf1to2.pages.page import INSTALLED, Page
+from tf1to2.pages.page import INSTALLED, Page, file_of
 from tf1to2.parity import structure
 from tf1to2.parity.settings import CPU
 
@@ -202,11 +202,13 @@ class Versions(typing.NamedTuple):
         told: for each request what `races` says of it: in the settings "watched" the
             sentences on what is raced for, in "strict" {name of a random operation:
             [seed, seed2]}.
+        where: {number of a request that raised: "left.py, line 7"}.
     """
 
     tensorflow: str
     numpy: str
     told: list
+    where: dict = {}
 
 
 @dataclasses.dataclass
@@ -427,11 +429,13 @@ def ask(python, page, requests, settings="default", apart=False):
         store = {}
         text = structure.pack(requests, store)
         np.savez(asked, requests=np.asarray(text), **store)
-        script = [python, "-m", "tf1to2.parity.v1", asked, answered, settings]
+        script = [python, "-c", START, asked, answered, settings]
         script += ["apart"] * apart
         status = subprocess.run(script, env=environment).returncode
-        for told in pathlib.Path(folder).glob("*.missing"):
-            module = told.read_text()
+        for told in pathlib.Path(folder).glob("*.unimported"):
+            module, message = told.read_text().split("\n", 1)
+            if message:
+                raise NoGenuineTensorFlow(_unimported(page, module, message))
             raise NoGenuineTensorFlow(
                 f"{page.name} imports {module}, which {python} does not have: add the "
                 f"option --with {module.partition('.')[0]}, or list it in "
@@ -442,12 +446,40 @@ def ask(python, page, requests, settings="default", apart=False):
         with np.load(answered) as store:
             leaves = dict(store)
     told = json.loads(str(leaves.pop("told")))
-    versions = Versions(*leaves.pop("versions").tolist(), told)
+    versions = Versions(*leaves.pop("versions").tolist(), told, {})
     answers = [{} for _ in requests]
     for name, leaf in leaves.items():
         number, _, path = name.partition(":")
         answers[int(number)][path] = leaf
+    for number, answer in enumerate(answers):
+        if where := str(answer.pop("where", "")):
+            versions.where[number] = where
     return answers, versions
+
+
+# As `python -m tf1to2.parity.v1`, but what is in the current folder hides nothing.
+START = """
+import runpy, sys
+sys.path.append(sys.path.pop(0))
+runpy.run_module("tf1to2.parity.v1", run_name="__main__", alter_sys=True)
+"""
+
+
+def _unimported(page, module, message):
+    """Why a page cannot be imported, and what to do."""
+    text = f"{page.name} cannot be imported: {message}"
+    top = module.partition(".")[0]
+    entries = map(pathlib.Path, page.path_entries)
+    found = [file for file in (file_of(entry, top) for entry in entries) if file]
+    if not found:
+        return f"{text}: an older version may have it: --with {top}==VERSION"
+    others = [str(file) for file in dict.fromkeys(found[1:])]
+    if not others:
+        return text
+    return (
+        f"{text}: {found[0]} hides {' and '.join(others)}: in folders= put the folder "
+        "first in which Python shall look first"
+    )
 
 
 def genuine_environment(**more):

@@ -286,6 +286,20 @@ def respond(module, request):
         return raised(error)
 
 
+def place(error):
+    """The last line of a user's file that an exception passed: "left.py, line 7"."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not re.search(
+            r"site-packages|lib.python3|[/\\]tf1to2[/\\]|<", frame.filename
+        )
+    ]
+    if not frames:
+        return ""
+    return "%s, line %d" % (os.path.basename(frames[-1].filename), frames[-1].lineno)
+
+
 def raised(error):
     """An exception as an answer."""
     return {
@@ -358,19 +372,25 @@ def _answer(answers_path, name, request, watching):
     """The answer to a request, {path: array}, and what was seen of its graphs: "told".
 
     Raises:
-        SystemExit: the page needs a module that is not installed, whose name is in the
-            file `answers_path`.missing then.
+        SystemExit: the page cannot be imported: the first line of the file
+            `answers_path`.unimported names a module, the second is empty where the
+            module is not installed, or else the error and where it was raised.
     """
     try:
         module = importlib.import_module(name)
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] == name.partition(".")[0]:
             raise
-        with open(answers_path + ".missing", "w") as file:
-            file.write(error.name)
+        missing = isinstance(error, ModuleNotFoundError)
+        text = "" if missing else "%s (%s)" % (error, place(error))
+        with open(answers_path + ".unimported", "w") as file:
+            file.write("%s\n%s" % (error.name, text))
         sys.exit(1)
     with watching() as seen:
-        answer = respond(module, request)
+        try:
+            answer = run(module, request)
+        except Exception as error:  # as `respond`
+            answer = {**raised(error), "where": np.asarray(place(error))}
     if "message" in answer:
         answer["message"] = np.asarray(sentence(str(answer["message"])))
     return {**answer, "told": np.asarray(json.dumps(seen))}

@@ -106,7 +106,7 @@ def _in_1():
     """A DType of TensorFlow 1 is an object that holds a number: another number."""
     from tensorflow.python.framework import dtypes, tensor_util
 
-    make = tensor_util.make_tensor_proto
+    make, array_of = tensor_util.make_tensor_proto, tensor_util.MakeNdarray
 
     class Kept(dtypes.DType):
         """What a kernel itself has in float32, such as the flow of a TensorArray.
@@ -129,6 +129,11 @@ def _in_1():
         values = wide(values) if dtype is None else values
         return make(values, dtype, *args, **kwargs)
 
+    def array_of_wide(tensor):
+        """Where a float64 equals `tf.float32` it looks for numbers in `float_val`."""
+        with mock.patch.object(dtypes.float32, "_type_enum", narrow[0][1]):
+            return array_of(tensor)
+
     narrow = [(t, t._type_enum) for t in (dtypes.float32, dtypes.float32_ref)]
     tables = dtypes._INTERN_TABLE, dtypes._ANY_TO_TF
     for table in tables:
@@ -136,10 +141,15 @@ def _in_1():
     dtypes.float32._type_enum = dtypes.float64.as_datatype_enum
     dtypes.float32_ref._type_enum = dtypes.float64_ref.as_datatype_enum
     tensor_util.make_tensor_proto = make_wide
+    owners = [(tensor_util, "MakeNdarray"), *_names_of(array_of)]
+    for module, name in owners:
+        setattr(module, name, array_of_wide)
     try:
         yield
     finally:
         tensor_util.make_tensor_proto = make
+        for module, name in owners:
+            setattr(module, name, array_of)
         for dtype, number in narrow:
             dtype._type_enum = number
             for table in tables:
@@ -172,6 +182,7 @@ def _in_2():
                 tf.float64 if d is float32 else d for d in function.__defaults__
             )
         for keras in filter(None, map(sys.modules.get, ("keras", "tf_keras"))):
+            _widen_policy(getattr(keras, "config", None), stack)
             stack.callback(keras.backend.set_floatx, keras.backend.floatx())
             keras.backend.set_floatx("float64")
         stack.enter_context(mock.patch.object(dtypes, "as_dtype", as_wide))
@@ -179,6 +190,14 @@ def _in_2():
             mock.patch.object(constant_op, "_constant_impl", constant_wide)
         )
         yield
+
+
+def _widen_policy(config, stack):
+    """Keras 3 takes it from `floatx` when first asked, and keeps it."""
+    policy = getattr(config, "dtype_policy", lambda: None)()  # tf_keras has none
+    if policy and policy.name == "float32":
+        stack.callback(config.set_dtype_policy, policy)
+        config.set_dtype_policy("float64")
 
 
 def _names_of(dtype):

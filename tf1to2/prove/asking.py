@@ -20,7 +20,8 @@ from tf1to2.parity.recordings import ask, system
 def record(proof, python, check=False, anew=False):
     """Asks TensorFlow 1 for the answers of a proof.
 
-    Of a `Pair` it is asked for what is not recorded, or whose code has changed.
+    Of a `Pair` it is asked for what is not recorded, or whose code has changed. If some
+    of its cases fail, the answers of the others are recorded all the same.
 
     Args:
         proof: a `Proof`.
@@ -56,13 +57,21 @@ def record(proof, python, check=False, anew=False):
     answers, narrow = put(given, "strict")
     for entry, answer in zip(compared, answers):
         entry.answer_float32 = answer
-    _refuse_unexpected(rest)
+    refused = _unexpected(rest, versions.where)
+    refused |= _unexpected(compared, narrow.where, of="answer_float32")
     races = {}
-    if proof.races:
+    if proof.races and not (refused and check):
         again, watched = put(given, "watched")
-        _refuse_races(compared, again)
+        refused |= _racing(compared, again)
         told = zip(compared, watched.told)
         races = {entry.key: sentences for entry, sentences in told if sentences}
+    failed = _failed(refused)
+    if failed and (check or not recording.by_function or len(refused) == len(entries)):
+        raise Mismatch(failed)
+    rest, compared, entries = (
+        [entry for entry in some if entry.key not in refused]
+        for some in (rest, compared, entries)
+    )
     if check:
         _check(proof, entries)
         held = "recording holds" if len(entries) == 1 else "recordings hold"
@@ -72,14 +81,51 @@ def record(proof, python, check=False, anew=False):
         lines[0] += f"; kept {len(kept)}, whose code has not changed"
     for key, sentences in races.items():
         lines += [f"  {key} races with itself: {text}" for text in sentences]
+    lines += _contradictions(zip(compared, narrow.told))
     if kept:
         known = recording.about.get("races", {})
         races |= {e.key: known[e.key] for e in kept if e.key in known}
     recording.write(entries, versions, today=_today(), races=races)
+    if failed:
+        raise Mismatch(
+            f"{failed}\nThe other {counted(len(entries), 'answer')}: recorded"
+        )
     if proof.races:
         seeds = zip(rest, versions.told), zip(compared, narrow.told)
         lines += _drawn(recording.path, kept, *seeds)
     return "\n".join(lines)
+
+
+FAR, NOISE = 0.01, 1e-6
+"""How far float64 may be from float32, relative to a leaf, before it is said; and how
+small a leaf is, beside the largest of its answer, of which nothing is said."""
+
+
+def _contradictions(told):
+    """Lines on cases whose float64 is another result than their float32.
+
+    Args:
+        told: pairs of an entry and its seeds; what draws does not draw the same.
+    """
+    lines = {}
+    for entry, seeds in told:
+        if seeds or "raised" in entry.answer:
+            continue
+        sizes = {p: np.abs(a).max() for p, a in entry.answer.items() if _is_float(a)}
+        for leaf in measure(entry.answer, entry.answer_float32, ("float64", "float32")):
+            large = sizes.get(leaf.path, 0) > NOISE * max(sizes.values(), default=0)
+            if large and FAR < leaf.relative < np.inf:
+                lines.setdefault(
+                    str(entry.case),
+                    f"  {entry.case}: in float64 TensorFlow 1 is far from its own "
+                    f"float32, first in {leaf.path}: {leaf.relative:.1e}. Steps that "
+                    "amplify rounding do this. If there are none, say float32=True",
+                )
+    return list(lines.values())
+
+
+def _is_float(array):
+    return array.dtype.kind == "f" and array.size > 0
 
 
 PAIR = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")
@@ -155,36 +201,69 @@ def _today():
 
 
 NARROW = (
-    "\nA kernel has no float64: say float32=True for this case, and within= for what "
-    "then differs"
+    "\nIn float32 it runs, so a kernel may have no float64: say float32=True for this "
+    "case, and within= for what then differs"
 )
 
 
-def _refuse_unexpected(entries):
-    """A page that breaks on 1.15 is a fault now, not when the proofs run."""
-    for entry in entries:
-        for answer in (entry.answer, entry.answer_float32 or {}):
-            if "raised" in answer and not isinstance(entry.case, Raises):
-                raise Mismatch(
-                    f"{entry.key} raised {answer['raised']}: {answer['message']}"
-                    + (NARROW if "float64" in str(answer["message"]) else "")
-                )
+def _unexpected(entries, where, of="answer"):
+    """A page that breaks on 1.15 is a fault now, not when the proofs run.
+
+    Args:
+        entries: those that were asked.
+        where: as of `Versions`, by their numbers.
+        of: the attribute with the answer.
+
+    Returns:
+        {key of an entry: what is wrong with it}.
+    """
+    found = {}
+    for number, entry in enumerate(entries):
+        answer = getattr(entry, of)
+        if "raised" not in answer or isinstance(entry.case, Raises):
+            continue
+        place = f" ({where[number]})" if number in where else ""
+        runs = of == "answer" and "raised" not in (entry.answer_float32 or answer)
+        text = f"{entry.key} raised {answer['raised']}: {answer['message']}{place}"
+        found[entry.key] = text + (NARROW if runs else "")
+    return found
 
 
-def _refuse_races(entries, again):
-    """A leaf that depends on what runs first proves nothing."""
-    racing = [
-        f"  {entry.key}: {leaf.path}: {leaf.told}"
-        for entry, answer in zip(entries, again)
-        for leaf in measure(entry.answer_float32, answer, ("one run", "another"))
-        if leaf.told
-    ]
-    if racing:
-        raise Mismatch(
-            "the left page races with itself: nothing is recorded. Order what these "
-            "read and write (tf.control_dependencies), fetch them in runs of their "
-            "own, or return something else:\n" + "\n".join(racing)
-        )
+def _racing(entries, again):
+    """A leaf that depends on what runs first proves nothing.
+
+    Returns:
+        {key of an entry: lines on its leaves}.
+    """
+    found = {}
+    for entry, answer in zip(entries, again):
+        if "raised" in entry.answer_float32 or "raised" in answer:
+            continue
+        leaves = measure(entry.answer_float32, answer, ("one run", "another"))
+        racing = [
+            f"  {entry.key}: {leaf.path}: {leaf.told}" for leaf in leaves if leaf.told
+        ]
+        more = len(racing) - PLAIN
+        if racing:
+            found[entry.key] = "\n".join(
+                [RACES, *racing[:PLAIN], *[f"  … and {more} more leaves"] * (more > 0)]
+            )
+    return found
+
+
+RACES = (
+    "the left page races with itself: nothing is recorded of this case. Order what "
+    "these read and write (tf.control_dependencies), fetch them in runs of their own, "
+    "or return something else:"
+)
+
+
+def _failed(refused):
+    """What is wrong with the entries: the first of each case, and how many more."""
+    lines = list(dict.fromkeys(refused.values()))
+    racing = [text.removeprefix(RACES + "\n") for text in lines if RACES in text]
+    other = [text for text in lines if RACES not in text]
+    return "\n".join([*other, *[RACES] * bool(racing), *racing])
 
 
 def _check(proof, entries):

@@ -81,6 +81,7 @@ def write(legacy, folder="."):
             **names,
         ),
     }
+    folder.mkdir(parents=True, exist_ok=True)
     for key, text in texts.items():
         output.save(paths[key], text)
     return RECIPE.format(
@@ -143,12 +144,16 @@ def _import_of(source, folder):
     folder, path = folder.resolve(), source.resolve()
     above = page.folders_of(folder)
     root = page.root_of(path, above)
-    # Where what it imports is found, it is imported from, too.
     needs = page.imports(path.stem, path)
-    from_here = [p for p in path.parents if any(page.file_of(p, n) for n in needs)]
-    if from_here and not (path.parent / "__init__.py").exists():
-        root = from_here[-1]
+    beside = {name for name in needs if page.file_of(path.parent, name)}
+    if beside:  # as Python finds it for a program, an `__init__.py` or not
+        root = path.parent
+    found = [
+        next((p for p in path.parents if page.file_of(p, name)), root)
+        for name in sorted(needs - beside)
+    ]
+    folders = [p for p in dict.fromkeys([root, *found]) if p not in above]
     parts = path.relative_to(root).with_suffix("").parts
-    needed = [os.path.relpath(p, folder) for p in {root, *from_here} - {*above}]
-    given = f", folders={json.dumps(sorted(needed))}" if needed else ""
+    shown = [os.path.relpath(p, folder) for p in folders]
+    given = f", folders={json.dumps(shown)}" if shown else ""
     return ".".join(parts), given

@@ -20,6 +20,7 @@ DEFAULT = {
 }
 """What a graph calls those without a name."""
 PLACEHOLDERS = {*DEFAULT, SPARSE}
+FITS = {"fit", "fit_generator", "train_on_batch"}
 VARIABLES = {"get_variable", "Variable", "variable_scope", "dense", "conv2d"}
 VARIABLES |= {"batch_normalization", "fully_connected", "dynamic_rnn"}
 BUILDS = re.compile(r"_*(build|create|make|construct|add|set_?up|init)(_|$)")
@@ -57,9 +58,15 @@ CLASS = """
 def {name}({args}):
     built = {module}.{cls}({own})
 {builds}    fetches = {fetches}
-    feed = {feed}
+{maybe}    feed = {feed}
     for _ in range(3):
         yield fetches, feed
+"""
+MAYBE = """\
+    conditional = {names}
+    for name in conditional:
+        if hasattr(built, name):
+            fetches[name.lstrip("_")] = getattr(built, name)
 """
 SCRIPT = '''
 def {name}():
@@ -175,15 +182,15 @@ class Class(Entry):
         words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", node.name).lower()
         methods = {n.name: n for n in node.body if isinstance(n, ast.FunctionDef)}
         self.own = _required(methods["__init__"])[1:] if "__init__" in methods else []
-        called = {
-            n.func.attr
+        used = {
+            n.attr
             for n in ast.walk(node)
-            if isinstance(n, ast.Call) and _is_self(n.func)
+            if _is_self(n) and isinstance(n.ctx, ast.Load)
         }
         self.builds = [
             name
             for name, method in methods.items()
-            if BUILDS.match(name) and name not in called and name != "__init__"
+            if BUILDS.match(name) and name not in used and name != "__init__"
             if len(_required(method)) == 1
         ]
         self.fed = [o for o in _placeholders(node) if o.target.startswith("self.")]
@@ -202,6 +209,13 @@ class Class(Entry):
             if f"self.{name}" not in placeholders
         ]
         self.fetches = [*self.shown, *steps[-1:]]
+        always = {
+            name
+            for method in methods.values()
+            for statement in _unconditional(method.body)
+            for name, _ in _assigned(statement)
+        }
+        self.maybe = [name for name in self.fetches if name not in always]
         self.name = f"{'train' if steps else 'run'}_{words}"
 
     def left(self, module, called):
@@ -221,8 +235,11 @@ class Class(Entry):
             own=", ".join(own),
             builds="".join(f"    built.{name}()\n" for name in self.builds),
             fetches=_dict(
-                f'"{name.lstrip("_")}": built.{name}' for name in self.fetches
+                f'"{name.lstrip("_")}": built.{name}'
+                for name in self.fetches
+                if name not in self.maybe
             ),
+            maybe=MAYBE.format(names=_listed(self.maybe)) if self.maybe else "",
             feed=_dict(feed),
         )
 
@@ -248,6 +265,11 @@ class Script(Entry):
                 if isinstance(node, ast.Assign) and _called(node.value) == "run":
                     for name in _results(node):
                         self.fetched[name] = f"script.{name}"
+                if _called(node) in FITS and isinstance(node.func, ast.Attribute):
+                    name = ast.unparse(node.func.value)
+                    if name.isidentifier():
+                        read = f"script.{name}.get_weights()"
+                        self.fetched[f"{name}/weights"] = read
             if isinstance(statement, ast.Assign):
                 if _called(statement.value) in SESSIONS:
                     read = f"script.{ast.unparse(statement.targets[0])}.run(v)"
@@ -297,6 +319,11 @@ def entries(source):
     Raises:
         CommandError: it cannot be read, or nothing in it becomes a case.
     """
+    if source.suffix == ".ipynb":
+        raise CommandError(
+            f"{source} is a notebook: write its cells to a file and name that, "
+            f"jupyter nbconvert --to script {source}"
+        )
     try:
         tree = ast.parse(source.read_bytes())
     except OSError as error:
@@ -334,11 +361,18 @@ def entries(source):
 
 def _dict(items):
     """A dict in the body of a function, in lines of its own if it is long."""
-    items = list(items)
-    line = "{" + ", ".join(items) + "}"
+    return _listed(items, "{}", "")
+
+
+def _listed(items, brackets="[]", quote='"'):
+    """Items in brackets, in lines of their own if they are long."""
+    items = [f"{quote}{item}{quote}" for item in items]
+    line = ", ".join(items).join(brackets)
     if len(line) < 70:
         return line
-    return "{\n" + "".join(f"        {one},\n" for one in items) + "    }"
+    return "".join(f"        {one},\n" for one in items).join(
+        [f"{brackets[0]}\n", f"    {brackets[1]}"]
+    )
 
 
 def _imports(tree):
@@ -352,12 +386,13 @@ def _imports(tree):
 
 
 def _works(statement, imports):
-    """Whether a statement of a file runs a session: not tf.app.run, subprocess.run."""
+    """Whether a statement of a file trains: runs a session (not tf.app.run, nor
+    subprocess.run) or fits a model of Keras."""
     done = ast.For, ast.While, ast.With, ast.Try, ast.Expr, ast.Assign
     return isinstance(statement, done) and any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "run"
+        and node.func.attr in {"run", *FITS}
         and ast.unparse(node.func).partition(".")[0] not in imports
         for node in ast.walk(statement)
     )
@@ -399,6 +434,15 @@ def _called(call):
 def _is_self(node):
     value = getattr(node, "value", None)
     return isinstance(node, ast.Attribute) and getattr(value, "id", None) == "self"
+
+
+def _unconditional(statements):
+    """Yields the statements that run whatever a condition says."""
+    for statement in statements:
+        if isinstance(statement, ast.With):
+            yield from _unconditional(statement.body)
+        elif not isinstance(statement, (ast.If, ast.For, ast.While, ast.Try)):
+            yield statement
 
 
 def _assigned(node):
@@ -473,7 +517,7 @@ def _sparse_names(given, seen):
 
 def _spec(dtype, shape, ndim):
     """A description of an array for a placeholder's dtype and shape, if it has one."""
-    sizes = getattr(shape, "elts", None) or [None] * ndim
+    sizes = getattr(shape, "elts", [None] * ndim)
     dims = [s.value if isinstance(s, ast.Constant) else None for s in sizes]
     text = ", ".join(str(d if isinstance(d, int) else 8) for d in dims)
     dtype = getattr(dtype, "attr", "float32")

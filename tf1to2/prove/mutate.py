@@ -108,11 +108,15 @@ def _begin(folder, path, root, entries, text):
             if beside != top and beside.name != "__pycache__":
                 pathlib.Path(folder, beside.name).symlink_to(beside)
     pathlib.Path(folder, path.relative_to(root)).write_text(text, "utf-8")
-    # What the test and the page would put before it is there already.
+    # What the test and the page would put before it is there already. The folders
+    # below the root, in which the page's imports are found, are those of the copy.
     Page.copies.append(os.path.realpath(folder))
-    sys.path[:0] = [folder, *(e for e in entries if e not in sys.path)]
+    below = [pathlib.Path(entry).resolve() for entry in entries]
+    below = [entry.relative_to(root) for entry in below if root in entry.parents]
+    copied = [folder, *(os.path.join(folder, entry) for entry in below)]
+    sys.path[:0] = [*copied, *(e for e in entries if e not in sys.path)]
     os.environ["PYTHONPATH"] = os.pathsep.join(
-        [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
+        [*copied, *filter(None, [os.environ.get("PYTHONPATH")])]
     )
     sys.dont_write_bytecode = True
     nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -20,7 +20,8 @@ def read(origin):
     Args:
         origin: as of `records.Use`.
     """
-    found = "FLAGS." in origin and READ.match(records.symbol(origin))
+    name = records.symbol(origin).replace("tf.python.platform.", "tf.", 1)
+    found = "FLAGS." in origin and READ.match(name)
     return found[1] if found else ""
 
 

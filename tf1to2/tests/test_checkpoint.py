@@ -356,6 +356,11 @@ class ConvertTest(Conversion):
         index = str(self.source) + ".index"
         self.refused(MAP, source=index, match="is one file of a checkpoint: give .*v1")
 
+    def test_a_file_of_keras_is_no_checkpoint(self):
+        (self.folder / "model.h5").write_bytes(b"\x89HDF\r\n\x1a\n and more")
+        with self.assertRaisesRegex(CommandError, "model.h5 is an .h5 file of Keras"):
+            stored.Checkpoint("model.h5")
+
     def test_a_directory_means_its_latest(self):
         self.refused(MAP, source=self.folder, match="no checkpoint in this directory")
         state = self.folder / "checkpoint"

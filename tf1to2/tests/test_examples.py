@@ -48,10 +48,10 @@ class ExamplesTest(unittest.TestCase):
         )
         self.assertEqual(out.stdout, (EXAMPLES / "legacy" / "printed.txt").read_text())
 
-    def leaves(self, port):
+    def leaves(self, port, test="test_port.py"):
         """What `prove` says of each leaf; nothing is written beside the port."""
         out = subprocess.run(
-            [sys.executable, "-m", "tf1to2", "prove", "test_port.py", "--format=json"],
+            [sys.executable, "-m", "tf1to2", "prove", test, "--format=json"],
             cwd=EXAMPLES / port,
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
@@ -76,6 +76,13 @@ class ExamplesTest(unittest.TestCase):
         apart = [leaf["leaf"] for leaf in leaves if leaf["float64"] != "identical"]
         drawn = {"initial/net/hidden/kernel:0", "initial/net/logits/kernel:0"}
         self.assertEqual((len(leaves), set(apart)), (46, drawn))
+
+    def test_what_the_chapters_begin_with_is_proven(self):
+        leaves = self.leaves("in_short", "test_in_short.py")
+        self.assertGreater(len(leaves), 50)
+        for leaf in leaves:
+            with self.subTest(leaf=leaf["leaf"]):
+                self.assertEqual(leaf.get("float64", leaf["float32"]), "identical")
 
     def test_the_port_by_keras_is_what_the_chapter_shows(self):
         chapter = (EXAMPLES.parent / "guide" / "port.md").read_text("utf-8")

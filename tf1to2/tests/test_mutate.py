@@ -327,6 +327,18 @@ class BesideTest(Folder):
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertRegex(run.stdout, r"port: (\d+) of \1 changes noticed")
 
+    def test_a_module_beside_a_page_in_a_folder_that_is_no_package(self):
+        """`import helper` in new/port.py finds the changed new/helper.py."""
+        folders = TWO.replace('"port.py"', '"new/port.py"')
+        self.write(test_port=folders, new__helper=HELPER.replace(", by=2", ", by"))
+        text = "from helper import times\n\n\ndef twice(x):\n    return times(x, 2)\n"
+        self.write(new__port=text)
+        self.write(record=RECORD.replace("test_port.PROOF", "test_port.port"))
+        subprocess.run([sys.executable, "record.py"], check=True)
+        run = self.mutate("port")
+        self.assertIn("5 of 5 changes tried", run.stderr + run.stdout)
+        self.assertNotIn("helper.py", run.stdout)  # all that is unnoticed is of port.py
+
     def test_the_reason_is_told(self):
         run = self.mutate("wrong")
         self.assertEqual(run.returncode, 2)

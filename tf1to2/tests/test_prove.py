@@ -255,8 +255,8 @@ class RecordTest(unittest.TestCase):
             return answers, versions
 
         status, out, _, files = self.recorded(second)
-        self.assertEqual((status, files), (1, set()))
-        self.assertIn("races with itself: nothing is recorded", out)
+        self.assertEqual((status, files), (1, {"test_port.npz"}))  # of the others
+        self.assertIn("races with itself: nothing is recorded of this case", out)
         self.assertIn("train, three steps: outputs/1/w: ", out)
 
     def test_what_is_read_and_written_in_no_order_is_told(self):
@@ -287,8 +287,9 @@ class RecordTest(unittest.TestCase):
                     "tf1to2.parity.recordings.genuine_python", lambda *_: "python"
                 ):
                     status, out, _ = command("record", folder.path / "test_port.py")
-            self.assertEqual((status, list(folder.path.glob("*.npz"))), (1, []))
+            self.assertEqual(status, 1)
         self.assertIn("train, three steps raised ValueError", out)
+        self.assertRegex(out, r"The other \d+ answers: recorded")
 
 
 @unittest.skipUnless(GENUINE, "TF1_PYTHON names no TensorFlow 1.15.5")

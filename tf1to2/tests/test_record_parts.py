@@ -150,15 +150,35 @@ class PartsTest(unittest.TestCase):
         self.record("--anew")
         self.assertFalse(path.exists())
 
-    def test_the_file_is_whole_or_as_it_was(self):
-        self.record()
-        before = (self.folder.path / "test_port.npz").read_bytes()
+    def test_a_case_that_fails_costs_no_other_its_answer(self):
         self.change("w) - 0.5)", "w) - undefined)")
         self.folder.forget()
         path = self.folder.path / "test_port.py"
         status, out, _ = command("record", path)
         self.assertEqual(status, 1)
-        self.assertIn("logits, any rows", out)
+        self.assertIn("logits, any rows/n=6 raised NameError", out)
+        self.assertRegex(out, r"The other \d+ answers?: recorded")
+        self.assertNotIn("In float32 it runs", out)
+        self.asked.clear()
+        self.folder.forget()
+        command("record", path)
+        self.assertEqual({*self.asked}, {"logits"})
+
+    def test_float64_that_contradicts_float32_is_said(self):
+        self.far = {"outputs": 1.5}
+        out = self.record()
+        self.assertIn("in float64 TensorFlow 1 is far from its own float32", out)
+        self.assertIn("first in outputs: ", out)
+        self.far = {"outputs": 1.001}
+        self.assertNotIn("far from its own", self.record("--anew"))
+
+    def test_if_all_fail_the_file_stays_as_it_was(self):
+        self.record()
+        before = (self.folder.path / "test_port.npz").read_bytes()
+        self.change("import tensorflow", "undefined\nimport tensorflow")
+        self.folder.forget()
+        path = self.folder.path / "test_port.py"
+        self.assertNotEqual(command("record", path)[0], 0)
         self.assertEqual((self.folder.path / "test_port.npz").read_bytes(), before)
 
 

@@ -54,6 +54,13 @@ class FlagReadsTest(ScanCase):
         report = self.report(a=DEFINED + "FLAGS.n\nFLAGS.m\n")
         self.assertEqual(text.total(report)[1], "1 line to edit")
 
+    def test_flags_of_a_private_module_are_flags(self):
+        private = "from tensorflow.python.platform import flags\nFLAGS = flags.FLAGS\n"
+        self.write(a=private + "FLAGS.n\nFLAGS.m\nflags.DEFINE_integer('n', 1, '')\n")
+        out = self.run_it("a.py").out
+        self.assertIn("FLAGS is read in 3 places: 2 names; nothing to edit", out)
+        self.assertIn("1 line to edit", out)
+
     def test_json_has_each(self):
         self.write(a=DEFINED + "FLAGS.n\nFLAGS.m\n")
         told = json.loads(self.run_it("--format", "json", "a.py").out)

@@ -60,6 +60,19 @@ tf.keras.backend.clear_session()
 """
 
 
+class PrivateTest(ScanCase):
+    def test_a_private_name_has_the_advice_of_the_public_one(self):
+        self.write(
+            a="from tensorflow.python.keras.layers import GRU, Dense\n"
+            "from tensorflow.python.keras.optimizers import RMSprop\n"
+            "gru, rate = GRU(4), RMSprop(lr=1e-3)\n"
+        )
+        out = self.run_it("a.py").out
+        self.assertIn("layers.Dense: not public; tf.keras.layers.Dense is the", out)
+        self.assertRegex(out, r"a.py:3:13: \S+GRU: not public; .*reset_after=False")
+        self.assertRegex(out, r"a.py:3:21: \S+RMSprop: not public; .*learning_rate=")
+
+
 class KerasCase(ScanCase):
     def found(self, text):
         self.write(a=textwrap.dedent(text))

@@ -77,6 +77,25 @@ class SummaryModel(object):
 class Batch(object):
     pass
 """
+META = """
+import tensorflow as tf
+
+
+class Meta:
+    def __init__(self):
+        self.rate = tf.placeholder_with_default(0.1, ())
+        self.construct_weights = self.construct_fc
+
+    def construct_model(self):
+        with tf.variable_scope("model"):
+            w = self.construct_weights()
+            self.total_loss = tf.reduce_sum(w * self.rate)
+        if w is not None:
+            self.metatrain_op = tf.train.AdamOptimizer().minimize(self.total_loss)
+
+    def construct_fc(self):
+        return tf.get_variable("w", [2])
+"""
 SCRIPT = """
 import tensorflow as tf
 
@@ -245,10 +264,27 @@ def build(links):
         self.assertIn('normal("n", 3),  # x\n    8,  # num_units\n    0.5,', text)
 
     def test_a_module_of_a_package(self):
-        self.write(**{"legacy/__init__": ""})
-        command("prove", "--init", "legacy/net.py")
-        text = (self.folder / "left_net.py").read_text()
-        self.assertIn("from legacy import net", text)
+        self.write(legacy____init__="", legacy__alone="def f(x):\n    return x\n")
+        command("prove", "--init", "legacy/alone.py")
+        self.assertIn("from legacy import alone", self.text("left_alone.py"))
+
+    def test_a_package_does_not_hide_the_module_beside_of_its_name(self):
+        """As Python searches for a program: `from legacy import net` is legacy/net."""
+        self.write(legacy____init__="", legacy__legacy="class Net:\n    pass\n")
+        self.write(legacy__run="import legacy\n\n\ndef f(x):\n    return x\n")
+        command("prove", "--init", "legacy/run.py")
+        self.assertIn("import run\n", self.text("left_run.py"))
+        self.assertIn('folders=["legacy"]', self.text("test_run.py"))
+
+    def test_what_a_class_uses_itself_is_not_called_again(self):
+        self.write(meta=META)
+        command("prove", "--init", "meta.py")
+        left = self.functions("left_meta.py")["train_meta"]
+        self.assertIn("built.construct_model()", left)
+        self.assertNotIn("construct_fc", left)
+        self.assertIn('fetches = {"total_loss": built.total_loss}', left)
+        self.assertIn('conditional = ["metatrain_op"]', left)
+        self.assertIn("    normal(),  # rate", self.text("test_meta.py"))
 
     def test_nothing_is_overwritten_and_nothing_half_written(self):
         self.write(test_net="mine")
@@ -273,6 +309,21 @@ def build(links):
         with self.assertRaisesRegex(CommandError, message):
             init.write(name)
 
-    def test_no_such_folder(self):
-        with self.assertRaisesRegex(CommandError, "No such file or directory"):
-            init.write("legacy/net.py", "nowhere")
+    def test_a_file_that_fits_a_model_while_it_is_imported(self):
+        self.write(flat="def clean(x):\n    return x\n\n\nnet.fit(clean(x), y)\n")
+        command("prove", "--init", "flat.py")
+        left = self.functions("left_flat.py")
+        self.assertEqual(list(left), ["flat"])
+        self.assertIn('{"net/weights": script.net.get_weights()}', left["flat"])
+
+    def test_a_notebook_is_no_file_yet(self):
+        (self.folder / "a.ipynb").write_text("{}")
+        with self.assertRaisesRegex(CommandError, "nbconvert --to script a.ipynb"):
+            init.write("a.ipynb")
+
+    def test_a_folder_is_made(self):
+        status, _, err = command("prove", "--init", "legacy/net.py", "--output", "a/b")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn(
+            'folders=["../../legacy"]', (self.folder / "a/b/test_net.py").read_text()
+        )

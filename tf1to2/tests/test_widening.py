@@ -80,6 +80,13 @@ class WidenedTest(unittest.TestCase):
             self.assertEqual(tf.constant(0.1).numpy(), np.float64(np.float32(0.1)))
             self.assertEqual(tf.constant(0.1, tf.float32).numpy(), 0.1)
 
+    def test_keras_that_has_made_a_layer_before(self):
+        dense = tf.keras.layers.Dense
+        self.assertEqual(dense(1)(tf.zeros([1, 2])).dtype.name, "float32")
+        with widening.widened():
+            self.assertEqual(dense(1)(tf.zeros([1, 2])).dtype.name, "float64")
+        self.assertEqual(dense(1)(tf.zeros([1, 2])).dtype.name, "float32")
+
     def test_not_wanted(self):
         with widening.widened(False):
             self.assertEqual(tf.constant(0.1).dtype.name, "float32")
@@ -176,6 +183,12 @@ def dtypes(x):
         "slot": tf.train.exponential_decay(0.1, tf.constant(1), 2, 0.5),
         "lookup": tf.nn.embedding_lookup(tf.get_variable("e", [3, 2]), [1]),
     }
+    # Gradients of a loop rebuild their constants from the values that Python knows.
+    second = tf.map_fn(lambda e: tf.square(tf.gradients(tf.square(e * p[0]), e)[0]), p)
+    made["second_order"] = tf.gradients(second, p)[0]
+    known = tf.contrib.util.constant_value(tf.constant(2.0))
+    made["known"] = tf.constant(known)
+    made["array"] = tf.constant(tf.make_ndarray(tf.make_tensor_proto(3.0, tf.float32)))
     # The flow of a loop's TensorArrays stays float32, and gradients pass through it.
     states, _ = tf.nn.dynamic_rnn(
         tf.nn.rnn_cell.GRUCell(2), p[None, :, None], dtype=tf.float32)
@@ -188,7 +201,9 @@ def dtypes(x):
         slots = sess.run([v for v in tf.global_variables() if "Adam" in v.name])
         return {**{k: str(v.dtype) for k, v in values.items()},
                 "slots": str({str(v.dtype) for v in slots}),
-                "value": values["constant"]}
+                "value": values["constant"],
+                "numbers": np.r_[values["known"], values["array"],
+                                 values["second_order"]]}
 """
 
 
@@ -207,6 +222,9 @@ class GenuineTest(unittest.TestCase):
             self.assertNotIn("raised", answer, answer.get("message"))
             value = answer.pop("outputs/value")
             self.assertEqual(value, np.float32(0.1))
+            # Σ (2 e p₀²)², its gradient by e: 8 e p₀⁴, by p₀: 16 Σ e² p₀³
+            numbers = answer.pop("outputs/numbers").tolist()
+            self.assertEqual(numbers, [2, 3, 8 + 16 * 5, 16])
             del answer["structure"]
             for path, found in answer.items():
                 self.assertIn(dtype, str(found), path)
