@@ -56,33 +56,37 @@ def in_short(chapter):
     sides = []
     for title, folder in zip(SIDES, ("legacy", "ported"), strict=True):
         source = (EXAMPLES / folder / f"{chapter}.py").read_text("utf-8")
-        code = "\n".join(
-            [*_takes(source, chapter), *map(textwrap.dedent, LINES.findall(source))]
-        )
+        lines = _imported(taken(chapter)) if folder == "ported" else []
+        code = "\n".join([*lines, *map(textwrap.dedent, LINES.findall(source))])
         sides.append(f"**{title}**\n\n```python\n{code.rstrip()}\n```\n")
     return "\n".join(sides)
 
 
-def _takes(source, chapter):
-    """The lines that import what `take` wrote, below the command that writes it."""
+def taken(chapter):
+    """The names that the right side of `in_short` imports, as `take` knows them."""
+    source = (EXAMPLES / "ported" / f"{chapter}.py").read_text("utf-8")
     names = [
         alias.name
         for node in ast.parse(source).body
         if isinstance(node, ast.ImportFrom) and node.module == "legacy_numerics"
         for alias in node.names
     ]
+    known = {}
+    for name in take.available():  # numerics before pages
+        known.setdefault(name.rpartition(".")[2], name)
+    own = {name: f"{chapter}.{name}" for name in names}
+    return [own[n] if own[n] in take.available() else known[n] for n in names]
+
+
+def _imported(names):
+    """The lines that import what `take` wrote, below the command that writes it."""
     if not names:
         return []
-    known = {}
-    own = [f"{chapter}.{name}" for name in names]
-    for name in [name for name in own if name in take.available()] + [
-        *take.available()
-    ]:
-        known.setdefault(name.rpartition(".")[2], name)  # numerics before pages
-    command = f"# tf1to2 take {' '.join(known[name] for name in names)}"
-    code = f"from legacy_numerics import {', '.join(names)}"
+    command = f"# tf1to2 take {' '.join(names)}"
+    short = ", ".join(name.rpartition(".")[2] for name in names)
+    code = f"from legacy_numerics import {short}"
     if len(code) > WIDTH:
-        code = f"from legacy_numerics import (\n    {', '.join(names)},\n)"
+        code = f"from legacy_numerics import (\n    {short},\n)"
     return [textwrap.fill(command, WIDTH, subsequent_indent="#     "), f"{code}\n"]
 
 

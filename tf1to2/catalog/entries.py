@@ -453,22 +453,20 @@ def _private(symbol, entry_of):
         symbol: the whole name.
         entry_of: `lookup`, or `judge` of one call.
     """
-    known, name = facts.publics(), symbol
-    while name and name not in known and not _of_keras(name):
+    name = symbol
+    while name and not (known := facts.publics().get(name) or _of_keras(name)):
         name = name.rpartition(".")[0]
-    if name and name not in known:
-        known = {name: _of_keras(name)}
     if not name:
         return _under(symbol, "module") or _entry(
             symbol, "module", verdicts.Row("private")
         )
-    public = entry_of(known[name] + symbol.removeprefix(name))
+    public = entry_of(known + symbol.removeprefix(name))
     if public.symbol.startswith(("tf.flags", "tf.app")):  # absl takes their place, too
         return public
     pair = public.pair or links.pair(symbol)  # of its module is better than none
     write = public.write
     if public.verdict in ("same", "changed"):
-        write = write or known[name]
+        write = write or known
     return Entry(
         name,
         public.kind,

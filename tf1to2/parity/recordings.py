@@ -446,15 +446,14 @@ def ask(python, page, requests, settings="default", apart=False):
         with np.load(answered) as store:
             leaves = dict(store)
     told = json.loads(str(leaves.pop("told")))
-    versions = Versions(*leaves.pop("versions").tolist(), told, {})
+    versions = leaves.pop("versions").tolist()
     answers = [{} for _ in requests]
     for name, leaf in leaves.items():
         number, _, path = name.partition(":")
         answers[int(number)][path] = leaf
-    for number, answer in enumerate(answers):
-        if where := str(answer.pop("where", "")):
-            versions.where[number] = where
-    return answers, versions
+    raised = enumerate(answer.pop("where", None) for answer in answers)
+    where = {number: str(place) for number, place in raised if place is not None}
+    return answers, Versions(*versions, told, where)
 
 
 # As `python -m tf1to2.parity.v1`, but what is in the current folder hides nothing.

@@ -4,7 +4,9 @@ This module and `v1` also run on Python 3.7, beside the genuine TensorFlow 1.15.
 """
 
 import json
+import pathlib
 import re
+import traceback
 import zlib
 
 import numpy as np
@@ -199,6 +201,24 @@ def unpack(text, store):
         return {key: decode(item) for key, item in value}
 
     return decode(json.loads(text))
+
+
+def place(error, folders):
+    """The last line below some folders that an exception passed: "left.py, line 7".
+
+    Args:
+        error: the exception.
+        folders: paths; packages that are installed below them do not count.
+
+    Returns:
+        Text, or "" if it passed none.
+    """
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = pathlib.Path(frame.filename)
+        for folder in map(pathlib.Path, folders):
+            if folder in path.parents and "site-packages" not in path.parts:
+                return "%s, line %d" % (path.relative_to(folder), frame.lineno)
+    return ""
 
 
 def error_name(kind):

@@ -278,26 +278,14 @@ def cotangent(tf, target, offset):
     return tf.cast(tf.reshape(tf.gather(table, places), tf.shape(target)), target.dtype)
 
 
-def respond(module, request):
-    """As `run`; an exception answers {"raised": its type, "message": its text}."""
+def respond(module, request, folders=()):
+    """As `run`; an exception answers {"raised": its type, "message": its text}, and if
+    it passed a line below one of the folders {"where": "left.py, line 7"}."""
     try:
         return run(module, request)
     except Exception as error:  # whatever a page raises is what we are asked for
-        return raised(error)
-
-
-def place(error):
-    """The last line of a user's file that an exception passed: "left.py, line 7"."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not re.search(
-            r"site-packages|lib.python3|[/\\]tf1to2[/\\]|<", frame.filename
-        )
-    ]
-    if not frames:
-        return ""
-    return "%s, line %d" % (os.path.basename(frames[-1].filename), frames[-1].lineno)
+        answer, where = raised(error), structure.place(error, folders)
+        return {**answer, "where": np.asarray(where)} if where else answer
 
 
 def raised(error):
@@ -376,21 +364,21 @@ def _answer(answers_path, name, request, watching):
             `answers_path`.unimported names a module, the second is empty where the
             module is not installed, or else the error and where it was raised.
     """
+    # Behind the copy of this package, what the page's imports are found in.
+    folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)[1:]
     try:
         module = importlib.import_module(name)
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] == name.partition(".")[0]:
             raise
         missing = isinstance(error, ModuleNotFoundError)
-        text = "" if missing else "%s (%s)" % (error, place(error))
+        where = structure.place(error, folders)
+        text = "" if missing else "%s (%s)" % (error, where)
         with open(answers_path + ".unimported", "w") as file:
             file.write("%s\n%s" % (error.name, text))
         sys.exit(1)
     with watching() as seen:
-        try:
-            answer = run(module, request)
-        except Exception as error:  # as `respond`
-            answer = {**raised(error), "where": np.asarray(place(error))}
+        answer = respond(module, request, folders)
     if "message" in answer:
         answer["message"] = np.asarray(sentence(str(answer["message"])))
     return {**answer, "told": np.asarray(json.dumps(seen))}

@@ -59,40 +59,40 @@ def record(proof, python, check=False, anew=False):
         entry.answer_float32 = answer
     refused = _unexpected(rest, versions.where)
     refused |= _unexpected(compared, narrow.where, of="answer_float32")
-    races = {}
+    racing, races = {}, {}
     if proof.races and not (refused and check):
         again, watched = put(given, "watched")
-        refused |= _racing(compared, again)
-        told = zip(compared, watched.told)
-        races = {entry.key: sentences for entry, sentences in told if sentences}
-    failed = _failed(refused)
-    if failed and (check or not recording.by_function or len(refused) == len(entries)):
-        raise Mismatch(failed)
-    rest, compared, entries = (
-        [entry for entry in some if entry.key not in refused]
-        for some in (rest, compared, entries)
+        ran = [(e, a) for e, a in zip(compared, again) if e.key not in refused]
+        racing = _racing(ran)
+        races = {entry.key: text for entry, text in zip(compared, watched.told) if text}
+    bad = refused.keys() | racing.keys()
+    failed = [*_by_case(rest, refused), *[RACES] * bool(racing)]
+    failed += _by_case(rest, racing)
+    if failed and (check or not recording.by_function or len(bad) == len(entries)):
+        raise Mismatch("\n".join(failed))
+    entries = [entry for entry in entries if entry.key not in bad]
+    wide, narrow = (
+        [(entry, seeds) for entry, seeds in zip(some, told) if entry.key not in bad]
+        for some, told in ((rest, versions.told), (compared, narrow.told))
     )
     if check:
         _check(proof, entries)
         held = "recording holds" if len(entries) == 1 else "recordings hold"
         return f"{len(entries)} {held} on TensorFlow {versions[0]}"
-    lines = [f"recorded {counted(len(rest), 'answer')} of TensorFlow {versions[0]}"]
+    lines = [f"recorded {counted(len(wide), 'answer')} of TensorFlow {versions[0]}"]
     if kept:
         lines[0] += f"; kept {len(kept)}, whose code has not changed"
     for key, sentences in races.items():
         lines += [f"  {key} races with itself: {text}" for text in sentences]
-    lines += _contradictions(zip(compared, narrow.told))
-    if kept:
-        known = recording.about.get("races", {})
-        races |= {e.key: known[e.key] for e in kept if e.key in known}
+    lines += _contradictions(narrow)
+    known = races | (recording.about.get("races", {}) if kept else {})
+    races = {entry.key: known[entry.key] for entry in entries if entry.key in known}
     recording.write(entries, versions, today=_today(), races=races)
-    if failed:
-        raise Mismatch(
-            f"{failed}\nThe other {counted(len(entries), 'answer')}: recorded"
-        )
     if proof.races:
-        seeds = zip(rest, versions.told), zip(compared, narrow.told)
-        lines += _drawn(recording.path, kept, *seeds)
+        lines += _drawn(recording.path, kept, wide, narrow)
+    if failed:
+        failed.append(f"The other {counted(len(entries), 'answer')}: recorded")
+        raise Mismatch("\n".join(failed))
     return "\n".join(lines)
 
 
@@ -229,26 +229,35 @@ def _unexpected(entries, where, of="answer"):
     return found
 
 
-def _racing(entries, again):
+def _racing(answered):
     """A leaf that depends on what runs first proves nothing.
+
+    Args:
+        answered: pairs of an entry and its answer when it was run again.
 
     Returns:
         {key of an entry: lines on its leaves}.
     """
     found = {}
-    for entry, answer in zip(entries, again):
-        if "raised" in entry.answer_float32 or "raised" in answer:
-            continue
+    for entry, answer in answered:
         leaves = measure(entry.answer_float32, answer, ("one run", "another"))
         racing = [
             f"  {entry.key}: {leaf.path}: {leaf.told}" for leaf in leaves if leaf.told
         ]
         more = len(racing) - PLAIN
         if racing:
-            found[entry.key] = "\n".join(
-                [RACES, *racing[:PLAIN], *[f"  … and {more} more leaves"] * (more > 0)]
-            )
+            rest = [f"  … and {more} more leaves"] * (more > 0)
+            found[entry.key] = "\n".join([*racing[:PLAIN], *rest])
     return found
+
+
+def _by_case(entries, said):
+    """What is said of each case, {key of an entry: text}: of the first of its sizes."""
+    first = {}
+    for entry in entries:
+        if entry.key in said:
+            first.setdefault(str(entry.case), said[entry.key])
+    return first.values()
 
 
 RACES = (
@@ -256,14 +265,6 @@ RACES = (
     "these read and write (tf.control_dependencies), fetch them in runs of their own, "
     "or return something else:"
 )
-
-
-def _failed(refused):
-    """What is wrong with the entries: the first of each case, and how many more."""
-    lines = list(dict.fromkeys(refused.values()))
-    racing = [text.removeprefix(RACES + "\n") for text in lines if RACES in text]
-    other = [text for text in lines if RACES not in text]
-    return "\n".join([*other, *[RACES] * bool(racing), *racing])
 
 
 def _check(proof, entries):

@@ -227,6 +227,7 @@ class Class(Entry):
             f"built{one.target.removeprefix('self')}: {one.value(name)}"
             for name, one in self._feeding.items()
         )
+        quoted = [f'"{name}"' for name in self.maybe]
         return CLASS.format(
             name=self.name,
             args=", ".join(self.args),
@@ -239,7 +240,7 @@ class Class(Entry):
                 for name in self.fetches
                 if name not in self.maybe
             ),
-            maybe=MAYBE.format(names=_listed(self.maybe)) if self.maybe else "",
+            maybe=MAYBE.format(names=_listed(quoted)) if self.maybe else "",
             feed=_dict(feed),
         )
 
@@ -361,18 +362,16 @@ def entries(source):
 
 def _dict(items):
     """A dict in the body of a function, in lines of its own if it is long."""
-    return _listed(items, "{}", "")
+    return _listed(items, "{}")
 
 
-def _listed(items, brackets="[]", quote='"'):
+def _listed(items, brackets="[]"):
     """Items in brackets, in lines of their own if they are long."""
-    items = [f"{quote}{item}{quote}" for item in items]
-    line = ", ".join(items).join(brackets)
+    items, (begin, end) = list(items), brackets
+    line = begin + ", ".join(items) + end
     if len(line) < 70:
         return line
-    return "".join(f"        {one},\n" for one in items).join(
-        [f"{brackets[0]}\n", f"    {brackets[1]}"]
-    )
+    return f"{begin}\n" + "".join(f"        {one},\n" for one in items) + f"    {end}"
 
 
 def _imports(tree):

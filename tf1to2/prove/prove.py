@@ -3,9 +3,7 @@
 import contextlib
 import json
 import os
-import pathlib
 import sys
-import traceback
 
 from tf1to2.common import output
 from tf1to2.common.errors import CommandError, needs
@@ -113,6 +111,7 @@ class _Case:
 
     def prove(self):
         from tf1to2.pages.page import NoPage
+        from tf1to2.parity import structure
         from tf1to2.parity.recordings import StaleRecording
 
         for check in (c for _, c in self.pair.checks() if c.case is self.case):
@@ -124,20 +123,11 @@ class _Case:
             except Exception as error:  # told below, and by the exit status
                 text = str(error).removeprefix(f"{self.name}, {check.way}: ")
                 if not isinstance(error, AssertionError):
-                    text = f"{type(error).__name__}: {text}{self._where(error)}"
+                    where = structure.place(error, [self.pair.right.root])
+                    text = f"{type(error).__name__}: {text}{where and f' ({where})'}"
                     text += SIZES if check.way == "dynamic" else ""
                 self.failures.append({"way": check.way, "message": text})
         self.leaves = self._measured()
-
-    def _where(self, error):
-        """The last line of the port that an exception passed."""
-        root = self.pair.right.root
-        frames = traceback.extract_tb(error.__traceback__)
-        inside = [f for f in frames if root in pathlib.Path(f.filename).parents]
-        if not inside:
-            return ""
-        path = pathlib.Path(inside[-1].filename).relative_to(root)
-        return f" ({path}, line {inside[-1].lineno})"
 
     def _measured(self):
         rows = []

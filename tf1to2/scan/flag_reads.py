@@ -7,7 +7,7 @@ from tf1to2.common.words import counted
 from tf1to2.scan import causes
 from tf1to2.source.names import records
 
-FLAGS = re.compile(r"tf\.(?:app\.)?flags\.FLAGS")
+FLAGS = re.compile(r"tf\.(?:app\.|python\.platform\.)?flags\.FLAGS")
 READ = re.compile(rf"{FLAGS.pattern}\.(\w+)")
 # `getattr(FLAGS, "job_dir", "")`, which never raises.
 WITH_DEFAULT = re.compile(r"getattr\(\s*[\w.]+\s*,\s*[\"'][\w-]+[\"']\s*,")
@@ -20,8 +20,7 @@ def read(origin):
     Args:
         origin: as of `records.Use`.
     """
-    name = records.symbol(origin).replace("tf.python.platform.", "tf.", 1)
-    found = "FLAGS." in origin and READ.match(name)
+    found = "FLAGS." in origin and READ.match(records.symbol(origin))
     return found[1] if found else ""
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tf1to2.scan import findings
 from tf1to2.view import take
+from upkeep import chapters
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
@@ -83,6 +84,20 @@ class ExamplesTest(unittest.TestCase):
         for leaf in leaves:
             with self.subTest(leaf=leaf["leaf"]):
                 self.assertEqual(leaf.get("float64", leaf["float32"]), "identical")
+
+    def test_the_numerics_of_the_chapters_are_what_take_writes(self):
+        ported = EXAMPLES / "in_short" / "ported"
+        stems = {path.stem for path in ported.glob("*.py")}
+        names = sorted(
+            {
+                name
+                for chapter in stems - {"legacy_numerics"}
+                for name in chapters.taken(chapter)
+            }
+        )
+        path = ported / "legacy_numerics.py"
+        mend = f"tf1to2 take {' '.join(names)} --output-file {path}"
+        self.assertEqual(path.read_text("utf-8"), take.taken(names), mend)
 
     def test_the_port_by_keras_is_what_the_chapter_shows(self):
         chapter = (EXAMPLES.parent / "guide" / "port.md").read_text("utf-8")
