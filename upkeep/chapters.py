@@ -82,7 +82,7 @@ def _imported(names):
     """The lines that import what `take` wrote, below the command that writes it."""
     if not names:
         return []
-    command = f"# tf1to2 take {' '.join(names)}"
+    command = f"# tf1to2 take {' '.join(names)} --output-file legacy_numerics.py"
     short = ", ".join(name.rpartition(".")[2] for name in names)
     code = f"from legacy_numerics import {short}"
     if len(code) > WIDTH:
