@@ -173,7 +173,9 @@ def _looked_up(symbol, call):
 
 def _asks(origin):
     """Whether a condition asks for the version by this, or whether there is a name."""
-    return records.public(origin) in guards.VERSIONS or origin.endswith(guards.ASKED)
+    name = records.public(origin)  # `tf.__version__`, and what is called on it
+    versions = [v for v in guards.VERSIONS if name == v or name.startswith(f"{v}.")]
+    return bool(versions) or origin.endswith(guards.ASKED)
 
 
 def _excused(guarded, judged, asked):

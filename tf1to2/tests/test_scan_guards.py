@@ -20,6 +20,14 @@ class ExcusedTest(GuardCase):
         [
             ("the version", TF + "if tf.__version__ < '2':\n    tf.log(1)"),
             (
+                "a method of the version",
+                TF + "if tf.__version__.startswith('1.'):\n    tf.log(1)",
+            ),
+            (
+                "a part of the version",
+                TF + "if int(tf.__version__.split('.')[0]) < 2:\n    tf.log(1)",
+            ),
+            (
                 "a name for the version",
                 TF + "v2 = tf.__version__ > '2'\nx = tf.math.log if v2 else tf.log",
             ),
