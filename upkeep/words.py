@@ -1,21 +1,28 @@
-"""The words and openings that make a reader stop, in all prose that is written by hand.
+"""Lists the words and openings that make a reader stop, in all prose written by hand.
 
     python -m upkeep.words [FILE …]    lists them, each with its line and the rule
 
-Code and what is made by machine is left out. The rules are about words, never about
-how long or how many.
+Prose is Markdown without its code, and the docstrings, comments and messages of Python.
+Generated parts are left out. The rules are about words, never about lengths or counts.
 """
 
+import ast
 import dataclasses
+import fnmatch
+import io
 import pathlib
 import re
+import subprocess
 import sys
-
-from upkeep import chapters
+import tokenize
 
 ROOT = pathlib.Path(__file__).parents[1]
-FILES = "*.md", "guide/*.md", "guide/maintaining/*.md", "examples/**/*.md"
-MADE = "guide/false-friends.md", "guide/names/*.md", "guide/timings.md"
+FILES = "*.md", "*.py"
+# Generated files, recordings, programs as others wrote them, and old words to look for.
+NOT_OURS = """
+    guide/false-friends.md guide/names/* guide/timings.md */recorded/* */legacy/*
+    upkeep/words.py tf1to2/tests/*
+""".split()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +33,7 @@ class Rule:
     instead: str
 
 
-START = r"(?:^|(?<=[.!?:] )|(?<=\*\*)|(?<=\| )|(?<=^- ))"  # of a sentence or a cell
+START = r"(?:^ *|(?<=[.!?:] )|(?<=\*\*)|(?<=\| )|(?<=^- ))"  # of a sentence or a cell
 NOUN = r" (?:an?|the|any|its|this|these|such|all)\b|[.,;:]"  # no participle
 RULES = [
     Rule(r"\banew\b", "again"),
@@ -50,44 +57,50 @@ RULES = [
     Rule(START + r"By an? \w+,", "a verb in place of the preposition: if, when"),
     Rule(START + r"Parts\b", "partitions, shards"),
 ]
-# What is no prose: code, spans of code, links' targets, comments of HTML, headings.
+# Code, spans of code, targets of links, comments of HTML, headings, tags.
 CODE = re.compile(
-    r"(?ms)<!-- table .*?<!-- end -->|"
+    r"(?ms)<!-- table .*?<!-- end -->|<!-- in short -->.*?<!-- end -->|"
     r"^ *```.*?^ *```|``.+?``|`[^`\n]*`|\]\([^)\n]*\)|<!--.*?-->|^#.*?$|<[^>\n]+>"
 )
+WORDS = 3  # a string of fewer is a name, a key or a format
 
 
-def prose(text):
-    """A text in which all that is no prose is blank, with the same lines."""
-    return CODE.sub(lambda match: re.sub(r"[^\n]", "_", match[0]), text)
+def found(path):
+    """Yields (line from 1, the words, the rule) where a reader of a file would stop."""
+    text = path.read_text("utf-8")
+    for first, part in [(1, text)] if path.suffix == ".md" else _of_python(text):
+        part = CODE.sub(lambda match: re.sub(r"[^\n]", "_", match[0]), part)
+        for rule in RULES:
+            for match in re.finditer(f"(?m){rule.pattern}", part):
+                yield first + part.count("\n", 0, match.start()), match[0], rule
 
 
-def found(text):
-    """Yields (line from 1, the words, the rule) of what a reader would stop at."""
-    text = prose(text)
-    for rule in RULES:
-        for match in re.finditer(f"(?m){rule.pattern}", text):
-            yield text.count("\n", 0, match.start()) + 1, match[0], rule
+def _of_python(text):
+    """Yields (line from 1, text) of each comment and string of several words."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if len(node.value.split()) >= WORDS:
+                yield node.lineno, node.value
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string.lstrip("# ")
 
 
 def files():
-    """The Markdown that is written by hand."""
-    made = {path for pattern in MADE for path in ROOT.glob(pattern)}
-    paths = {path for pattern in FILES for path in ROOT.glob(pattern)} - made
-    return sorted(path for path in paths if "recorded" not in path.parts)
+    """The files of the project that have prose written by hand."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *FILES]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+    for name in names.stdout.splitlines():
+        if not any(fnmatch.fnmatch(name, pattern) for pattern in NOT_OURS):
+            yield ROOT / name
 
 
 def main(arguments):
     count = 0
     for path in [pathlib.Path(name) for name in arguments] or files():
-        text = path.read_text("utf-8")
-        kept = chapters.by_hand(text)
-        # The lines of the file itself, not of the text without what is made.
-        for line, words, rule in sorted(found(kept), key=lambda one: one[0]):
-            shown = kept.splitlines()[line - 1]
-            number = text[: text.find(shown)].count("\n") + 1
+        for line, words, rule in sorted(found(path), key=lambda one: one[0]):
             count += 1
-            print(f"{path}:{number}: {words!r}: write {rule.instead}")
+            print(f"{path}:{line}: {words!r}: write {rule.instead}")
     if count:
         sys.exit(f"{count} to rewrite: guide/maintaining/words.md has before and after")
 
