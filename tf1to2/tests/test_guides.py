@@ -26,6 +26,7 @@ from tf1to2.pages import topics
 from tf1to2.parity.cases import Layer as LayerCase
 from tf1to2.parity.cases import Op, Program
 from tf1to2.parity.v1 import legacy
+from tf1to2.tests.test_situations import SITUATIONS
 from tf1to2.tests.test_structure import ROOT
 from upkeep import chapters
 from v2_eager import rnn
@@ -46,9 +47,9 @@ def blocks(name, *languages):
     return [(text.split("\n")[0], text) for kind, text in found if kind in languages]
 
 
-# The sessions of port are played below; test_stages.py, test_symptoms.py and
-# test_errors.py have theirs.
-OTHERS = "port", "plan", "symptoms", *errors_page.PAGES
+# The sessions of port are played below; test_stages.py, test_symptoms.py,
+# test_errors.py and test_situations.py have theirs.
+OTHERS = "port", "plan", "symptoms", *errors_page.PAGES, *SITUATIONS
 CHAPTERS = [p for p in sorted((ROOT / "guide").glob("*.md")) if p.stem not in OTHERS]
 
 
