@@ -113,9 +113,10 @@ site: $(READY) ## the guide and all pairs as a site that needs no server, in sit
 
 page: site
 
-lint: $(READY) ## style: ruff check, ruff format
+lint: $(READY) ## style: ruff check, ruff format, words that make a reader stop
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m upkeep.words
 
 constraints: ## the versions that make and CI install, from the ranges of pyproject.toml
 	@PYENV_VERSION=$${PYENV_VERSION-3.10:3.11:3.12:3.13} python3.13 .ci/constraints.py \

@@ -89,7 +89,9 @@ def _of_python(text):
 def files():
     """The files of the project that have prose written by hand."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *FILES]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+    names = subprocess.run(
+        command, cwd=ROOT, capture_output=True, check=True, text=True
+    )
     for name in names.stdout.splitlines():
         if not any(fnmatch.fnmatch(name, pattern) for pattern in NOT_OURS):
             yield ROOT / name
@@ -102,7 +104,7 @@ def main(arguments):
             count += 1
             print(f"{path}:{line}: {words!r}: write {rule.instead}")
     if count:
-        sys.exit(f"{count} to rewrite: guide/maintaining/words.md has before and after")
+        sys.exit(f"{count} to rewrite: guide/maintaining/glossary.md says how")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ MORE = {
     "tf.device(function)",
     "parallel.fit_towers": "average_gradients(tower_grads) tf.expand_dims tf.concat",
     "guide/plan.md, 0.": "the same GAN gives different results in TF 1.x and TF 2.x",
-    "guide/fast.md, Fast in TensorFlow 2: A recurrence": "RNN is slow, control flow v2",
+    "guide/fast.md, Fast in TensorFlow 2: A recurrent network": "RNN is slow, control flow v2",
     "keras_layers.center": "get_output_shape_for, add_weight() got multiple values",
     "keras_functions.fit_autoencoder": "A KerasTensor cannot be used as input to a "
     "TensorFlow function, vae.add_loss of z_mean and z_log_var",
@@ -292,10 +292,10 @@ class AskedTest(unittest.TestCase):
         self.assertNotIn("No passage", answer("load a frozen graph"))
 
     @parameterized.expand(["my port is slower than TF1", "TF2 is very slow"])
-    def test_what_is_slow_is_told_by_what_is_fast(self, question):
+    def test_fast_answers_what_is_slow(self, question):
         first = questions.passages(question)[0]
         self.assertEqual(first.page, "guide/fast.md")
-        self.assertIn("The step belongs in a function", first.text)
+        self.assertIn("decorate the training step with `@tf.function`", first.text)
 
     @parameterized.expand(SYMPTOMS.items())
     def test_what_goes_wrong_is_told_by_its_causes(self, question, heading):
