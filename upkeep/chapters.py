@@ -5,19 +5,21 @@ Between `<!-- in short -->` and `<!-- end -->` stand the lines of both sides of 
 chapter's pair in `examples/in_short`.
 
 Between `<!-- table pairs: NAME … -->` and `<!-- end -->` stands, for each name, a
-heading, what it does, and the code of both sides with all that it needs, each part once
-in a chapter. What is long is folded. The last column of the chapter's table, which
-names the pairs, leads to these headings, or to the lines of the right page.
+heading, what it does, and the code of both sides with the parts of pages that it needs,
+each part once in a chapter. Long code is folded. Classes and functions of other pages
+are imported from the file that `tf1to2 take` writes. The last column of the chapter's
+table, which names the pairs, leads to these headings, or to the right page's lines.
 """
 
 import ast
+import functools
 import os
 import pathlib
 import re
 import textwrap
 
 from tf1to2.pages import docstrings, library, topics
-from tf1to2.pages.definitions import Import, needed
+from tf1to2.pages.definitions import Definition, Import, needed
 from tf1to2.view import take
 
 SIDES = "TensorFlow 1", "TensorFlow 2"
@@ -56,7 +58,8 @@ def in_short(chapter):
     sides = []
     for title, folder in zip(SIDES, ("legacy", "ported"), strict=True):
         source = (EXAMPLES / folder / f"{chapter}.py").read_text("utf-8")
-        lines = _imported(taken(chapter)) if folder == "ported" else []
+        names = {name: name.rpartition(".")[2] for name in taken(chapter)}
+        lines = imported(names) if folder == "ported" else []
         code = "\n".join([*lines, *map(textwrap.dedent, LINES.findall(source))])
         sides.append(f"**{title}**\n\n```python\n{code.rstrip()}\n```\n")
     return "\n".join(sides)
@@ -78,16 +81,29 @@ def taken(chapter):
     return [own[n] if own[n] in take.available() else known[n] for n in names]
 
 
-def _imported(names):
-    """The lines that import what `take` wrote, below the command that writes it."""
+def imported(names):
+    """The lines that import what `take` wrote, below the command that writes it.
+
+    Args:
+        names: {name of `take`: what follows "import"}.
+    """
     if not names:
         return []
     command = f"# tf1to2 take {' '.join(names)} --output-file legacy_numerics.py"
-    short = ", ".join(name.rpartition(".")[2] for name in names)
-    code = f"from legacy_numerics import {short}"
+    short = sorted(names.values(), key=_in_order)
+    code = f"from legacy_numerics import {', '.join(short)}"
     if len(code) > WIDTH:
-        code = f"from legacy_numerics import (\n    {short},\n)"
-    return [textwrap.fill(command, WIDTH, subsequent_indent="#     "), f"{code}\n"]
+        lines = "".join(f"    {name},\n" for name in short)
+        code = f"from legacy_numerics import (\n{lines})"
+    command = textwrap.fill(
+        command, WIDTH, subsequent_indent="#     ", break_on_hyphens=False
+    )
+    return [command, f"{code}\n"]
+
+
+def _in_order(name):
+    """As isort sorts names: constants, classes, functions."""
+    return not name.isupper(), not name[0].isupper(), name
 
 
 def linked(text, topic, shown, folder):
@@ -152,14 +168,21 @@ class _Side:
         self.title, self.definitions = title, definitions
         self.called = take.naming(*needed(definitions), first=definitions)
         self.first = set(definitions)
+        self.own = {definition.module for definition in definitions}
         self.known = {}  # {name in the chapter: the section that shows it}
 
     def shown(self, definition):
-        """A definition, and what it needs and was not shown yet."""
+        """A definition, and the parts of pages that it needs and no section shows yet.
+
+        Parts of other pages are imported from the file that `tf1to2 take` writes.
+        """
+        reached = self._reached(definition)
         helpers = [
             part
             for part in needed([definition])[0]
-            if part not in self.first and self.called[part] not in self.known
+            if part in reached
+            and part not in self.first
+            and self.called[part] not in self.known
         ]
         text = f"**{self.title}**\n\n" + self._above([*helpers, definition])
         for part in [*helpers, definition]:
@@ -175,6 +198,21 @@ class _Side:
             + self._code([definition], _lines(definition) > LONG)
         )
 
+    def _reached(self, definition):
+        """The definitions that one leads to, but not by those that are taken."""
+        found, waiting = set(), [definition]
+        while waiting:
+            part = waiting.pop()
+            if isinstance(part, Definition) and part not in found:
+                if not self._is_taken(part):
+                    found.add(part)
+                    waiting += [what for _, what in part.references]
+        return found
+
+    def _is_taken(self, what):
+        """Whether a section imports a part of another page in place of showing it."""
+        return what.module not in self.own and what in _takes()
+
     def _above(self, parts):
         """The names that parts take from earlier sections, or from later ones."""
         own = {self.called[part] for part in parts}
@@ -182,7 +220,7 @@ class _Side:
         for part in parts:
             for _, what in part.references:
                 name = self.called.get(what)
-                if name is None or name in own:
+                if name is None or name in own or self._is_taken(what):
                     continue
                 section = self.known.get(name, what.name)
                 sections.setdefault(section, {})[f"`{name}`"] = None
@@ -190,6 +228,23 @@ class _Side:
             return ""
         told = [f"{', '.join(n)} of [{s}](#{s})" for s, n in sections.items()]
         return f"It needs {' and '.join(told)}.\n\n"
+
+    def _imported(self, parts):
+        """The lines that import what parts need of other pages, below the command."""
+        used = {
+            what: None
+            for part in parts
+            for _, what in part.references
+            if isinstance(what, Definition) and self._is_taken(what)
+        }
+        called = take.naming(*needed(list(used)))
+        names = {
+            _takes()[what]: called[what]
+            if called[what] == self.called[what]
+            else f"{called[what]} as {self.called[what]}"
+            for what in used
+        }
+        return "\n".join(imported(dict(sorted(names.items())))).rstrip()
 
     def _code(self, parts, folded):
         imports = {
@@ -199,7 +254,13 @@ class _Side:
             if isinstance(what, Import)
         }
         imports = [imports[statement] for statement in sorted(imports)]
-        code = re.sub(r"(?m)^ +# --- .+\n", "", take.code(parts, imports, self.called))
+        above = take.code([], imports, self.called).strip()
+        code = take.code(parts, imports, self.called).removeprefix(above)
+        code = re.sub(r"(?m)^ +# --- .+\n", "", code)
+        code = code.strip("\n")
+        head = [lines for lines in (above, self._imported(parts)) if lines]
+        gap = "\n\n\n" if re.match("(def|class|@)", code) else "\n\n"
+        code = gap.join(["\n\n".join(head), code] if head else [code]) + "\n"
         block = f"```python\n{code}```\n\n"
         if not folded:
             return block
@@ -210,6 +271,13 @@ class _Side:
             f"<details><summary>{title}, {count} lines</summary>\n\n"
             f"{block}</details>\n\n"
         )
+
+
+@functools.cache
+def _takes():
+    """{Definition: its name for `take`} of all that can be taken."""
+    there = {**take.assigned(), **take.available()}
+    return {definition: name for name, definition in there.items()}
 
 
 def _lines(part):

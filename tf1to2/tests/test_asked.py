@@ -89,7 +89,7 @@ MORE = {
     "tf.device(function)",
     "parallel.fit_towers": "average_gradients(tower_grads) tf.expand_dims tf.concat",
     "guide/plan.md, 0.": "the same GAN gives different results in TF 1.x and TF 2.x",
-    "guide/fast.md, Fast in TensorFlow 2: A recurrent network": "RNN is slow, control flow v2",
+    "guide/fast.md, Fast in TensorFlow 2: A recurrent": "RNN is slow, control flow v2",
     "keras_layers.center": "get_output_shape_for, add_weight() got multiple values",
     "keras_functions.fit_autoencoder": "A KerasTensor cannot be used as input to a "
     "TensorFlow function, vae.add_loss of z_mean and z_log_var",

@@ -4,15 +4,20 @@ import ast
 import builtins
 import contextlib
 import dis
+import functools
 import inspect
 import re
+import sys
+import types
 import unittest
+from unittest import mock
 
 import keras
 from parameterized import parameterized
 
 from tf1to2.pages import library, topics
 from tf1to2.tests.test_structure import ROOT
+from tf1to2.view import take
 from upkeep import chapters, pictures
 
 CHAPTERS = [(name, topic) for name, topic in topics.topics().items()]
@@ -157,10 +162,12 @@ class CodeTest(unittest.TestCase):
         for code in blocks:
             ast.parse(code, feature_version=old)
             self.assertNotIn("# ---", code)
-        text, found = "\n".join(blocks), {}
+        found = {}
         with registered_no_more():
-            exec(text, found)
-        self.assertEqual(free_names(text), set())
+            for code in blocks:
+                with written_by_take(code):
+                    exec(code, found)
+        self.assertEqual(free_names("\n".join(blocks)), set())
         page = chapters.SIDES.index(side)
         for pair in shown(name):
             node = library.pairs()[f"{name}.{pair}"][page].node
@@ -215,6 +222,23 @@ def _names(code):
     inner = [_names(c) for c in code.co_consts if inspect.iscode(c)]
     outside = {"__name__", "__module__", "__qualname__", "__annotations__"}
     return (found - bound).union(*inner) - outside
+
+
+@contextlib.contextmanager
+def written_by_take(code):
+    """Provides the module that the command in a block of code writes."""
+    command = re.search(r"(?m)^# tf1to2 take ((?:.*\n#     )*.*)$", code)
+    module = types.ModuleType("legacy_numerics")
+    if command:
+        names = command[1].replace("\n#", "").partition(" --output-file ")[0].split()
+        exec(_compiled(tuple(names)), module.__dict__)
+    with mock.patch.dict(sys.modules, legacy_numerics=module):
+        yield
+
+
+@functools.cache
+def _compiled(names):
+    return compile(take.taken(names), "legacy_numerics.py", "exec")
 
 
 @contextlib.contextmanager
