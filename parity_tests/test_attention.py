@@ -22,7 +22,7 @@ X = normal("b", 4, 3)
 
 
 def lengths(time=4):
-    """Of every sequence: all of them are within the time of all sizes."""
+    """Returns random lengths, at most `time`, which the tests of all sizes allow."""
     return integers("b", low=1, high=time + 1)
 
 
@@ -37,11 +37,11 @@ def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
     return cls(name, slug, args, factory=factory, skip=skip, **options)
 
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def without_lengths(**factory):
-    """A mechanism whose memory was masked, and whose scores are not."""
+    """Bahdanau attention to a memory that is masked, with scores that are not."""
     step = v2.make_bahdanau(**factory)
 
     def attend(query, memory, lengths):
@@ -52,7 +52,7 @@ def without_lengths(**factory):
 
 
 class Called(tf.Module):
-    """A layer that is called otherwise."""
+    """The variables of a layer, and another function to call."""
 
     def __init__(self, step, call):
         super().__init__()
@@ -279,7 +279,7 @@ class AttentionTest(unittest.TestCase):
 
 
 class InputsTest(unittest.TestCase):
-    """contrib made tensors of what it was given."""
+    """As contrib did, the functions convert arrays and lists to tensors."""
 
     @parameterized.expand(["recursive", "parallel", "hard"])
     def test_arrays_and_lists_are_taken(self, mode):
@@ -316,7 +316,7 @@ class NoiseTest(unittest.TestCase):
         scores = tf.reshape(tf.range(-0.5, 1.0, 0.25), [2, 3])
         begun = tf.one_hot([0, 0], 3)
         found = tf.function(mechanism.align)(scores, begun)
-        # Of 1.15.5, in a graph of the seed 7.
+        # Numbers of TensorFlow 1.15.5, in a graph with the seed 7.
         expected = [
             [0.4930884540081024, 0.1644674837589264, 0.205229714512825],
             [0.7112900614738464, 0.1868990957736969, 0.060528285801410675],
@@ -335,7 +335,7 @@ class BuildTest(unittest.TestCase):
 
 
 class TracesTest(unittest.TestCase):
-    """The first call traces twice, as whatever makes variables does."""
+    """The first call traces twice, because it makes variables."""
 
     @parameterized.expand(
         [

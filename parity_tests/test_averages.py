@@ -197,7 +197,7 @@ class AveragesTest(unittest.TestCase):
 
 
 class FalseFriendsTest(unittest.TestCase):
-    """`tf.train.ExponentialMovingAverage` is there in TensorFlow 2: not the same."""
+    """How TensorFlow 2's own `tf.train.ExponentialMovingAverage` differs."""
 
     def test_made_before_the_first_step_they_agree(self):
         variable, count = tf.Variable(ZERO), tf.Variable(0)
@@ -249,7 +249,7 @@ class FalseFriendsTest(unittest.TestCase):
 
 
 class KerasTest(unittest.TestCase):
-    """The callback on weights that it has to take as they are."""
+    """The callback with weights of several dtypes, frozen weights, and several fits."""
 
     DATA = np.random.RandomState(0).standard_normal([2, 4, 3])
 
@@ -391,7 +391,7 @@ class CheckpointTest(unittest.TestCase):
 
 
 class LegacyTest(unittest.TestCase):
-    """What the left pages' library does unasked."""
+    """Surprising behaviour of TensorFlow 1's own `ExponentialMovingAverage`."""
 
     def test_variables_are_not_debiased(self):
         with legacy(), v1.tf.Session() as sess:
@@ -437,7 +437,7 @@ class ModuleTest(unittest.TestCase):
 
 
 class StrategyTest(unittest.TestCase):
-    """Two replicas, of which one has seen 0, the other 8."""
+    """Averages under a strategy with two replicas: one sees 0, the other 8."""
 
     def seen(self, make, update):
         self.strategy = strategy = parallel.mirrored()

@@ -21,7 +21,7 @@ from v1_graph import basics as v1
 from v2_eager import basics as v2
 from v2_keras import basics as v3
 
-# Of many seeds, one whose fit is the classic text's to the digit: 4.99, 0.0004, 3.45.
+# With this seed the fit has the digits of the classic tutorial: 4.99, 0.0004, 3.45.
 _RNG = np.random.RandomState(4254)
 SAMPLES = _RNG.uniform(-10, 10, [1000, 100]).astype("f")
 START = _RNG.uniform(-1, 1, [3, 1]).astype("f")
@@ -318,7 +318,7 @@ CASES = [
 
 
 class Logged(v3.Losses):
-    """What `fit` logs of every step."""
+    """Records the loss that `fit` logs in every step."""
 
     def on_train_batch_begin(self, batch, logs=None):
         pass
@@ -355,7 +355,7 @@ class BasicsTest(unittest.TestCase):
 
 
 def fits(samples):
-    """The weights that both sides find, float64, from the same start."""
+    """Returns the weights that both sides find in float64 from the same start."""
     samples, start = samples.astype("d"), START.astype("d")
     with legacy():
         left, _ = v1.fit_polynomial(samples, start)
@@ -373,7 +373,8 @@ class FitTest(unittest.TestCase):
 
     @parameterized.expand(
         [
-            # Without noise 100 samples fix the polynomial: nobody notices the trap.
+            # Without noise 100 samples determine the polynomial: the trap is not
+            # noticed.
             ("100 samples", 100, False, [5.0, 0.0, 3.4]),
             ("100 frozen samples", 100, True, [5.0, 0.0, 3.5]),
             ("3 samples", 3, False, [5.0, 0.0, 3.4]),
@@ -390,7 +391,7 @@ class FitTest(unittest.TestCase):
 
 class KerasTest(unittest.TestCase):
     def test_float64_is_trained_in_float64(self):
-        # One step: the powers of the betas, float32 in v1, are not rounded yet.
+        # One step only: after it v1 rounds the powers of the betas to float32.
         line = SAMPLES[:1, :10].astype("d"), START.astype("d")
         (pair, _), (page, _) = v2.fit_polynomial(*line), v3.fit_polynomial(*line)
         self.assertLess(np.abs(page - pair).max(), 1e-14)

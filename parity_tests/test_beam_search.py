@@ -38,7 +38,7 @@ def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
 
 
 def tree(time=7, batch=67, beams=4, seed=0):
-    """What was said, of whose next, and the lengths, of which one is 0."""
+    """Returns random ids, parents and lengths for `gather_tree`; one length is 0."""
     random = np.random.RandomState(seed)
     ids = random.randint(CLASSES, size=[time, batch, beams])
     parents = random.randint(beams, size=[time, batch, beams])
@@ -47,7 +47,7 @@ def tree(time=7, batch=67, beams=4, seed=0):
     return [array.astype("i") for array in (ids, parents, lengths)]
 
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def tiled(t, multiplier):
@@ -55,7 +55,7 @@ def tiled(t, multiplier):
 
 
 def said(step_ids, parent_ids, max_sequence_lengths, end_token):
-    """The best of every step."""
+    """Returns the ids of each step without following the parents."""
     past = tf.range(len(step_ids))[:, tf.newaxis] >= max_sequence_lengths
     return tf.where(past[:, :, tf.newaxis], end_token, step_ids)
 
@@ -65,7 +65,7 @@ def not_penalized(**factory):
 
 
 class Unsorted(tf.Module):
-    """A beam search whose alignments are those of the steps."""
+    """A beam search whose alignments are not sorted by beam."""
 
     def __init__(self, **factory):
         super().__init__()
@@ -91,7 +91,7 @@ ONE_CHAIN = [
     np.int32([[[0, 0]], [[1, 0]], [[1, 0]]]),
     np.int32([3]),
 ]
-FEW = {"units": 3}  # whose scores are no ties, see TiesTest
+FEW = {"units": 3}  # its scores have no ties, see TiesTest
 MEMORY = [normal("b", 3), normal("b", "t", 5), integers("b", low=1, high=6)]
 STILL = np.random.RandomState(5).normal(size=[67, UNITS]).astype("f") * 32
 TIED = {way: "TiesTest compares them" for way in ("eager", "function", "dynamic")}
@@ -213,7 +213,7 @@ class MeaningTest(unittest.TestCase):
         totals = {}
         for ids in itertools.product(range(classes), repeat=longest):
             if 0 in ids and any(ids[ids.index(0) :]):
-                continue  # goes on past the end
+                continue  # has ids after the end
             total, x, h = 0.0, 0, state
             for i in ids:
                 row = tf.gather(search.embedding.rows, [x])
@@ -253,10 +253,10 @@ class CoverageTest(unittest.TestCase):
 
 
 class TiesTest(unittest.TestCase):
-    """Where a state stands still, the same words in another order are as likely.
+    """If the state does not change, the same ids in any order have the same score.
 
-    The order in which a score is summed, and the last bit of softmax, decide then: a
-    sequence may have other beams, and each has the score of the one in its place.
+    The order of summation and the last bit of softmax then break the ties. A beam may
+    hold another sequence, but it has the score of the sequence in its place.
     """
 
     @parameterized.expand(
@@ -314,7 +314,7 @@ class InputsTest(unittest.TestCase):
 
 
 class TracesTest(unittest.TestCase):
-    """The first call traces twice, as whatever makes variables does."""
+    """The first call traces twice, because it makes variables."""
 
     @parameterized.expand(
         [

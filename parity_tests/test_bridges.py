@@ -77,7 +77,7 @@ ZERO = np.zeros([3, 2]), np.zeros(2)
 
 
 def files_of(arrays):
-    """The files of a checkpoint: to the byte what a `tf.train.Saver` writes."""
+    """Returns checkpoint files with the bytes that a `tf.train.Saver` writes."""
     with tempfile.TemporaryDirectory() as folder:
         path = folder + "/model.ckpt"
         restore.save(path, arrays)
@@ -86,7 +86,7 @@ def files_of(arrays):
 
 
 def genuine(key):
-    """The file that the genuine TensorFlow 1.15.5 wrote in a case of the recording."""
+    """Returns the file that TensorFlow 1.15.5 wrote in a case of the recording."""
     path = pathlib.Path(__file__).parent / "golden" / "bridges.npz"
     number = Recording(path, v1).about["entries"][key]["number"]
     with np.load(path) as store:
@@ -104,12 +104,12 @@ FROZEN = genuine("freeze, its file")
 
 
 def is_float32(slug):
-    """The proximal ones take no float64 weight beside a Python rate."""
+    """Proximal optimizers take no float64 weights when the rate is a Python number."""
     return slug.startswith("proximal")
 
 
 def train_the_code_itself(x, y, kernel, steps):
-    """Graph code that is called as it is: nothing keeps its variables."""
+    """Trains graph code that is called eagerly: nothing keeps its variables."""
     weights = []
     for _ in range(2):
         with tf.compat.v1.variable_scope("net", reuse=tf.compat.v1.AUTO_REUSE):

@@ -16,12 +16,12 @@ HOST = {"xla": "XLA has no kernel that finds the hits"}
 CLASSES, DEPTH, DRAWN = 83, 9, 16
 RNG = np.random.RandomState(0)
 TRUE = RNG.randint(CLASSES, size=[67, 2])
-# By a log-uniform law, as a sampler draws them: the frequent ones come first.
+# Drawn from a log-uniform distribution, as a sampler does: low ids are frequent.
 CANDIDATES = np.unique((CLASSES ** RNG.uniform(size=60)).astype("i8") - 1)[:DRAWN]
 WEIGHTS = [normal(CLASSES, DEPTH), normal(CLASSES)]
 SAMPLED = CANDIDATES, uniform("b", 2, low=0.01), uniform(DRAWN, low=0.01)
 ASKED = [integers("b", 2, high=CLASSES, dtype="int64"), normal("b", DEPTH)]
-# 28, 28 and 27 rows.
+# The shards have 28, 28 and 27 rows.
 SHARDS = [normal(len(range(i, CLASSES, 3)), DEPTH) for i in range(3)]
 COUNTS = (1000 / np.arange(1, CLASSES + 1)).round(1).tolist()
 WORDS = (CLASSES ** RNG.uniform(size=[10, 67])).astype("i8") - 1
@@ -34,7 +34,7 @@ START = {
 TRAINING = [WORDS, CONTEXTS, START, DRAWN, 5]
 
 
-# --- What is written in place of it.
+# --- Obvious replacements, with other numbers.
 
 
 def shards_as_they_are(shards, biases, labels, inputs, sampled):
@@ -42,7 +42,7 @@ def shards_as_they_are(shards, biases, labels, inputs, sampled):
 
 
 def all_classes(weights, biases, labels, inputs, sampled):
-    """What a model is evaluated by: the mean over the true classes of a row."""
+    """The loss for evaluation: softmax over all classes, labels averaged in a row."""
     logits = tf.matmul(inputs, weights, transpose_b=True) + biases
     labels = tf.reduce_sum(tf.one_hot(labels, CLASSES, dtype=logits.dtype), 1)
     return tf.nn.softmax_cross_entropy_with_logits(labels / 2, logits)

@@ -27,7 +27,7 @@ def normal(*shape):
 
 
 def network(inputs, outputs, norm=False):
-    """The weights of a network of two hidden layers, of 6 and 4 units."""
+    """Returns weights of a network with two hidden layers of 6 and 4 units."""
     sizes, start = [inputs, 6, 4, outputs], {}
     for i, name in enumerate(["hiddenlayer_0", "hiddenlayer_1", "logits"]):
         start["dnn/%s/kernel" % name] = normal(*sizes[i : i + 2])
@@ -40,7 +40,7 @@ def network(inputs, outputs, norm=False):
 
 
 def line(width, units=1):
-    """What the checkpoint of a linear estimator holds, of `FLOWERS`."""
+    """Returns the contents of a checkpoint of a linear estimator of `FLOWERS`."""
     path = "linear/linear_model/"
     return {
         path + "petal/weights": normal(width - 1, units),
@@ -98,7 +98,7 @@ def refused_labels(slug, labels, match, error=ValueError, options=(), **others):
     return refused("linear_classifier", slug, args, match, error, skip=ALONE, **others)
 
 
-# --- What is written in place of a canned estimator.
+# --- Obvious replacements of a canned estimator, with other numbers.
 
 
 def patched(call, owner, name, value):
@@ -110,7 +110,7 @@ def patched(call, owner, name, value):
 
 
 def mean_over_rows(row_losses, weights, reduction):
-    """What `tf.keras.losses`, and the estimators of TensorFlow 2, average."""
+    """The reduction of `tf.keras.losses` and the estimators of TensorFlow 2: a mean."""
     return weighted_loss(row_losses, weights, "weighted_sum_over_batch_size")
 
 
@@ -119,7 +119,7 @@ def at_rates_of_the_two(optimizer, rate, scope=""):
 
 
 def as_they_stand(words, labels, saved, old_words, new_words, buckets, *steps):
-    """The rows of the old table, whatever they stood for; the others begin at 0."""
+    """Copies the rows of the old table in order, whatever their words are."""
     return v2.warm_start(words, labels, saved, new_words, new_words, buckets, *steps)
 
 
@@ -460,6 +460,6 @@ class HeadTest(unittest.TestCase):
 
     def test_vectors_of_words_begin_within_two_deviations(self):
         table = v2.Embedding(v2.Vocabulary(WORDS, 500), 16).table.numpy()
-        limit = 2 * 16**-0.5  # embedding_column: a deviation of 1 / sqrt(dimension)
+        limit = 2 * 16**-0.5  # embedding_column: standard deviation 1 / sqrt(dimension)
         self.assertLess(np.abs(table).max(), limit)
         self.assertGreater(np.abs(table).max(), 0.95 * limit)

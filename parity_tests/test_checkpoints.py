@@ -43,13 +43,13 @@ STATE = {
 
 
 def files_of(arrays):
-    """The files of a checkpoint: to the byte what a `tf.train.Saver` writes."""
+    """Returns checkpoint files with the bytes that a `tf.train.Saver` writes."""
     with tempfile.TemporaryDirectory() as folder:
         return v2._pack(v2._write(arrays, folder))
 
 
 def but(**changes):
-    """The files of `STATE`, changed; a name that changes to None is left out."""
+    """Returns the files of `STATE` with changes; None leaves a name out."""
     state = {name.replace("__", "/"): value for name, value in changes.items()}
     return files_of({n: a for n, a in {**STATE, **state}.items() if a is not None})
 
@@ -69,7 +69,7 @@ SMALL_ZEROS = {
     "fc8": [np.float64([[1], [0]]), np.zeros(1)],
 }
 GIVEN = files_of(STATE)
-TWENTY = but(  # as Adam multiplies them, before the next step
+TWENTY = but(  # the powers start at beta: after 20 steps they are beta ** 21
     beta1_power=np.multiply.accumulate(np.full(21, 0.9, "f"))[-1],
     beta2_power=np.multiply.accumulate(np.full(21, 0.999, "f"))[-1],
 )
@@ -85,7 +85,7 @@ MODEL = {"net/w": normal(3), "net/b": normal(2, 2), "new/w": normal(3)}
 
 
 def train_after_read(x, y, weights, steps, files):
-    """The replacement by name: `tf.train.Checkpoint`, which reads the old file, too."""
+    """The obvious replacement, `tf.train.Checkpoint`: it reads old files, too."""
     with tf.name_scope("model"):
         trainer = v2.Trainer(weights, 0.125)
     with tempfile.TemporaryDirectory() as folder:
@@ -426,7 +426,7 @@ class KerasTest(unittest.TestCase):
 
 
 def recorded(slug):
-    """What the genuine TensorFlow 1.15.5 answered, and its files."""
+    """Returns the recorded result of TensorFlow 1.15.5, and its files."""
     (entry,) = [e for e in PROOF.recorded() if e.case.slug == slug]
     answer = PROOF.recording.answer(entry.key, entry.request)
     return answer, {suffix: answer["outputs/files/" + suffix] for suffix in GIVEN}
@@ -461,7 +461,7 @@ class FolderTest(unittest.TestCase):
 
 
 class OnwardTest(FolderTest):
-    """What the genuine TensorFlow 1.15.5 began, and wrote after 100 steps."""
+    """Trains on from a file that TensorFlow 1.15.5 wrote after 100 steps."""
 
     def convert(self, source, target, mapping):
         with open(self.path("map.json"), "w") as file:
@@ -512,7 +512,7 @@ class OnwardTest(FolderTest):
 
 
 class ByNameTest(FolderTest):
-    """`tf.train.Checkpoint` reads a file of a Saver, by the names of the variables."""
+    """`tf.train.Checkpoint` reads a Saver's file by the names of the variables."""
 
     def setUp(self):
         super().setUp()

@@ -32,21 +32,21 @@ def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
 
 
 def block(*args, **options):
-    """A case of an op that computes in float32 alone."""
+    """Makes a case of an op that computes only in float32."""
     return layer(*args, float32=True, **options)
 
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def held(units, name="reader"):
-    """A loop that minds the lengths, over the same cell."""
+    """Runs the same cell in a loop that stops at the lengths."""
     cell = rnn.LSTMBlockCell(units, name=f"{name}/lstm_fused_cell", initializer=DRAW)
     return Reader(cell, time_major=True)
 
 
 def gru_of_keras(units, name="reader"):
-    """`reset_after=True`, which is the default of Keras."""
+    """A GRU with `reset_after=True`, the default of Keras."""
     path = f"{name}/rnn/gru_cell"
 
     class After(rnn.GRUBlockCell):
@@ -63,7 +63,7 @@ def gru_of_keras(units, name="reader"):
 
 
 def epsilon_of_keras(units, name="reader"):
-    """`keras.layers.LayerNormalization` adds 0.001 to the variance."""
+    """Uses the epsilon of `keras.layers.LayerNormalization`, 0.001."""
 
     class Normalized(rnn.LayerNormBasicLSTMCell):
         def normalized(self, x, gate):
@@ -76,7 +76,7 @@ def epsilon_of_keras(units, name="reader"):
 
 
 def bias_of_one_gate(units, peepholes, name="reader"):
-    """Its input gate is the forget gate's negated, but for the bias."""
+    """Couples the gates before the forget bias is added, not after."""
     path = f"{name}/rnn/coupled_input_forget_gate_lstm_cell"
 
     class Tied(rnn.CoupledInputForgetGateLSTMCell):
@@ -315,7 +315,7 @@ class ContribCellsTest(unittest.TestCase):
 
 
 def gradients(page, x, cotangent):
-    """{name: gradient} of a page's variables, and its outputs."""
+    """Returns {name: gradient} of a page's variables, and its outputs."""
     with tf.GradientTape() as tape:
         outputs, _ = page(x)
         loss = tf.reduce_sum(outputs * tf.cast(cotangent, outputs.dtype))
@@ -325,7 +325,7 @@ def gradients(page, x, cotangent):
 
 
 class BlockTest(unittest.TestCase):
-    """What block cells refused, or did not tell."""
+    """Block cells in float64, the gradient of clipping, and traces of several sizes."""
 
     def test_float64_is_near_float32(self):
         for make in (v2.make_lstm_block, v2.make_gru_block, v2.make_lstm_fused):
@@ -350,6 +350,6 @@ class BlockTest(unittest.TestCase):
         for page in (v2.make_fused_both_ways(3), v2.make_lstm_fused(3)):
             counts = []
             for n in (2, 4, 3, 5):
-                page(tf.ones([n, n, 2]), [n] * n)  # a list is as good as a tensor
+                page(tf.ones([n, n, 2]), [n] * n)  # lists are converted to tensors
                 counts.append(page.read.experimental_get_tracing_count())
             self.assertEqual(counts[1:], counts[1:2] * 3)

@@ -36,7 +36,7 @@ def rows(seed=0):
 
 
 def read(seed=0, rows=67, time=6, size=15):
-    """Ids and scores of steps, of several lengths, none among them."""
+    """Returns ids and scores of sequences of several lengths, some of them 0."""
     random = np.random.RandomState(seed)
     ids = random.randint(size, size=[rows, time])
     past = np.arange(time) >= random.randint(time + 1, size=[rows, 1])
@@ -53,16 +53,16 @@ EXAMPLES = examples(
     {"scores": [2.5, -1.0], "age": [18.0], "ids": [1, 12]},
 )
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def by_the_key(boundaries, size, buckets, units=1, name="wide"):
-    """The hash that every crossed column has today."""
+    """Uses the hash of `tf.feature_column.crossed_column`."""
     return v2.make_wide(boundaries, size, buckets, True, units, name)
 
 
 def by_identity(boundaries, size, buckets, units, name="deep"):
-    """An id that is too large is none, as by `default_value=-1`."""
+    """Ignores an id that is too large, as `default_value=-1` does."""
 
     class Identity(v2.Deep):
         def __call__(self, features):
@@ -74,7 +74,7 @@ def by_identity(boundaries, size, buckets, units, name="deep"):
 
 
 def sorted_by_name(boundaries, size, buckets, units, name="deep"):
-    """The order of `tf.feature_column.input_layer`."""
+    """Concatenates in the order of `tf.feature_column.input_layer`, by name."""
 
     class Sorted(v2.Deep):
         def __call__(self, features):
@@ -88,7 +88,7 @@ def sorted_by_name(boundaries, size, buckets, units, name="deep"):
 
 
 def with_the_mean(boundaries, size, buckets, units, name="deep"):
-    """The default of `tf.feature_column.embedding_column`."""
+    """Combines by "mean", the default of `tf.feature_column.embedding_column`."""
 
     class Mean(v2.Deep):
         def __call__(self, features):
@@ -101,7 +101,7 @@ def with_the_mean(boundaries, size, buckets, units, name="deep"):
 
 
 def first_row_past_the_end(size, units, name="reader"):
-    """An embedding of padded ids, as a layer of Keras reads them."""
+    """Looks up padding as id 0, as a Keras embedding layer does."""
 
     class Padded(v2.Sequences):
         def __call__(self, features):
@@ -113,7 +113,7 @@ def first_row_past_the_end(size, units, name="reader"):
 
 
 def of_adam(x, labels, steps):
-    """The optimizer that comes to mind."""
+    """Trains with Adam in place of Ftrl."""
     ftrl, v2.optimizers.Ftrl = v2.optimizers.Ftrl, v2.optimizers.Adam
     try:
         return v2.run_experiment(x, labels, steps)

@@ -31,14 +31,14 @@ EMPTY = "a,b,c\n1,2.5,x\n2,,y\n"
 
 
 def in_order_of_dict(structure):
-    """Leaves in the order of the dict."""
+    """Returns the leaves in the order of the dict, not sorted by key."""
     leaves = [*structure["b"], structure["a"][0], structure["a"][1]["c"]]
     answer = v2.double_leaves(structure)
     return {**answer, "leaves": leaves}
 
 
 def without_none(structure):
-    """Leaves that are something."""
+    """Leaves out the leaves that are None."""
     answer = v2.double_leaves(structure)
     leaves = [leaf for leaf in answer["leaves"] if leaf is not None]
     return {**answer, "leaves": leaves}
@@ -49,7 +49,7 @@ def file_by_file(files, batch_size, epochs, cycle_length):
 
 
 def batches_of_epochs(files, batch_size, epochs, cycle_length):
-    """Batches that end with the epoch."""
+    """Makes batches that end with the epoch."""
     return v2.read_batches(files, batch_size, 1, cycle_length) * epochs
 
 
@@ -60,7 +60,7 @@ def repeated_first(count, buffer_size, epochs, seed):
 
 
 def as_they_come(lengths, boundaries, batch_sizes):
-    """Batches of one size, whatever the lengths."""
+    """Makes batches of one size, whatever the lengths."""
     dataset = tf.data.Dataset.from_tensor_slices(lengths).enumerate(start=1)
     dataset = dataset.map(lambda number, length: tf.fill([length], number))
     batches = dataset.padded_batch(batch_sizes[0]).as_numpy_iterator()
@@ -68,7 +68,7 @@ def as_they_come(lengths, boundaries, batch_sizes):
 
 
 def to_the_boundary(lengths, boundaries, batch_sizes):
-    """Buckets that have their boundary, too."""
+    """Makes buckets that include their upper boundary."""
     return v2.bucket(lengths, [b + 1 for b in boundaries], batch_sizes)
 
 

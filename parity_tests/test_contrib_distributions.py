@@ -62,7 +62,7 @@ ON_A_LINE.append(ON_A_LINE[0] @ np.float32([1, -2, 0.5]))
 PRIOR = {"loc": np.zeros(3, "f"), "log_scale": np.zeros(3, "f")}
 
 
-# --- What is written in place of it.
+# --- Obvious replacements, with other numbers.
 
 
 def deviations(x, loc, scale, df):
@@ -70,12 +70,12 @@ def deviations(x, loc, scale, df):
 
 
 def by_scale(x, share, concentration, rate):
-    """As SciPy and NumPy have it."""
+    """Takes the rate as a scale, as SciPy and NumPy do."""
     return v2.rate_terms(x, share, concentration, 1 / rate)
 
 
 def trials(counts, probs, rate, total):
-    """As NumPy counts, the success among them."""
+    """Counts trials including the success, as NumPy does, not only failures."""
     terms = v2.count_terms(counts, probs, rate, total)
     log_probs = tf.math.log(probs)
     return {
@@ -86,7 +86,7 @@ def trials(counts, probs, rate, total):
 
 
 def mean_of_parts(x, logits, loc, scale_diag):
-    """The expected log density, where the log of the expected one is meant."""
+    """Averages the log densities of the components, not the densities."""
     log_probs = tf.reduce_sum(v2.normal_log_prob(x[:, None], loc, scale_diag), -1)
     return -tf.reduce_sum(tf.nn.softmax(logits) * log_probs, -1)
 
@@ -213,7 +213,7 @@ class ContribDistributionsTest(unittest.TestCase):
 
 
 class BatchTest(unittest.TestCase):
-    """Each element of a batch has its own draw, as in 1.15.5."""
+    """Each element of a batch has its own draw, as in TensorFlow 1.15.5."""
 
     @parameterized.expand(["Normal", "Laplace", "Logistic", "Uniform"])
     def test_parameters_are_broadcast_before_the_draw(self, kind):

@@ -25,7 +25,7 @@ def checkpoint(seed, step):
 
 
 def blobs(seed=0, rows=1031):
-    """Rows around three centers, and three of them to start at."""
+    """Returns rows around three centers, and the first three rows as centers."""
     random = np.random.RandomState(seed)
     middles = random.normal(0, 3, [3, 2])
     x = random.normal(middles[random.randint(0, 3, rows)]).astype("f")
@@ -47,18 +47,18 @@ START = checkpoint(7, 0)
 del START["global_step"]
 START["head/kernel"] = X[:16].copy()
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def in_float32(checkpoints):
-    """Means in the dtype of the variables, which is quicker to write."""
+    """Averages in the dtype of the variables, not in float64."""
     names = [name for name in checkpoints[0] if name != "global_step"]
     means = {n: np.mean([saved[n] for saved in checkpoints], 0) for n in names}
     return {**means, "global_step": np.int64(0)}
 
 
 def of_everything(checkpoints):
-    """Means of whatever there is, the global step among it."""
+    """Averages all variables, the global step included."""
     names = checkpoints[0]
     return {
         n: np.mean([saved[n] for saved in checkpoints], 0, "f8").astype(
@@ -69,7 +69,7 @@ def of_everything(checkpoints):
 
 
 def with_scopes(tags, values):
-    """Today's scalar, which puts the scope before the tag, and writes a tensor."""
+    """Writes with `tf.summary.scalar`: the scope is in the tag, the value a tensor."""
     with v2.tempfile.TemporaryDirectory() as directory:
         writer = tf.summary.create_file_writer(directory)
         with writer.as_default(), tf.name_scope("train"):
@@ -83,7 +83,7 @@ def with_scopes(tags, values):
 
 
 def with_the_new_mean(decay=0.9, name="centered"):
-    """Takes the moving mean in training, too."""
+    """Subtracts the moving mean in training, too."""
 
     class Late(v2.Centered):
         def __call__(self, x, is_training):
@@ -94,7 +94,7 @@ def with_the_new_mean(decay=0.9, name="centered"):
 
 
 def kept_in_place(x, centers, steps):
-    """A center that no row is near to stays where it is."""
+    """Keeps a center that no row is assigned to, in place of 0."""
     found = v2.cluster(x, centers, steps)
     lost = np.setdiff1d(np.arange(len(centers)), found["assigned"])
     found["centers"][lost] = centers[lost]
@@ -102,7 +102,7 @@ def kept_in_place(x, centers, steps):
 
 
 def by_signal(samples, rate, window, stride, count=13):
-    """As guides to tf.signal have it."""
+    """Computes spectrogram and MFCCs with `tf.signal`, as its guides do."""
     spectra = tf.abs(tf.signal.stft(tf.transpose(samples), window, stride))
     bins = spectra.shape[-1]
     bands = tf.signal.linear_to_mel_weight_matrix(80, bins, rate, 80.0, 7600.0)
@@ -112,7 +112,7 @@ def by_signal(samples, rate, window, stride, count=13):
 
 
 def sound(seed, shape):
-    """Sines and noise, from -1 to 1."""
+    """Returns sines with noise, from -1 to 1."""
     random = np.random.RandomState(seed)
     times = np.arange(shape[0])[:, np.newaxis] / 16000
     tones = random.uniform(100, 3000, [5, shape[1]])
@@ -121,7 +121,7 @@ def sound(seed, shape):
 
 
 def masked_for_good(x, y, start, steps, spec):
-    """The masked weights are set to 0, as other programs prune."""
+    """Sets the masked weights to 0, as other pruning programs do."""
 
     class Zeros(v2.Pruning):
         def update(self, global_step):
@@ -148,7 +148,7 @@ QUICK = {
     "pruning_frequency": 2,
 }
 AT_ONCE = {
-    "target_sparsity": 0.999,  # of 120 weights less than half of one is left
+    "target_sparsity": 0.999,  # of 120 weights 0.12 are left
     "sparsity_function_end_step": 1,
     "pruning_frequency": 1,
 }
@@ -348,7 +348,7 @@ class ContribFrameworkTest(unittest.TestCase):
 
 class DetailsTest(unittest.TestCase):
     def test_a_weight_is_left(self):
-        """1.15.5 raised "indices = -1 is not in [0, 120)", of an index of its own."""
+        """1.15.5 raised "indices = -1 is not in [0, 120)", about an internal index."""
         with self.assertRaisesRegex(
             tf.errors.InvalidArgumentError, "no weight is left"
         ):

@@ -24,11 +24,11 @@ WORDS = np.random.RandomState(2).randint(0, 9, [67, 6])
 WORDS[:3] = [[0] * 6, [0, 0, 4, 0, 4, 0], [-1, 3, 0, -2, 0, 5]]
 
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def by_tf_initializers(shapes, seed):
-    """The initializers of `tf`, for those of contrib."""
+    """Draws with the initializer of `tf` in place of contrib's."""
     found = v2.initial_kernels(shapes, seed)
     draw = initializers.variance_scaling(2.0, seed=seed)
     found["variance_scaling"] = [draw(shape).numpy() for shape in shapes]
@@ -40,7 +40,7 @@ def valid(filters, size, name="net"):
 
 
 def without_relu(filters, units, name="net"):
-    """Layers by `repeat` and `stack` that have no activation."""
+    """Makes the layers of `repeat` and `stack` without an activation."""
     net = v2.make_repeated(filters, units, name)
     for step in net.steps:
         step.activation = None
@@ -263,7 +263,7 @@ CASES = [
         "activations",
         [IMAGES[:, 0, 0], IMAGES[1, :2, 0] * 8],
         exact=True,
-        float32=True,  # what a summary holds is that, or a histogram of float64
+        float32=True,  # a summary has a float32 scalar or a float64 histogram
         skip=CONTRIB,
     ),
     Program(
@@ -406,7 +406,7 @@ class ShapesTest(unittest.TestCase):
 
 class PenaltyTest(unittest.TestCase):
     def test_a_norm_that_is_not_asked_for_may_be_infinite(self):
-        weights = [tf.constant([1e20, 1.0])]  # of 1.15.5: 5e19, not 0 * inf
+        weights = [tf.constant([1e20, 1.0])]  # 1.15.5 gives 5e19, not 0 * inf
         self.assertEqual(v2.penalty(weights, 0.5, 0.0), np.float32(5e19))
         self.assertEqual(v2.penalty([tf.constant([np.inf])], 0.0, 0.0), 0)
 

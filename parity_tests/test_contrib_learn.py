@@ -35,12 +35,12 @@ INPUT = RNG.normal(size=[5, 3])
 
 
 def counted_in_all(x, y, kernel, steps):
-    """Steps that are those of the end."""
+    """Takes `steps` as the global step at the end of each call."""
     return v2.fit_and_predict(x, y, kernel, steps, {"max_steps": True})
 
 
 def of_all_rows(x, y, kernel, max_steps, batch_size):
-    """An evaluation of all rows."""
+    """Evaluates all rows, not only full batches."""
     answer = v2.train_on_tpu(x, y, kernel, max_steps, batch_size)
     error = answer["predictions"] - y
     found = {"loss": np.mean(error**2), "mae": np.mean(abs(error))}
@@ -61,7 +61,7 @@ def at_least(documents, others, length, min_frequency):
 
 
 def by_tf_summary(values):
-    """`tf.summary.scalar`, which TensorBoard writes as a tensor."""
+    """Writes with `tf.summary.scalar`, which stores the value as a tensor."""
     with mock.patch.object(v2, "write_scalar", tf.summary.scalar):
         events = v2.write_curves(values)
     return [event for event in events if event["tag"] == "loss"]
@@ -177,7 +177,7 @@ class ContribLearnTest(unittest.TestCase):
 
 
 def trained_on_tpu(data, steps, tpu_name=None, per_loop=100):
-    """(what `train_on_tpu` returns, its kernel in each replica), by two replicas."""
+    """Runs `train_on_tpu` on two replicas; returns (its result, both kernels)."""
     made, make = [], v2.Line
 
     def kept(kernel):

@@ -20,11 +20,11 @@ RIGHT = np.random.RandomState(1).normal(-1, 1, [67, 5]).astype("f")
 BATCHES = [LEFT[:8], RIGHT[:6], LEFT[8:]]
 
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def biased_variance(batches, decay):
-    """The average of the variances of the batches, which Keras and tf.layers follow."""
+    """Averages the biased variances of the batches, as Keras and tf.layers do."""
     average, found = np.float32(1), []
     for batch in batches:
         average = decay * average + (1 - decay) * np.var(batch, 0)
@@ -45,7 +45,7 @@ def epsilon_of_keras(groups, name="net"):
 
 
 def of_both(units, decay=0.999, name="critic"):
-    """A critic that is asked once, about a batch of both."""
+    """Makes a critic that scores both batches in one call, concatenated."""
     critic = v2.make_critic(units, decay, name)
 
     def score(real, generated):
@@ -56,7 +56,7 @@ def of_both(units, decay=0.999, name="critic"):
 
 
 class Called(tf.Module):
-    """Variables of a module, and another function of them."""
+    """The variables of a module, and another function to call."""
 
     def __init__(self, module, function):
         super().__init__()
@@ -67,7 +67,7 @@ class Called(tf.Module):
 
 
 def updates_forgotten(x, y, start, steps, rate, options):
-    """A step that leaves the moving statistics as they are."""
+    """Trains without updates of the moving statistics."""
     found = v2.train(x, y, start, steps, rate, options)
     for moment, value in (("mean", 0), ("variance", 1)):
         found["variables"][f"hidden/BatchNorm/moving_{moment}"][:] = value
@@ -190,7 +190,7 @@ CASES = [
     ),
     layer(
         "make_layer_norm",
-        "float16",  # whose epsilon is 1e-3
+        "float16",  # its epsilon is 1e-3
         [LEFT.astype("e") / 64],
         (),
         ONCE,
@@ -272,7 +272,7 @@ CASES = [
     ),
     Program(
         "train",
-        "a rate that decays",  # it is float32, whatever the rest is
+        "a rate that decays",  # the rate is float32 even if x is float64
         [*classes(4), 10, 0.125, {"decay": (3, 0.5)}],
         float32=True,
         skip=CONTRIB,
@@ -404,7 +404,7 @@ class ContribNormsTest(unittest.TestCase):
 
 class OptimizeLossTest(unittest.TestCase):
     def step(self, variables, options, loss):
-        """Moves variables by one step of a rate of 1."""
+        """Takes one step with a learning rate of 1."""
         minimize = v2.OptimizeLoss(variables, 1.0, options)
         minimize(loss)
         return minimize
@@ -442,7 +442,7 @@ class OptimizeLossTest(unittest.TestCase):
 class StrategyTest(unittest.TestCase):
     @parameterized.expand(
         [
-            ("fused", {}, 4, 4.5),  # of two rows the unbiased variance is twice as much
+            ("fused", {}, 4, 4.5),  # the unbiased variance of two rows is doubled
             ("not_fused", {"fused": False}, 4, 2.5),
             ("debiased", {"fused": False, "zero_debias_moving_mean": True}, 8, 2.5),
         ]
@@ -519,7 +519,7 @@ class ShapesTest(unittest.TestCase):
 
 
 class AxesTest(unittest.TestCase):
-    """An axis that there is not: no other one is taken for it."""
+    """An axis that is out of range raises; no other axis is used instead."""
 
     def test_layer_norm(self):
         with self.assertRaisesRegex(ValueError, "must be >= -3"):

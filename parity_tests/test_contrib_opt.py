@@ -21,7 +21,7 @@ def drawn(random, shapes):
 
 
 def texts(seed=0):
-    """Word numbers, some of them twice in a text, classes, and the first weights."""
+    """Returns word ids, some repeated in a text, classes, and initial weights."""
     random = np.random.RandomState(seed)
     start = drawn(random, WIDTH)
     return [
@@ -58,11 +58,11 @@ friend = functools.partial(shorthand.friend, skip=CONTRIB)
 refused = functools.partial(shorthand.refused, skip=CONTRIB)
 
 
-# --- What is written in their place.
+# --- Obvious replacements, with other numbers.
 
 
 def with_another(page, **names):
-    """The page, other classes in the place of its optimizers."""
+    """Returns the page with other classes in place of its optimizers."""
 
     def naive(*args, **kwargs):
         with mock.patch.multiple(optimizers, **names):
@@ -72,14 +72,14 @@ def with_another(page, **names):
 
 
 class KerasAdamW(optimizers.AdamW):
-    """As `tf.keras.optimizers.AdamW` and PyTorch's: the rate is a factor of decay."""
+    """Multiplies the weight decay by the rate, as AdamW of Keras and PyTorch do."""
 
     def __init__(self, weight_decay, learning_rate):
         super().__init__(weight_decay * learning_rate, learning_rate)
 
 
 class Halved(optimizers.ExponentialUpdateLossScale):
-    """As `tf.keras.mixed_precision.LossScaleOptimizer`: halved at once."""
+    """Halves the scale after one overflow, as Keras' `LossScaleOptimizer` does."""
 
     def __init__(self, init_loss_scale, incr_every_n_steps):
         super().__init__(init_loss_scale, incr_every_n_steps, 1, 2, 0.5)
@@ -91,7 +91,7 @@ def momentum_of_zeros(x, targets, present, start, clip_norm):
 
 
 def saved_as_they_are(*args):
-    """A checkpoint of the variables, averages under their own names."""
+    """Saves the weights themselves, and the averages under their own names."""
     with mock.patch.object(optimizers.MovingAverage, "swapped", lambda self, v: v):
         return v2.fit_averaged(*args)
 
@@ -207,7 +207,7 @@ class ContribOptTest(unittest.TestCase):
 
 class LarsTest(unittest.TestCase):
     def steps(self, rate, momentum, **options):
-        """Weights after each of three steps, by a rate of 2, then of half as much."""
+        """Returns the weights after each of three steps; a variable rate is halved."""
         variable, global_step = tf.Variable([3.0, 4.0], name="w"), tf.Variable(0)
         optimizer, weights = optimizers.LARS(rate, momentum, **options), []
         for _ in range(3):

@@ -53,7 +53,7 @@ INDY_LSTM = drawn(
 
 
 def phased(more=0):
-    """Weights of five units, whose periods are between 1 and 20."""
+    """Returns weights of five units with periods between 1 and 20."""
     path = "rnn/phased_lstm_cell/"
     shapes = {
         "mask_gates/kernel": [9 + more, 10],
@@ -73,7 +73,7 @@ def phased(more=0):
 
 
 def grid(halves, blocks=1, gates="ijfo", peepholes=()):
-    """Weights of three units over bands of five numbers."""
+    """Returns weights of three units over bands of width 5."""
     shapes = {}
     for block in range(blocks):
         for half in halves:
@@ -97,11 +97,11 @@ SPECTRA = RNG.normal(size=[67, 6, 11]).astype("f")
 SPECTRAL = [SPECTRA, LENGTHS % 7, 3, 5, 2]
 
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def recurrent_conv_of_keras(channels, kernel, sizes, name="reader"):
-    """The kernels of `ConvLSTM2D` of Keras have the gates in the order i, f, j, o."""
+    """Takes the gates in the order i, f, j, o, as `ConvLSTM2D` of Keras does."""
     path = f"{name}/rnn/conv_2d_lstm_cell"
 
     class Cell(recurrences.ConvLSTMCell):
@@ -126,7 +126,7 @@ def state_as_output(units, name="reader"):
 
 
 def of_time_alone(x, lengths, units, size, skip, weights):
-    """A grid whose bands do not see the ones below: an LSTM for each."""
+    """Runs a grid whose bands do not see each other: one LSTM for each band."""
 
     class Cell(v2.rnn.GridLSTMCell):
         def gates(self, half, seen):

@@ -28,7 +28,7 @@ def drawn(*shape):
 
 
 def lstms(cell, depth, units, layers=2):
-    """Weights of LSTMs on top of each other, by name."""
+    """Returns weights of stacked LSTMs, by name."""
     weights = {}
     for i in range(layers):
         path = f"rnn/multi_rnn_cell/cell_{i}/{cell}"
@@ -39,7 +39,7 @@ def lstms(cell, depth, units, layers=2):
 
 
 def grus():
-    """Weights of two layers of GRUs of CuDNN, both ways, by name."""
+    """Returns weights of two layers of bidirectional CuDNN GRUs, by name."""
     weights = {}
     for i, depth in enumerate((DEPTH, 2 * UNITS)):
         for way in ("fw", "bw"):
@@ -75,7 +75,7 @@ def layer(name, slug, args, factory=(), skip=(), cls=Layer, **options):
 refused = functools.partial(shorthand.refused, of="layer", skip=CONTRIB)
 
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def with_a_forget_bias(x, weights):
@@ -96,7 +96,7 @@ CELL = "cudnn_compatible_lstm_cell"
 
 
 def resets_before(x, weights):
-    """The candidate of `tf.nn.rnn_cell.GRUCell`."""
+    """Applies the reset gate before the product, as `tf.nn.rnn_cell.GRUCell` does."""
 
     def step(self, x, state):
         gates = tf.matmul(tf.concat([x, state], 1), self.kernel) + self.bias
@@ -112,7 +112,7 @@ def resets_before(x, weights):
 
 
 def all_in_the_window(units, window, name="reader"):
-    """Zeros at the beginning get no weight."""
+    """Masks the zeros at the beginning of the window."""
 
     class Masked(rnn.AttentionCellWrapper):
         def attend(self, query, window):
@@ -285,7 +285,7 @@ GRU_NAMES = [
 
 
 class KerasTest(unittest.TestCase):
-    """Layers of Keras with the weights of a checkpoint of CuDNN."""
+    """Keras layers with the weights of a CuDNN checkpoint give the same numbers."""
 
     def test_a_bidirectional_gru(self):
         path = "stack_bidirectional_rnn/cell_{}/bidirectional_rnn/{}"

@@ -29,7 +29,7 @@ RATES = np.array([1.1, 0.4, 0.1, 0.4])
 
 
 def observed(rates, times):
-    """Predators and prey, by many small steps of Euler's method."""
+    """Integrates the predator-prey equation by many small steps of Euler's method."""
     y, found = np.array([5.0, 2.0]), []
     for begin, end in zip(times, np.append(times[1:], times[-1])):
         found.append(y)
@@ -45,7 +45,7 @@ OBSERVED = observed(RATES, TIMES)
 
 NAN_ASIDE = "XLA multiplies what is not chosen by 0, and of NaN that is NaN"
 
-# --- What is written in place of contrib.
+# --- Obvious replacements of contrib, with other numbers.
 
 
 def default_of_today(matrix, rhs):
@@ -53,7 +53,7 @@ def default_of_today(matrix, rhs):
 
 
 def euler(y, t):
-    """One step between two times, as a loop by hand has it."""
+    """Takes one Euler step between two times, as a loop by hand does."""
     found = [y]
     for begin, end in zip(tf.unstack(t[:-1]), tf.unstack(t[1:])):
         size = tf.cast(end - begin, y.dtype)
@@ -161,7 +161,7 @@ class ContribSolversTest(unittest.TestCase):
 
 
 class InputsTest(unittest.TestCase):
-    """contrib made tensors of what it was given."""
+    """As contrib did, the functions convert arrays and lists to tensors."""
 
     def test_arrays_and_lists_are_taken(self):
         solution, _ = v2.solve_by_gradients(SYMMETRIC, RHS)
@@ -177,7 +177,7 @@ class InputsTest(unittest.TestCase):
 
     def test_complex_numbers_are_integrated_as_they_were(self):
         found = v2.odeint(lambda y, t: 1j * y, np.complex128([1, 2]), [0.0, 1.0, 2.0])
-        # Of 1.15.5, as printed: 2.6e-7 from the cosine and the sine.
+        # Printed by TensorFlow 1.15.5; 2.6e-7 from the exact cosine and sine.
         one = [1, 0.54030205 + 0.84147083j, -0.41614689 + 0.90929685j]
         self.assertLess(np.abs(found[:, 0] - one).max(), 1e-8)
         np.testing.assert_array_equal(found[:, 1], 2 * found[:, 0])

@@ -24,7 +24,7 @@ BELOW = [normal(67, 31)]
 
 
 def same_window(signals, frame_length, frame_step, floor):
-    """`inverse_stft` as it is by default."""
+    """`inverse_stft` with its default window."""
     spectra = tf.signal.stft(signals, frame_length, frame_step)
     kept = tf.where(tf.abs(spectra) >= floor, spectra, tf.zeros_like(spectra))
     return tf.signal.inverse_stft(kept, frame_length, frame_step)
@@ -35,19 +35,19 @@ def clockwise(images, angles):
 
 
 def about_the_corner(images, angles):
-    """The same without the offsets."""
+    """Rotation matrices without offsets: about the top-left corner."""
     matrices = v2.rotations(angles, 1.0, 1.0)
     return v2.project(images, matrices)
 
 
 def by_roll(images, offsets):
-    """What comes out on one side goes in on the other."""
+    """`tf.roll`: pixels that leave on one side come in on the other."""
     right, down = (int(offset) for offset in offsets)
     return tf.roll(images, [down, right], [-3, -2])
 
 
 def the_other_way(images, angle, offset):
-    """Rotates first."""
+    """Rotates first, then shifts."""
     return v2.translate(v2.rotate(images, angle), offset)
 
 
@@ -56,7 +56,7 @@ def forwards(images, flow):
 
 
 def between(x, q):
-    """As NumPy has it by default."""
+    """`np.percentile` with its default, linear interpolation."""
     return tf.constant(np.percentile(x, q), x.dtype)
 
 
@@ -82,7 +82,7 @@ def op(name, slug, args, kwargs=(), skip=(), cls=Op, **options):
 
 
 def moved(name, *args, **options):
-    """A case of matrices that are float32, whatever the images are."""
+    """A case whose matrices are float32 for images of every dtype."""
     return op(name, *args, float32=True, **options)
 
 

@@ -32,7 +32,7 @@ def line(seed=0, features=5, units=2):
 
 
 def classes(seed=0, noise=1.0):
-    """Rows and their classes, some of them wrong, and as many to evaluate."""
+    """Rows with their classes, some of which are wrong, to train and to evaluate."""
     random = np.random.RandomState(seed)
     kernel, sets = random.normal(size=[5, 3]), []
     for n in (67, 100):
@@ -52,7 +52,7 @@ def sentences(seed=0, n=64):
 
 
 def answers(seed=0):
-    """Labels of 0 or 1, scores that tell something of them, and weights."""
+    """Labels of 0 or 1, scores that correlate with them, and weights."""
     random, batches = np.random.RandomState(seed), []
     for n in (64, 100, 7):
         labels = random.randint(2, size=n)
@@ -79,28 +79,28 @@ friend = functools.partial(shorthand.friend, skip=CONTRIB)
 refused = functools.partial(shorthand.refused, skip=CONTRIB)
 
 
-# --- What is written in their place.
+# --- False friends: obvious replacements that give other numbers.
 
 
 def by_json(text="", overrides=(), values_json="{}"):
-    """As `json.loads` reads it, an int stays one where a float was."""
+    """Values from `json.loads`: an int stays an int even if the default is a float."""
     values = v2.configure(text, overrides)["values"]
     values.update(json.loads(values_json))
     return {"values": values, "json": json.dumps(values, sort_keys=True)}
 
 
 def at_once(x, y, start, validation, patience, evaluate_every, check_every, last):
-    """A callback after every evaluation: it stops where the hook did not look."""
+    """Checks after every evaluation, as a callback does; the hook checks less often."""
     return v2.stop_early(x, y, start, validation, patience, evaluate_every, 1, last)
 
 
 def in_order(rows, labels, batch_size, boundaries, smaller_final_batch=False):
-    """`padded_batch`: sequences of any length in a batch."""
+    """`padded_batch` without buckets: sequences of any length in a batch."""
     return v2.bucket(rows, labels, batch_size, [1000], smaller_final_batch)
 
 
 def at_one_half(batches):
-    """F1 of the threshold 0.5, as `tf.keras.metrics.F1Score` has it."""
+    """F1 at the threshold 0.5, as in `tf.keras.metrics.F1Score`."""
     with mock.patch.object(metrics, "BestF1", F1):
         return v2.stream(batches)
 
@@ -112,7 +112,7 @@ class F1(metrics.BestF1):
 
 
 def by_strings(words, vocabulary, num_oov_buckets=0, more=()):
-    """Buckets by `tf.strings.to_hash_bucket_strong`, which is another hash."""
+    """Out-of-vocabulary buckets from another hash, `to_hash_bucket_strong`."""
     found = v2.look_up(words, vocabulary, num_oov_buckets, more)
     hashed = tf.strings.to_hash_bucket_strong(words, num_oov_buckets, [1, 2])
     known = found["found"] >= 0
@@ -154,8 +154,8 @@ CASES = [
     program("stop_early", "at every step", [*classes(), 8, 4, 1, 40]),
     program("stop_early", "rarely", [*classes(1), 8, 4, 10, 60]),
     program("stop_early", "not at all", [*classes(2), 50, 4, 3, 10]),
-    # From 0.84 at step 4 nothing rises by step 12; at 32, before the look at 34, it is
-    # 0.85.
+    # The accuracy is 0.84 at step 4 and not higher at step 12. At step 32, before the
+    # check at step 34, it is 0.85.
     program("stop_early", "risen before a look", [*classes(1), 8, 4, 33, 60]),
     friend(
         "stop_early",

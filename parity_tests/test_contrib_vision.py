@@ -25,11 +25,11 @@ DISTANCES = RNG.uniform(size=[67, 19]).astype("f")
 ALL, SOME = np.float32(-1), np.float32(40)
 
 
-# --- What is written in place of contrib.
+# --- False friends: obvious replacements that give other numbers.
 
 
 def columns_first(temperature=None, name="net"):
-    """(x, y), as other libraries have keypoints."""
+    """Keypoints as (x, y), as in other libraries."""
 
     class Swapped(v2.SpatialSoftmax):
         def __call__(self, x):
@@ -220,7 +220,7 @@ class PrecisionTest(unittest.TestCase):
     def test_a_norm_in_float64_begins_with_what_it_began_with(self):
         layer = v2.make_gdn()
         layer(tf.ones([1, 2, 2, 3], tf.float64))
-        # Of 1.15.5. With 0.1 in float32 it would be 0.31622776839….
+        # Values of 1.15.5. With 0.1 in float32 gamma would be 0.31622776839….
         self.assertEqual(layer.gamma.numpy()[0, 0], 0.31622776603984654)
         self.assertEqual(layer.beta.numpy()[0], 1.000000000007276)
 
@@ -228,7 +228,7 @@ class PrecisionTest(unittest.TestCase):
 class ComponentsTest(unittest.TestCase):
     def test_a_long_path_takes_few_rounds(self):
         mask = np.zeros([1, 63, 64], bool)
-        mask[0, ::2] = True  # a path that goes to and fro, of 2,047 pixels and more
+        mask[0, ::2] = True  # a zigzag path of more than 2,047 pixels
         mask[0, 1::4, -1] = mask[0, 3::4, 0] = True
         rounds = []
 

@@ -524,7 +524,7 @@ PROOF = proof(v1, v2, CASES)
 
 @contextlib.contextmanager
 def rewriting():
-    """Graphs are rewritten meanwhile, as they are unless the settings are strict."""
+    """Turns on graph rewriting, which the strict settings turn off."""
     before = tf.config.optimizer.get_experimental_options()
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": False})
     try:

@@ -26,7 +26,7 @@ def cell(classes, units, scale=1.0):
 
 
 def chain(*rows):
-    """A cell that sees the last token only: rows of probabilities of the next."""
+    """A Markov chain as a cell: row i has the probabilities of the token after i."""
     classes = len(rows)
     return {
         "embedding": np.float32(32 * np.eye(classes)),  # tanh(32) is 1
@@ -44,7 +44,7 @@ LURE = chain(
 )
 START = np.zeros([1, 4], "f")
 
-# Mean 3 and -1, variance 1/4: every step of a batch norm is exact but the gradient's.
+# Means 3 and -1, variance 1/4: a batch norm is exact, except its gradient.
 PLUS_MINUS = np.float32([[3.5, -1.5], [2.5, -1.5], [2.5, -0.5], [3.5, -0.5]])
 PLUS_MINUS = PLUS_MINUS.reshape([2, 1, 2, 2])
 
@@ -54,7 +54,7 @@ UNPOOLED = {"sizes": BATCHES, "skip": {"xla": "XLA has no MaxPoolWithArgmax"}}
 
 
 def all_in_one(x):
-    """The places as they come, which are of one image each."""
+    """Uses the argmax without adding the offset of each image."""
     pooled, places = tf.nn.max_pool_with_argmax(x, 2, 2, "SAME")
     places, values = tf.reshape(places, [-1, 1]), tf.reshape(pooled, [-1])
     unpooled = tf.scatter_nd(places, values, [tf.size(x, tf.int64)])
@@ -258,7 +258,7 @@ class CookbookTest(unittest.TestCase):
 
 
 def search(page, length, width, **options):
-    """The right page's hypotheses, as text, and their probabilities to four digits."""
+    """The hypotheses of the right page as text, with probabilities to four digits."""
     if page is v2.beam_search_loop:
         length = tf.constant(length)
     tensors = {key: tf.constant(array) for key, array in LURE.items()}
@@ -268,7 +268,7 @@ def search(page, length, width, **options):
 
 
 class BeamSearchTest(unittest.TestCase):
-    """From 0 the tokens 1, 2, 3 have .39, .35, .25; then 1, which ends, .9 and .85."""
+    """After 0: 1, 2, 3 with .39, .35, .25; after 2 and 3: 1, the end, with .9, .85."""
 
     @parameterized.expand([("unrolled", v2.beam_search), ("loop", v2.beam_search_loop)])
     def test_a_finished_hypothesis_stays_one(self, _, page):

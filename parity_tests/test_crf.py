@@ -18,7 +18,7 @@ N, TIME, TAGS = 67, 9, 5
 
 
 def sentences(n=N, time=TIME, seed=0):
-    """Scores, tags and lengths of n sentences: empty ones, of one word, and full."""
+    """Scores, tags and lengths of n sentences, with empty, one-word and full ones."""
     random = np.random.RandomState(seed)
     scores = random.normal(size=[n, time, TAGS]).astype("f")
     tags = random.randint(TAGS, size=[n, time]).astype("i")
@@ -28,7 +28,7 @@ def sentences(n=N, time=TIME, seed=0):
 
 
 def some_tags(n=N, time=TIME, seed=1):
-    """Which tags are right: one at every step, and about half of the others."""
+    """Bitmap of tags: one at every step, and about half of the others."""
     random = np.random.RandomState(seed)
     one = np.eye(TAGS, dtype=bool)[random.randint(TAGS, size=[n, time])]
     return one | (random.uniform(size=[n, time, TAGS]) < 0.5)
@@ -38,7 +38,7 @@ SCORES, WORDS_TAGS, LENGTHS = sentences()
 ONE_WORD = sentences(time=1)
 T = np.random.RandomState(2).normal(size=[TAGS, TAGS]).astype("f")
 LONG = LENGTHS.astype(np.int64), WORDS_TAGS.astype(np.int64)
-# O, B-PER, I-PER, B-LOC, I-LOC: what goes on must have begun.
+# O, B-PER, I-PER, B-LOC, I-LOC: an I- tag must follow a tag of its entity.
 ALLOWED = np.ones([TAGS, TAGS], bool)
 ALLOWED[[0, 3, 4, 0, 1, 2], [2, 2, 2, 4, 4, 4]] = False
 BEGUN = np.ones_like(SCORES, bool)
@@ -61,11 +61,11 @@ def tagger(seed=3, words=29, depth=6):
     return [ids, tags, np.maximum(lengths, 1), start]
 
 
-# --- What is written in place of contrib.
+# --- False friends: obvious replacements that give other numbers.
 
 
 def recursion(inputs, sequence_lengths, transition_params):
-    """The forward algorithm of the textbook, over the whole time."""
+    """Textbook forward algorithm, which ignores the lengths."""
     alphas = inputs[:, 0]
     for x in tf.unstack(inputs[:, 1:], axis=1):
         scores = alphas[:, :, tf.newaxis] + transition_params
@@ -74,7 +74,7 @@ def recursion(inputs, sequence_lengths, transition_params):
 
 
 def from_the_first(inputs, sequence_lengths, transition_params):
-    """A recursion that minds the lengths, and begins at the first step."""
+    """Forward algorithm with lengths that always counts the first step."""
     return v2.crf_log_norm(inputs, tf.maximum(sequence_lengths, 1), transition_params)
 
 
@@ -107,7 +107,7 @@ def soft(inputs, sequence_lengths, transition_params):
 
 
 def kind(cls, name, slug, args, kwargs=(), **more):
-    """A case of contrib, which computes in float32 alone."""
+    """A case for functions of contrib that compute in float32 only."""
     skip = {**CONTRIB, **more.pop("skip", {})}
     return cls(name, slug, args, dict(kwargs), float32=True, skip=skip, **more)
 
@@ -210,8 +210,8 @@ CASES = [
         [ONE_WORD[0], T, ONE_WORD[2]],
         skip={**CONTRIB, **ONE_STEP},
     ),
-    # Of 0.0 and -0.0, which np.round gives, the maximum has the one or the other sign:
-    # today eagerly and in a function, too, since vectors are compared in other places.
+    # np.floor, because np.round gives 0.0 and -0.0: the sign of their maximum varies,
+    # today also between eager and function, where vectors begin at other places.
     Op("crf_decode", "ties", [np.floor(SCORES), np.floor(T), LENGTHS], skip=CONTRIB),
     FalseFriend(
         "crf_decode",
@@ -336,14 +336,14 @@ class CrfTest(unittest.TestCase):
 
 
 class MeaningTest(unittest.TestCase):
-    """What the recursions stand for, by all sequences one by one."""
+    """Compares the recursions with a sum over all sequences, one by one."""
 
     def setUp(self):
         self.scores, self.lengths = SCORES[:, :4, :3], np.minimum(LENGTHS, 4)
         self.moves = T[:3, :3]
 
     def sequences(self, row):
-        """{tags: score} of all sequences of an example, in float64."""
+        """Returns {tags: score} of all sequences of an example, in float64."""
         x, t = self.scores[row].astype(float), self.moves.astype(float)
         return {
             tags: sum(x[i, tag] for i, tag in enumerate(tags))
@@ -422,7 +422,7 @@ class MeaningTest(unittest.TestCase):
 
 
 class ShapesTest(unittest.TestCase):
-    """What does not fit is refused, and not stretched."""
+    """Wrong shapes raise an error and are not broadcast."""
 
     SCORES = np.random.RandomState(1).normal(size=[2, 4, 3]).astype("f")
 

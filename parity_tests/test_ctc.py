@@ -20,12 +20,12 @@ RNG = np.random.RandomState(0)
 
 
 def needed(labels):
-    """The fewest steps that say the labels: a blank stands between two that repeat."""
+    """The fewest steps for the labels: repeated labels need a blank between them."""
     return len(labels) + sum(a == b for a, b in zip(labels, labels[1:]))
 
 
 def sentences():
-    """Labels that repeat, too, and lengths in which they can be said."""
+    """Labels, some of them repeated, and lengths that are long enough for them."""
     labels, lengths = [[1], [2, 4], [3, 3]], [1, TIME, 3]
     while len(labels) < N:
         row = RNG.randint(BLANK, size=RNG.randint(1, 6)).tolist()
@@ -37,7 +37,7 @@ def sentences():
 
 
 def sparse(labels):
-    """(indices, values, shape) of lists of labels."""
+    """Turns lists of labels into (indices, values, shape)."""
     indices = [[i, j] for i, row in enumerate(labels) for j in range(len(row))]
     values = [label for row in labels for label in row]
     shape = [len(labels), max(map(len, labels))]
@@ -45,7 +45,7 @@ def sparse(labels):
 
 
 def dense(labels):
-    """(matrix, zero past the end; lengths) of lists of labels."""
+    """Turns lists of labels into (matrix, zero past the end; lengths)."""
     longest = max(map(len, labels))
     rows = [row + [0] * (longest - len(row)) for row in labels]
     return np.int32(rows), np.int32([len(row) for row in labels])
@@ -55,7 +55,7 @@ LABELS, LENGTHS = sentences()
 LOGITS = RNG.normal(size=[TIME, N, CLASSES]).astype("f")
 SHARP = (LOGITS * 4).astype("f")
 WANTED, HEARD = sparse(LABELS), [LOGITS, LENGTHS]
-# "hello" with a blank between its two l, and one of both cut off.
+# Logits of "hello", with a blank between the two l.
 HELLO = np.full([6, 1, 5], -9, "f")
 for step, letter in enumerate((0, 1, 2, 4, 2, 3)):
     HELLO[step, 0, letter] = 9
@@ -77,7 +77,7 @@ KERAS_LENGTHS.append(dense(LABELS)[1][:, None])
 NO_KERAS = {**HOST, "graph": "its backend is that of Keras 3 today"}
 
 
-# --- What is written in place of it.
+# --- False friends: obvious replacements that give other numbers.
 
 
 def by_ops_of_keras(labels, probabilities, lengths, label_lengths):
@@ -106,7 +106,7 @@ def unmerged(logits, lengths, beam_width):
 
 
 def rates_by_length(labels, logits, lengths):
-    """As a rate of all labels: what a report counts."""
+    """Error rate over all labels of the batch, as in reports: weighted by length."""
     rates, _ = v2.label_error_rates(labels, logits, lengths)
     counts = tf.math.bincount(tf.cast(labels[0][:, 0], tf.int32))
     counts = tf.cast(counts, tf.float32)
@@ -115,7 +115,7 @@ def rates_by_length(labels, logits, lengths):
 
 
 def loss(cls, name, slug, args, kwargs=(), **options):
-    """A case of the loss: its kernels add logarithms in float32, of float64, too."""
+    """A case of the loss, whose kernels add logarithms in float32 even for float64."""
     return cls(name, slug, args, dict(kwargs), float32=True, **options)
 
 
@@ -307,13 +307,13 @@ def by_the_new_page(labels, lengths, logits):
 
 
 def as_a_matrix(labels, lengths, logits):
-    """What `tf.nn.ctc_loss` makes of labels that are left in a matrix."""
+    """`tf.nn.ctc_loss` of labels in a matrix, with all columns counted as labels."""
     ends = np.full([len(labels)], labels.shape[1], "i")
     return tf.nn.ctc_loss(labels, logits, ends, lengths, blank_index=-1).numpy()
 
 
 class DenseTest(unittest.TestCase):
-    """What only the sparse algorithm refuses, or has a loss of."""
+    """Cases in which sparse and dense labels differ: in errors, or in the loss."""
 
     TWO = RNG.normal(size=[2, 1, 4]).astype("f")
 

@@ -309,7 +309,7 @@ NAIVE = [
 PROOF = proof(v1, v2, CASES, NAIVE)
 
 
-# What `map` calls is never run eagerly, and TensorFlow warns of that.
+# TensorFlow warns that functions of `map` never run eagerly.
 @pytest.mark.filterwarnings("ignore:Even though the .tf.config.experimental_run_func")
 class DataTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())

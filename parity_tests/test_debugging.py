@@ -18,7 +18,7 @@ BAD = tf.errors.InvalidArgumentError
 COLUMN, ROW = np.float32([[1], [2]]), np.float32([1, 2])
 ROWS = np.float32([[1, 2], [0.5, -3], [0, 1e20]])
 SCORES = np.float32([1, 3])
-# The numbers at which the error of the old text's example is known.
+# The inputs of the old text's example, whose error is known.
 TEN = np.random.RandomState(0).standard_normal(10).astype(np.float32)
 FIVE = np.float32([2, -1, 0.5, 0, 1])
 EAGER = {"eager": "the function is Python there: it prints at every call"}
@@ -324,7 +324,7 @@ class AssertTest(unittest.TestCase):
 
 
 class PrintTest(unittest.TestCase):
-    """The text, as it arrives at the file descriptor."""
+    """The printed text, as it arrives at the file descriptor."""
 
     TENS = np.arange(1, 11, dtype=np.float32)
 
@@ -445,14 +445,14 @@ def logs(x):
 
 
 class GradientTest(unittest.TestCase):
-    """The numbers of the old text's check, in float32 at ten logits."""
+    """The numbers of the gradient check in the old text: float32, ten logits."""
 
     @parameterized.expand([("naive", True), ("right", False)])
     def test_the_error(self, name, naive):
         answer = v2.check_entropy(TEN, naive)
         error = np.abs(answer["analytic"] - answer["numeric"]).max()
         self.assertEqual(answer["passes"], not naive)
-        # A step of 1/1000 leaves the third digit uncertain, and kernels differ there.
+        # With a delta of 1/1000 the third digit is uncertain, and kernels differ in it.
         self.assertEqual(f"{error:.3f}", "0.208" if naive else "0.000")
         if naive:
             np.testing.assert_array_equal(np.round(answer["analytic"], 6), np.zeros(10))

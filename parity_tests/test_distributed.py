@@ -27,7 +27,7 @@ RNG = np.random.RandomState(0)
 X, Y, KERNEL = [RNG.standard_normal(shape) for shape in ([8, 2], [8, 1], [2, 1])]
 BIAS = np.array([0.125])
 LINE = [X, Y, [KERNEL, BIAS]]
-# Halves and quarters: no sum of them rounds, in whatever order.
+# Multiples of 1/2: their sums are exact, in any order.
 COARSE = [np.float32(np.round(a * 2) / 2) for a in (X, Y, KERNEL, BIAS)]
 COARSE = [*COARSE[:2], COARSE[2:]]
 NO_PROCESS = "the tasks are processes of their own, whose functions are functions"
@@ -180,7 +180,7 @@ class DistributedTest(unittest.TestCase):
 
 
 class PartsTest(unittest.TestCase):
-    """Why two workers are not one: the order of a sum."""
+    """Two workers differ from one process only in the order of a sum."""
 
     def weights(self, dtype, parts, rows=X.shape[0]):
         x, y, *start = [a.astype(dtype) for a in (X, Y, KERNEL, BIAS)]
@@ -257,7 +257,7 @@ class ConfigTest(unittest.TestCase):
         ]
     )
     def test_a_task_is_what_run_config_says(self, _, text, expected):
-        """Expected is what `tf.estimator.RunConfig` of 1.15.5 answers."""
+        """`expected` is the result of `tf.estimator.RunConfig` in 1.15.5."""
         self.assertEqual(list(v2.task_of(text).values()), expected)
 
     @parameterized.expand(
@@ -277,7 +277,7 @@ class ConfigTest(unittest.TestCase):
 
 
 class Cluster:
-    """The processes of a cluster, of which none outlives its test."""
+    """The processes of a cluster; all are killed at the end of the test."""
 
     def __init__(self, test, page, mode="sync", steps=20, timeout=90):
         self.test, self.page = test, page
@@ -334,11 +334,11 @@ class Cluster:
         return process.wait()
 
     def ends(self, process, seconds=150):
-        """(exit code, what it wrote) of a process that ends by itself."""
+        """Waits for a process to end by itself, and returns (exit code, its log)."""
         try:
             code = process.wait(seconds)
         except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGABRT)  # it tells where it is
+            process.send_signal(signal.SIGABRT)  # it writes its traceback
             process.wait(10)
             text = self.log(*process.place).read_text()
             self.test.fail(f"{process.place} hangs:\n{text[-8000:]}")
@@ -346,7 +346,7 @@ class Cluster:
 
     def succeed(self, *processes):
         for process in processes:
-            if process.place[0] == "ps":  # which serves until it is killed
+            if process.place[0] == "ps":  # it serves until it is killed
                 continue
             code, text = self.ends(process)
             self.test.assertEqual(code, 0, text[-4000:])
@@ -356,7 +356,7 @@ class Cluster:
             return dict(found)
 
     def saved(self):
-        """The step of the latest checkpoint; 0 while there is none."""
+        """The step of the latest checkpoint, or 0 without a checkpoint."""
         latest = tf.train.latest_checkpoint(self.model)
         return int(latest.rpartition("-")[2]) if latest else 0
 
@@ -387,7 +387,7 @@ class ClusterTest(unittest.TestCase):
         cluster.until_saved(*processes)
         killed = processes.pop()
         self.assertEqual(cluster.kill(killed), -signal.SIGKILL)
-        if page is v2:  # whose workers depend on each other: now its peer fails, too
+        if page is v2:  # its workers depend on each other: the other one fails, too
             code, text = cluster.ends(processes[0])
             self.assertNotEqual(code, 0)
             self.assertRegex(text, "UnavailableError|UNAVAILABLE|Terminating")
@@ -396,7 +396,7 @@ class ClusterTest(unittest.TestCase):
         done = cluster.saved()
         self.assertLess(done, steps)
         cluster.succeed(*cluster.start_all())
-        # The numbers of one process that was never disturbed.
+        # The same numbers as in one process without an interruption.
         alone = v2.train_alone(X, Y, [KERNEL, BIAS], steps, parts=2)
         for index in range(2):
             found = cluster.result(index)
@@ -415,7 +415,7 @@ class ClusterTest(unittest.TestCase):
         cluster.start("worker", 1)
         cluster.succeed(chief)
         found = cluster.result(0)
-        # Perhaps more: a step that was under way is taken again.
+        # Perhaps more, because a step that was running is repeated.
         self.assertGreaterEqual(found["global_step"], 2 * steps)
         self.assertLess(found["global_step"], 2 * steps + 20)
         columns = np.concatenate([X, np.ones([len(X), 1])], axis=1)
@@ -428,7 +428,7 @@ class ClusterTest(unittest.TestCase):
         cluster.succeed(*cluster.start_all())
         found = [cluster.result(index) for index in range(2)]
         self.assertEqual(max(f["global_step"] for f in found), 2 * steps)
-        # No more: the worker that is last leads to where its own part is fitted best.
+        # No stronger claim: the last worker moves the weights to fit its own part best.
         loss = self.loss(**max(found, key=lambda f: f["global_step"]))
         self.assertLess(loss, self.loss(KERNEL, BIAS))
 

@@ -24,12 +24,12 @@ def drawn(*shape):
 
 
 TABLE = drawn(ROWS, DEPTH)
-# By a log-uniform law, as words come: frequent ones are twice in a batch.
+# Log-uniform, like words: frequent ones occur twice in a batch.
 IDS = (ROWS ** RNG.uniform(size=[STEPS, BATCH])).astype("i4") - 1
 TARGETS = drawn(STEPS, BATCH, DEPTH)
 TRAINING = [IDS, TARGETS]
 WORDS = ["word%d" % i for i in range(ROWS)]
-# The file has other words, too, and lacks some.
+# The file has other words, too, and does not have some of these.
 VECTORS = {"word%d" % i: drawn(DEPTH) for i in range(2, 120, 3)}
 LOADED = [WORDS, VECTORS, TABLE, IDS, drawn(STEPS, BATCH, 4), drawn(DEPTH, 4)]
 FROZEN = RNG.uniform(size=ROWS) < 0.5
@@ -53,7 +53,7 @@ TIED = {
     "bias": drawn(ROWS) / 3,
 }
 FOLLOWING = np.roll(IDS, -1, 1)
-# Rows 5 and 70 are row 30 once more: their cosines are equal.
+# Rows 5 and 70 equal row 30: their cosines are equal.
 TWINS = TABLE.copy()
 TWINS[[5, 70]] = TWINS[30]
 ASKED = np.array([30, 70, 5, 0, 82], "i4")
@@ -63,11 +63,11 @@ PARTS = [normal(len(range(i, ROWS, 3)), DEPTH) for i in range(3)]
 GIVEN = [TABLE[i::3] for i in range(3)]
 
 
-# --- What is written in place of it.
+# --- False friends: obvious replacements that give other numbers.
 
 
 def load_and_train(words, vectors, fresh, ids, targets, head, rate=0.125):
-    """Trains all variables of a module, as one asks for `variables`."""
+    """Also trains the frozen table: `variables` in place of `trainable_variables`."""
     matrix, found = v2.rows_of(words, vectors, fresh)
     model = tf.Module()
     model.table, model.head = tf.Variable(matrix, trainable=False), tf.Variable(head)
@@ -94,7 +94,7 @@ def by_lazy_adam(*arguments):
 
 
 def frozen_rows(table, frozen, ids, targets, free_steps):
-    """Puts rows without a gradient back after each step, as a mask was meant to."""
+    """Restores the masked rows after each step, the intended effect of a mask."""
     variable, adam = tf.Variable(table), optimizers.Adam(0.0625)
     losses, tables = [], []
     for i, (rows, target) in enumerate(zip(ids, targets)):
@@ -115,14 +115,14 @@ def mean_of_all(table, ids, lengths):
 
 
 def mean_of_rows(table, ids, lengths):
-    """By Keras: of a row without words it is not a number."""
+    """Keras' `GlobalAveragePooling1D` with a mask: NaN for a row without words."""
     mask = tf.sequence_mask(lengths, tf.shape(ids)[1])
     pool = tf.keras.layers.GlobalAveragePooling1D(dtype=table.dtype)
     return pool(tf.gather(table, ids), mask=mask)
 
 
 def penalize_tables(users, items, ratings, start, penalty, optimizer, rate=0.125):
-    """The penalty of all rows in every step, as a layer's regularizer has it."""
+    """Penalizes all rows in every step, as the regularizer of a layer does."""
     tables = {k: tf.Variable(v, name=k) for k, v in start.items()}
     variables = list(tables.values())
     optimizer = v2.OPTIMIZERS[optimizer](rate)
@@ -146,7 +146,7 @@ def penalize_tables(users, items, ratings, start, penalty, optimizer, rate=0.125
 
 
 def untied(words, following, start, optimizer, rate=0.125):
-    """An output table of its own, which begins as the other one."""
+    """A separate output table that begins as a copy of the input table."""
     weights = {k: tf.Variable(v, name=k) for k, v in start.items()}
     weights["output"] = tf.Variable(start["table"], name="output")
     variables = list(weights.values())
@@ -171,7 +171,7 @@ def untied(words, following, start, optimizer, rate=0.125):
 
 
 def without_the_first(table, words, k):
-    """Takes the word itself to be its first neighbour, which a twin may be."""
+    """Drops the first neighbour, which may be an equal row, not the word itself."""
     normalized = v2.unit_rows(table)
     asked = tf.gather(normalized, words)
     cosines, rows = tf.math.top_k(tf.matmul(asked, normalized, transpose_b=True), k + 1)

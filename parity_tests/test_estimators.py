@@ -175,7 +175,7 @@ evaluated = v3.evaluated
 
 
 def over_rows(model, logs, prefix=""):
-    """What an evaluation tells, with the loss that Keras logs."""
+    """Results of an evaluation with the loss that Keras logs, a mean over rows."""
     return evaluated(model, {**logs, "batch_loss": logs["loss"]}, prefix)
 
 
@@ -206,7 +206,7 @@ class Doubled(v2.Classifier):
 
 
 class LegacyTest(unittest.TestCase):
-    """Why the left page is skipped, and that its absence hides no broken right page."""
+    """Why the left page is skipped; a broken right page is noticed all the same."""
 
     def test_today_s_tensorflow_has_no_estimator(self):
         self.assertFalse(hasattr(tf, "estimator"))
@@ -229,7 +229,7 @@ class LegacyTest(unittest.TestCase):
 
 
 class ParseTest(unittest.TestCase):
-    """What `HParams` of 1.15.5 reads, too, and what it refuses."""
+    """Texts that `HParams` of 1.15.5 accepts or refuses, too."""
 
     def test_spaces_around_the_equals_sign(self):
         found = v2.parse_hparams("hidden = [8 4, 2],rate =2")

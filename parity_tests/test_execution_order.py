@@ -250,7 +250,7 @@ class NameTest(unittest.TestCase):
 
 
 class FalseFriendsTest(unittest.TestCase):
-    """What the line-by-line translation of the left page gives."""
+    """Line-by-line translations of the left page give other numbers."""
 
     def test_two_assignments_without_copies_do_not_swap(self):
         a, b = tf.Variable(1), tf.Variable(2)
@@ -307,7 +307,7 @@ class FalseFriendsTest(unittest.TestCase):
 
 
 class AutomaticOrderTest(unittest.TestCase):
-    """Where the automatic control dependencies of a function end."""
+    """The limits of automatic control dependencies in a function."""
 
     def test_an_assertion_may_come_after_the_assignment_that_it_guards(self):
         a = tf.Variable(5.0)

@@ -25,7 +25,7 @@ EMBEDDED = {**SPARSE, **SPECIAL}
 
 
 def examples(*rows):
-    """Serialized examples: {name: list of floats, ints or bytes}."""
+    """Serializes examples, {name: list of floats, ints or bytes}."""
     kinds = {float: "float_list", int: "int64_list", bytes: "bytes_list"}
     texts = []
     for row in rows:
@@ -471,7 +471,7 @@ CASES = [
         [PEOPLE, LABELS, WORDS, [18, 65], START, 12],
     ),
 ]
-# The weights of columns are float32 whatever comes in.
+# The weights of columns are float32 for inputs of any dtype.
 COLUMNS = ("make_embedding", "make_linear_model", "train_wide_and_deep")
 CASES = [
     dataclasses.replace(case, float32=True)
@@ -504,7 +504,7 @@ NAIVE = [
 PROOF = proof(v1, v2, CASES, NAIVE)
 
 
-# The linear model of today's compat.v1 calls a method of its own that is deprecated.
+# The linear model of today's compat.v1 calls a deprecated method.
 @pytest.mark.filterwarnings("ignore:`layer.add_variable` is deprecated:UserWarning")
 class FeatureColumnsTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
@@ -524,13 +524,13 @@ def of(layer, *inputs):
 
 
 def total(layer, *inputs):
-    """What a Keras layer answers, row by row as `input_layer` would have it."""
+    """The outputs of a Keras layer as one row per example, like `input_layer`."""
     y = of(layer, *inputs)
     return y.reshape([len(y), -1])
 
 
 class KerasTest(unittest.TestCase):
-    """Keras' preprocessing layers beside the columns: which are the same?"""
+    """Compares Keras' preprocessing layers with feature columns."""
 
     def assert_same(self, a, b):
         np.testing.assert_array_equal(a, b, strict=True)

@@ -32,12 +32,12 @@ NOT_SO = tf.errors.FailedPreconditionError
 WINDOWS = "h\xe9\r\nb\nlast"
 TREE = ["a/b/c/deep.txt", "a/b/mid.txt", "a/top.txt", "a/.hidden", "a/z/last.txt"]
 NUMBERED = ["q/b1", "q/b10", "q/b9", "q/B2", "q/.b", "q/ab", "q/d/b3"]
-# What str.splitlines takes for ends of lines, TensorFlow does not.
+# Characters at which str.splitlines splits, but TensorFlow does not.
 ODD_LINES = "the\n\u2028\nof\x0cto\n\x85\nand\n".encode()
 
 
 def mended(name, slug, args, match, error, **others):
-    """What the genuine TensorFlow 1.15.5 refused, and today's two sides do not."""
+    """A call that genuine TensorFlow 1.15.5 refused, and both sides accept today."""
     return refused(name, slug, args, match, None, genuine=error, **others)
 
 
@@ -121,13 +121,13 @@ def parsed_by_argparse(arguments):
 
 
 def just_called(arguments, status=None):
-    """`main()` in place of `app.run(main)`: the status is lost, and the end not."""
+    """`main()` in place of `app.run(main)`: no exit status, the program continues."""
     report = v2.run_script(arguments, status)
     return {**report, "after": True, "status": None}
 
 
 def logged_at_20(level, step):
-    """`tf.logging.INFO` was 20; to absl that is beyond DEBUG."""
+    """Verbosity 20, the value of `tf.logging.INFO`; for absl it is more than DEBUG."""
     former = logging.get_verbosity()
     logging.set_verbosity(20)
     try:
@@ -933,7 +933,7 @@ class FlagsTest(unittest.TestCase):
         flag = flags.DEFINE_integer("one_of_all", 1, "")
         self.addCleanup(delattr, flags.FLAGS, flag.name)
         flags.FLAGS(["test"])
-        # Legacy code says FLAGS.__flags: since 1.5 these are no values, and too many.
+        # Legacy code reads FLAGS.__flags: since 1.5 it has Flag objects, also of absl.
         hidden = getattr(v1.FLAGS, "__flags")
         self.assertEqual(hidden["one_of_all"].value, 1)
         self.assertIn("alsologtostderr", hidden)
@@ -981,13 +981,13 @@ class LogTest(unittest.TestCase):
         self.assertEqual(theirs, ["ERROR: by TensorFlow"])
 
     def logged(self, text):
-        """What a script logs by `tf.logging` and by `absl.logging`, if run twice."""
+        """The log lines of a script with `tf.logging` and `absl.logging`, run twice."""
         answers = []
         loggers = [tf.get_logger(), logging.get_absl_logger()]
         for module, logger in zip([v1.tf.logging, logging], loggers):
             self.addCleanup(module.set_verbosity, module.get_verbosity())
             module.set_verbosity(module.INFO)
-            # The counters outlive this test: files that nobody has counted in yet.
+            # The counters outlive this test, so use new files without counters.
             with tempfile.TemporaryDirectory() as folder:
                 script = compile(text, os.path.join(folder, "script.py"), "exec")
                 caller = compile(

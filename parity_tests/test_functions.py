@@ -39,7 +39,7 @@ def batches(sizes, columns=4, seed=0):
     return [random.normal(size=[n, columns]).astype("f") for n in sizes]
 
 
-# --- What is written in place of a session and its graph.
+# --- False friends: obvious replacements that give other numbers.
 
 
 def number_as_argument(x, rates):
@@ -47,7 +47,7 @@ def number_as_argument(x, rates):
 
 
 def equal_numbers(x, rates):
-    """The products alone, as if they were counted right."""
+    """Compares only the products: always returns a count of 1."""
     return v2.scale_by_each(x, rates, False)[0], 1
 
 
@@ -501,7 +501,7 @@ with multiprocessing.get_context("spawn").Pool(1) as pool:
 
         def add(number):
             value = total.read_value()
-            barrier.wait()  # by luck elsewhere; here both have read
+            barrier.wait()  # forces the race: both threads have read
             total.assign(value + number)
 
         pool = ThreadPool(2)

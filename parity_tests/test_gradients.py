@@ -64,7 +64,7 @@ def gradient_through_target(weights, features, next_features, reward, discount):
 
 
 def adapt_variables(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2):
-    """What is assigned to variables: the outer tape sees no way through it."""
+    """MAML with variables: no gradient of the outer tape flows through `assign`."""
     weights = [tf.Variable(hidden), tf.Variable(output)]
     with tf.GradientTape() as tape:
         for _ in range(steps):
@@ -77,7 +77,7 @@ def adapt_variables(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2):
 
 
 def task(seed, rows):
-    """Weights of a network, rows that it adapts to, and rows for the loss."""
+    """Weights of a network, rows for the inner steps, and rows for the outer loss."""
     random = np.random.RandomState(seed)
     shapes = [3, 5], [5, 2], [rows, 3], [rows, 2], [rows, 3], [rows, 2]
     return [random.normal(size=shape).astype("f") for shape in shapes]
@@ -393,7 +393,7 @@ CASES = [
         [F([1, 2, 3]), F([1, 2])],
         graph=ValueError,
         match="Incompatible shapes",
-        # Its first number stands for all of one half, its second for all of the other.
+        # Its first number is applied to all of one half, its second to the other half.
         expect=[8, 16, 4],
     ),
     Raises(
@@ -454,7 +454,7 @@ class GradientsTest(unittest.TestCase):
 
 
 class TapeTest(unittest.TestCase):
-    """What a tape does and a graph did not."""
+    """Behaviour of a tape that a graph did not have."""
 
     def test_a_tape_answers_once(self):
         x = tf.constant(3.0)
@@ -607,7 +607,7 @@ class GraphGradientsTest(unittest.TestCase):
             left = sess.run(gradient, {x: 1})
         x = tf.constant(1.0)
         self.assertEqual(tf.function(by_graph)(x), left)
-        self.assertEqual(by_tape(x), 0)  # 4 on paper
+        self.assertEqual(by_tape(x), 0)  # the derivative is 4
 
 
 class SlicesTest(unittest.TestCase):

@@ -32,11 +32,11 @@ TABLES = [normal(6 + rank, 300, 4) for rank in range(2)]
 TABLE = [IDS, normal(8, 5, 67, 4), TABLES]
 PASSES = [normal(9, 12, 67, 5), normal(10, 12, 67, 2), starts(1)[0]]
 
-# --- What is written in place of it.
+# --- False friends: obvious replacements that give other numbers.
 
 
 def after_the_first_step(*args):
-    """The broadcast where Horovod's example for TensorFlow 2 has it."""
+    """Broadcasts after the first step, as in Horovod's example for TensorFlow 2."""
     broadcast = hvd.broadcast_variables
 
     class Example(v2.optimizers.Adam):
@@ -95,7 +95,7 @@ def in_full(*args):
 
 
 def divided_batches(x, y, start, batch_size, steps):
-    """The rows in their order, in batches of both replicas, which divide them."""
+    """Distributes plain batches, each of which is divided between the replicas."""
 
     def distribute(strategy, feed):
         data = tf.data.Dataset.from_tensor_slices((x, y)).repeat()
@@ -196,7 +196,7 @@ class HorovodTest(unittest.TestCase):
 
 
 class RanksTest(unittest.TestCase):
-    """What Horovod says of itself, and 0.28.1 does, of its stand-in."""
+    """The stand-in does what Horovod's documentation says and Horovod 0.28.1 does."""
 
     def run_ranks(self, function, ranks=3):
         def main():

@@ -19,7 +19,7 @@ FUSED = {**SKIP, "graph": "compat.v1 fuses nothing any more"}
 
 
 def sequences(count, width, seed=0):
-    """Sequences of up to 11 steps, some without any; of a step, up to 3 words."""
+    """Sequences of 0 to 11 steps, with up to 3 words per step."""
     random = np.random.RandomState(seed)
     rows = []
     for number in range(count):
@@ -34,7 +34,7 @@ def sequences(count, width, seed=0):
 
 
 def serialized(rows):
-    # NumPy cuts zeros at the end of bytes: the context comes once more, and last.
+    # NumPy strips zero bytes at the end, so the context is repeated at the end.
     return np.asarray(
         [
             example.SerializeToString(deterministic=True)
@@ -50,7 +50,7 @@ def histories(rows):
         lists = {
             "ids": tf.train.Feature(int64_list=tf.train.Int64List(value=ids)),
             "points": tf.train.Feature(float_list=tf.train.FloatList(value=points)),
-            # The last one by name: NumPy would cut zeros at the end.
+            # The last feature by name: NumPy strips zero bytes at the end.
             "user": tf.train.Feature(int64_list=tf.train.Int64List(value=[number + 1])),
         }
         example = tf.train.Example(features=tf.train.Features(feature=lists))
@@ -92,7 +92,7 @@ LINKS = RNG.poisson(0.25, [67, 9])
 TEXTS = ["héllo", "a b", "", "日本語 \U0001f600"]
 TEXTS = np.asarray([text.encode() for text in TEXTS])
 
-# --- What is written in place of these.
+# --- False friends: obvious replacements that give other numbers.
 
 
 def padded_by_zeros(serialized, pad):
@@ -104,7 +104,7 @@ def the_rest_too(rows, sizes, **options):
 
 
 def by_the_names(files, cycle_length, block_length, size, worker, by_file, seed):
-    """Names in their order: what is no default of `list_files`."""
+    """Reads files in the order of names, not the default of `list_files`."""
     return v2.read_shards(files, cycle_length, block_length, size, worker)
 
 
@@ -117,7 +117,7 @@ def file_by_file(files, cycle_length, block_length, size):
 
 
 def rows_of_pixels(files, side, crop, size):
-    """A reshape to [side, side, 3] where the file has plane by plane."""
+    """Reshapes to [side, side, 3], although the file stores one plane after another."""
 
     def decode(value):
         record = tf.io.decode_raw(value, tf.uint8)
@@ -147,14 +147,14 @@ def repeated_first(count, buffer_size, epochs, graph_seed, seed):
 
 
 def from_the_beginning(x, size, seed, before, after):
-    """A new iterator over the same dataset, of the same seeds."""
+    """Continues with a new iterator over the same dataset, with the same seeds."""
     runs = v2.resume(x, size, seed, before, after)
     again = v2.resume(x, size, seed, after, 0)["before"]
     return {**runs, "after": again}
 
 
 def skipped(x, size, seed, before, after):
-    """Elements that are skipped before they are shuffled."""
+    """Skips the elements that were read, but before the shuffle."""
     runs = v2.resume(x, size, seed, before, after)
     again = v2.resume(np.roll(x, -before * size, 0), size, seed, after, 0)["before"]
     return {**runs, "after": again}
@@ -415,7 +415,7 @@ CASES = [
 PROOF = proof(v1, v2, CASES)
 
 
-# What `map` calls is never run eagerly, and TensorFlow warns of that.
+# TensorFlow warns that functions of `map` never run eagerly.
 @pytest.mark.filterwarnings("ignore:Even though the .tf.config.experimental_run_func")
 class InputPipelinesTest(unittest.TestCase):
     @parameterized.expand(PROOF.checks())
@@ -440,7 +440,7 @@ class ShardsTest(unittest.TestCase):
 class OrderTest(unittest.TestCase):
     def test_a_graph_without_a_seed(self):
         order = v2.legacy_order(10, 4, 2, 87654321, 7).tolist()
-        # What 1.15.5 printed for range(10).shuffle(4, 7).repeat(2).
+        # The output of 1.15.5 for range(10).shuffle(4, 7).repeat(2).
         expected = [3, 4, 0, 5, 1, 8, 2, 7, 6, 9, 0, 2, 3, 1, 7, 4, 8, 6, 9, 5]
         self.assertEqual(order, expected)
 

@@ -22,7 +22,7 @@ from v1_graph import keras_files as v1
 from v2_eager import keras_files as v2
 from v2_eager import keras_optimizers
 
-# `fit` batches arrays by tf.data, whose functions are traced in every way.
+# `fit` batches arrays with tf.data, whose functions are always traced.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
 )
@@ -74,7 +74,7 @@ ARRAYS = {"function": "arrays come and go, and nothing is computed"}
 
 
 def written(name, slug, args):
-    """A case whose files, as 1.15.5 wrote them, are inputs of the others."""
+    """A case whose files, written by 1.15.5, are the inputs of other cases."""
     kwargs = {"files": True}
     return Program(name, slug, args, kwargs, float32=True, skip=WRITTEN)
 
@@ -84,7 +84,7 @@ def data_of(kind):
 
 
 KINDS = "dense", "nested", "recurrent", "images"
-STEPS = {"recurrent": 0, "images": 0}  # both have what no two releases do alike
+STEPS = {"recurrent": 0, "images": 0}  # both have layers that differ between releases
 FILES = [
     *[
         written(
@@ -112,10 +112,10 @@ FILES = [
 
 
 def genuine(key):
-    """The files that the genuine TensorFlow 1.15.5 wrote in a case of the recording.
+    """Files that the genuine TensorFlow 1.15.5 wrote in a case of the recording.
 
-    When the left page writes something else, `make upkeep` once for the files, and once
-    more for what is made of them.
+    If the left page writes other files, run `make upkeep` twice: for the files, and for
+    the cases that read them.
     """
     path = pathlib.Path(__file__).parent / "golden" / "keras_files.npz"
     number = Recording(path, v1).about["entries"][key]["number"]
@@ -146,7 +146,7 @@ def by_load_model(files, *_):
 
 
 def mended_file(files, folder):
-    """The file with a configuration that `load_model` takes; its path."""
+    """Writes a file whose configuration `load_model` accepts, and returns the path."""
     path = os.path.join(v2.unpack(files, folder), "model.h5")
     with h5py.File(path, "r+") as file:
         config = v2.mended(json.loads(file.attrs["model_config"]))
@@ -156,7 +156,7 @@ def mended_file(files, folder):
 
 def by_load_model_of_what_is_mended(files, data, steps):
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # decay= is no longer supported
+        warnings.simplefilter("ignore")  # decay= is not supported any more
         model = keras.models.load_model(mended_file(files, folder))
     losses = v2.fit(model, data, steps)
     return losses, model.get_weights(), model.optimizer.iterations.numpy()
@@ -207,7 +207,7 @@ def gates_as_they_are(files, x):
 
 
 class Transposed:
-    """A gate that stays as it is, whatever is done to it."""
+    """Mock of a gate whose transpose and reshape return the gate unchanged."""
 
     def __init__(self, array):
         self.array, self.shape = array, array.shape
@@ -259,7 +259,7 @@ def by_the_old_ending(data, start, kind, before, after):
         mock.patch.object(keras.models, "load_model", lambda p: load(renamed(p))),
         warnings.catch_warnings(),
     ):
-        warnings.simplefilter("ignore")  # how Keras reads arrays for HDF5
+        warnings.simplefilter("ignore")  # about how Keras reads arrays for HDF5
         return v2.save_whole(data, start, kind, before, after)
 
 
@@ -449,13 +449,13 @@ class KerasFilesTest(unittest.TestCase):
 
 
 def both(name, slug):
-    """The leaves of the left page, and of the naive form."""
+    """Returns the leaves of the left page and of the naive form."""
     (case,) = [case for case in CASES if (case.name, case.slug) == (name, slug)]
     return false_friends.both(PROOF, case, {})
 
 
 class DistancesTest(unittest.TestCase):
-    """What the chapter says of Keras 3 as it is."""
+    """Numbers in the chapter about Keras 3 without the code of the right page."""
 
     @parameterized.expand(
         [
@@ -511,7 +511,7 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual("optimizer" in said, kept)
         self.assertEqual(type(loaded).__name__, "SGD" if kept else "RMSprop")
         state = [[v.numpy() for v in o.variables] for o in (model.optimizer, loaded)]
-        for old, new in zip(*state, strict=True):  # its momentum, in either case
+        for old, new in zip(*state, strict=True):  # the momentum, in both cases
             np.testing.assert_array_equal(new, old)
 
     def test_sequences_of_another_length(self):
@@ -526,7 +526,7 @@ class DistancesTest(unittest.TestCase):
     def test_the_weights_of_an_lstm_come_back_from_cudnn(self, _, depth, units):
         kernel, recurrent_kernel = drawn(depth, 4 * units), drawn(units, 4 * units)
         bias = drawn(8 * units)
-        # --- as CuDNN has them: flat arrays, each gate's kernel transposed
+        # --- CuDNN's format: flat arrays, with the kernel of each gate transposed
         gates = [gate.T.ravel() for gate in np.split(kernel, 4, axis=1)]
         gates = [gate.reshape(depth, units) for gate in gates]
         recurrent = [gate.T for gate in np.split(recurrent_kernel, 4, axis=1)]
@@ -557,7 +557,7 @@ class DistancesTest(unittest.TestCase):
     def test_a_sequential_model_gets_one_more_dimension(self):
         layer = {"class_name": "Flatten", "config": {"batch_input_shape": [None, 4]}}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an argument that Keras 3 has no more
+            warnings.simplefilter("ignore")  # an argument that Keras 3 removed
             model = keras.Sequential.from_config({"name": "flat", "layers": [layer]})
         self.assertEqual(model.input_shape, (None, None, 4))
 
@@ -599,7 +599,7 @@ class DistancesTest(unittest.TestCase):
             model = keras.models.model_from_json(text, given)
         self.assertEqual(float(model.losses[0]), 0.75)
         (kept,) = v2.mended(config)["config"]["layers"][1:]
-        self.assertNotIn("penalty", kept["config"])  # it is taken for that of Keras
+        self.assertNotIn("penalty", kept["config"])  # as Keras' Attention
 
     @parameterized.expand(
         [
@@ -630,7 +630,7 @@ class DistancesTest(unittest.TestCase):
         ]
     )
     def test_a_decoder_begins_where_its_encoder_ended(self, kind, states, told):
-        """What 1.15.5 predicted of such a model, whose states were inputs."""
+        """Compares with predictions of 1.15.5, where the states were inputs."""
 
         def layer(name, nodes, **options):
             gates = {"units": 3, "recurrent_activation": "hard_sigmoid", **options}
@@ -668,7 +668,7 @@ class DistancesTest(unittest.TestCase):
         self.assertEqual(" ".join(f"{x:.4f}" for x in found), told)
 
     def changed(self, folder, change):
-        """The path of a file of 1.15.5 whose training configuration is changed."""
+        """Changes the training configuration in a file of 1.15.5; returns the path."""
         path = os.path.join(v2.unpack(WHOLE["dense"], folder), "model.h5")
         with h5py.File(path, "r+") as file:
             training = json.loads(file.attrs["training_config"])
@@ -685,7 +685,7 @@ class DistancesTest(unittest.TestCase):
             weighted = v2.read_compiled(self.changed(folder, change))
         whole, quarter = (
             model.evaluate(*DATA, batch_size=64, verbose=0, return_dict=True)["loss"]
-            - sum(map(float, model.losses))  # the penalties have no weight
+            - sum(map(float, model.losses))  # loss_weights do not apply to penalties
             for model in (as_it_was, weighted)
         )
         self.assertLess(abs(quarter - whole / 4), 1e-6)
@@ -710,7 +710,7 @@ class DistancesTest(unittest.TestCase):
         self.assertIn("right", told)
 
     def test_words_that_come_twice_are_summed(self):
-        """1.15.5 went on with losses of 2.6333, 1.7013, 1.4346."""
+        """Compares with the losses of 1.15.5 after loading: 2.6333, 1.7013, 1.4346."""
         words = [WHOLE["recurrent"], (X["recurrent"], LABELS), 3]
         losses, weights, _ = v2.resume(*words)
         self.assertEqual([f"{x:.4f}" for x in losses], ["2.6333", "1.7013", "1.4346"])
@@ -732,7 +732,7 @@ class DistancesTest(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as folder:
             model = v2.read_compiled(self.changed(folder, change))
-        rate = model.optimizer.learning_rate  # of the third step: three were saved
+        rate = model.optimizer.learning_rate  # at the third step: three were saved
         self.assertEqual(float(rate), float(np.float32(0.25 * 0.5**1.5)))
 
     def test_a_file_from_before_compile(self):
@@ -754,7 +754,7 @@ class DistancesTest(unittest.TestCase):
 
     def test_the_optimizer_is_loaded_with_a_checkpoint_alone(self):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that the optimizer is passed over
+            warnings.simplefilter("ignore")  # the optimizer is skipped
             steps = [
                 int(v2.save_weights(DENSE, "dense", checkpoint, DATA, 3)[1])
                 for checkpoint in (True, False)

@@ -1,4 +1,4 @@
-"""Proves the pair `keras_functions`: K.function, sessions and phases, without them."""
+"""Proves the topic `keras_functions`: K.function, sessions and learning phases."""
 
 import os
 import tempfile
@@ -16,7 +16,7 @@ from tf1to2.parity import FalseFriend, Raises, false_friends
 from v1_graph import keras_functions as v1
 from v2_eager import keras_functions as v2
 
-# `fit` and `predict` batch arrays by tf.data, whose functions are traced in every way.
+# `fit` and `predict` batch arrays with tf.data, whose functions are always traced.
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Even though the `tf.config.experimental_run_functions_eagerly`:UserWarning"
 )
@@ -124,7 +124,7 @@ def by_a_lambda(data, start, scale, rate, steps):
 
     class Closed(keras.layers.Lambda):
         def set_weights(self, weights):
-            """It has none."""
+            """Does nothing: this layer has no weights."""
 
     def closed():
         return Closed(lambda x: x * variable, output_shape=scale.shape)
@@ -135,7 +135,7 @@ def by_a_lambda(data, start, scale, rate, steps):
 
 
 def beside_the_way(data, start, epochs, batch_size):
-    """The penalty is a layer whose output nobody reads."""
+    """Puts the penalty into a layer whose output is not used."""
 
     def apart():
         def call(mean, log_variance, noise):
@@ -162,7 +162,7 @@ def by_an_argument(data, start, phase, epochs, batch_size):
 
 def in_a_new_graph(sizes, clear):
     keras.utils.clear_session()
-    keras.layers.Dense(1)  # of another model
+    keras.layers.Dense(1)  # a layer of another model
     with tf.Graph().as_default():
         return [[keras.layers.Dense(n).name for n in units] for units in sizes]
 
@@ -327,7 +327,7 @@ class KerasFunctionsTest(unittest.TestCase):
 
 
 class DistancesTest(unittest.TestCase):
-    """What the chapter says of Keras 3 as it is."""
+    """Numbers in the chapter about Keras 3 without the code of the right page."""
 
     @parameterized.expand(
         [
@@ -451,7 +451,7 @@ class DistancesTest(unittest.TestCase):
 
 
 class ObviousTest(unittest.TestCase):
-    """What the chapter says of the obvious form."""
+    """Losses in the chapter about the obvious form of a program."""
 
     @parameterized.expand(
         [

@@ -13,32 +13,33 @@ __all__ = [
     "make_two_memories",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def draw_weights():
-    """Has the kernels of this scope drawn with a seed: no mechanism takes it."""
+    """Sets a seeded initializer for this scope: the mechanisms take no initializer."""
     tf.get_variable_scope().set_initializer(tf.glorot_uniform_initializer(seed=1))
 
 
 def make_bahdanau(units, normalize=False, name="decoder"):
-    """Makes Bahdanau's attention: scores by a layer of tanh.
+    """Makes Bahdanau attention: the score is v · tanh(keys + W query).
 
     Args:
-        units: size of the layer.
-        normalize: whether its last weights have a length of their own, and it a bias.
+        units: size of the keys and of v.
+        normalize: whether v is normalized and scaled by a variable g, and a bias is
+            added before the tanh.
         name: scope of the variables `memory_layer/kernel`,
             `bahdanau_attention/query_layer/kernel`, `…/attention_v`, and, if
             normalized, `…/attention_g` and `…/attention_b`.
 
     Returns:
-        Callable from a [batch, depth] float tensor, the query, a [batch, time, size]
-        float tensor, the memory, and optionally its lengths, [batch] ints, to the
-        alignments, [batch, time], zero past the end.
+        Callable. It takes the query, [batch, depth] floats, the memory, [batch, time,
+        size] floats, and optionally the lengths of the memory, [batch] ints. It returns
+        the alignments, [batch, time], which are zero past the end.
 
     Raises:
-        tf.errors.InvalidArgumentError: of the callable: a length that is not positive.
-        ValueError: of the callable: an unknown depth or size.
+        tf.errors.InvalidArgumentError: from the callable: a length is not positive.
+        ValueError: from the callable: the depth or the size is unknown.
     """
 
     def attend(query, memory, lengths=None):
@@ -54,21 +55,21 @@ def make_bahdanau(units, normalize=False, name="decoder"):
 
 
 def make_luong(units, scale=False, hard=False, name="decoder"):
-    """Makes Luong's attention: scores are products of the query and the keys.
+    """Makes Luong attention: the score is the dot product of the query and each key.
 
     Args:
         units: size of the keys, which must be the query's depth.
         scale: whether the scores are multiplied by a variable.
-        hard: whether all goes to the highest score.
+        hard: whether the position with the highest score gets all the weight.
         name: scope of the variables `memory_layer/kernel` and, if scaled,
             `luong_attention/attention_g`.
 
     Returns:
-        As of `make_bahdanau`.
+        Callable as that of `make_bahdanau`.
 
     Raises:
-        tf.errors.InvalidArgumentError: of the callable: a length that is not positive.
-        ValueError: of the callable: another depth, or an unknown one.
+        tf.errors.InvalidArgumentError: from the callable: a length is not positive.
+        ValueError: from the callable: the query's depth is unknown or is not `units`.
     """
 
     def attend(query, memory, lengths=None):
@@ -89,7 +90,7 @@ def make_luong(units, scale=False, hard=False, name="decoder"):
 
 
 def hardmax(logits):
-    """Gives 1 to the highest of a row, the first of them, and 0 to all others.
+    """Returns the one-hot argmax of each row; the first maximum wins a tie.
 
     Args:
         logits: [..., n] float tensor.
@@ -101,11 +102,11 @@ def hardmax(logits):
 
 
 def monotonic_attention(p_choose_i, previous_attention, mode):
-    """Gives the alignments of attention that never goes back.
+    """Computes the alignments of monotonic attention, which never moves backwards.
 
     Args:
-        p_choose_i: [batch, time] float tensor: the probability to stop there.
-        previous_attention: [batch, time] float tensor, the last alignments.
+        p_choose_i: [batch, time] float tensor: the probability to stop at a position.
+        previous_attention: [batch, time] float tensor, the previous alignments.
         mode: "recursive", which is exact; "parallel", by sums of logarithms; or "hard",
             where all probabilities are 0 or 1.
 
@@ -113,7 +114,7 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
         [batch, time] tensor, whose rows sum to at most 1.
 
     Raises:
-        ValueError: another mode.
+        ValueError: an unknown `mode`.
     """
     return tensorflow.contrib.seq2seq.monotonic_attention(
         p_choose_i, previous_attention, mode
@@ -121,24 +122,25 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
 
 
 def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
-    """Makes Bahdanau's or Luong's attention so that it never goes back.
+    """Makes monotonic Bahdanau or Luong attention, which never moves backwards.
 
     Args:
         units: size of the keys.
         kind: "Bahdanau" or "Luong".
         mode: see `monotonic_attention`.
-        bias: the variable that is added to all scores, in the beginning.
-        name: scope of the variables, which are those of `make_bahdanau` or
-            `make_luong`, but in `bahdanau_monotonic_attention` or
-            `luong_monotonic_attention`, and there `attention_score_bias`.
+        bias: initial value of the variable that is added to all scores.
+        name: scope of the variables. They are those of `make_bahdanau` or `make_luong`,
+            in `bahdanau_monotonic_attention` or `luong_monotonic_attention`, and
+            `attention_score_bias`.
 
     Returns:
-        As of `make_bahdanau`, but its callable takes the last alignments, a [batch,
-        time] tensor, after the lengths; without, it begins at the first place.
+        Callable as that of `make_bahdanau`. After the lengths it also takes the
+        previous alignments, a [batch, time] tensor. If they are missing, it begins at
+        the first position.
 
     Raises:
-        KeyError: another kind.
-        ValueError: of the callable: another mode.
+        KeyError: an unknown `kind`.
+        ValueError: from the callable: an unknown `mode`.
     """
 
     kinds = {
@@ -168,27 +170,28 @@ def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
 def make_attention_reader(
     units, attention_size=None, output_attention=True, name="reader"
 ):
-    """Makes a GRU that attends to a memory after each step, and reads what it saw.
+    """Makes a GRU with an `AttentionWrapper`: it attends to a memory after each step.
 
     Args:
         units: size of the GRU's state, and of the keys.
-        attention_size: size of a layer of the GRU's output and what it saw, or None for
-            what it saw alone.
-        output_attention: whether that is put out, or what the GRU puts out.
+        attention_size: size of the dense layer that computes the attention from the
+            GRU's output and the context; None: the attention is the context itself.
+        output_attention: whether a step outputs the attention; if not, it outputs the
+            GRU's output.
         name: scope of the variables `memory_layer/kernel`,
-            `rnn/attention_wrapper/gru_cell/…` and, of a layer,
+            `rnn/attention_wrapper/gru_cell/…` and, with an attention layer,
             `rnn/attention_wrapper/attention_layer/kernel`.
 
     Returns:
-        Callable from a [batch, steps, depth] float tensor, a [batch, time, size] float
-        tensor, the memory, its lengths, [batch] ints, and optionally a state of the
-        GRU, [batch, units], to a dict of the `outputs`, [batch, steps, …], the last
-        `state`, [batch, units], the last `attention`, and the `alignments` of all
-        steps, [steps, batch, time].
+        Callable. It takes x, [batch, steps, depth] floats, the memory, [batch, time,
+        size] floats, the lengths of the memory, [batch] ints, and optionally a state of
+        the GRU, [batch, units]. It returns a dict of the `outputs`, [batch, steps, …],
+        the last `state`, [batch, units], the last `attention`, and the `alignments` of
+        all steps, [steps, batch, time].
 
     Raises:
-        tf.errors.InvalidArgumentError: of the callable: a memory of another batch, a
-            length that is not positive.
+        tf.errors.InvalidArgumentError: from the callable: the memory has another batch
+            size than x, or a length is not positive.
     """
 
     def read(x, memory, lengths, state=None):
@@ -221,22 +224,22 @@ def make_attention_reader(
 
 
 def make_two_memories(units, sizes, name="reader"):
-    """Makes a GRU that looks at two memories, at each by a mechanism of its own.
+    """Makes a GRU that attends to two memories, with one mechanism for each.
 
     Args:
         units: size of the GRU's state, and of the keys.
-        sizes: sizes of the two layers, Luong's and Bahdanau's.
+        sizes: sizes of the two attention layers: first Luong's, then Bahdanau's.
         name: scope of the variables `memory_layer/kernel`, `memory_layer_1/kernel` and
             those in `rnn/attention_wrapper`: `gru_cell/…`, `attention_layer/kernel`,
             `bahdanau_attention/…`, `attention_layer_1/kernel`.
 
     Returns:
-        Callable from a [batch, steps, depth] float tensor, and the memories, [batch,
-        time, size] float tensors, to the outputs, [batch, steps, sum of the sizes], and
-        the pair of last alignments, each [batch, time].
+        Callable. It takes x, [batch, steps, depth] floats, and the two memories,
+        [batch, time, size] floats. It returns the outputs, [batch, steps, sum of the
+        sizes], and the pair of last alignments, each [batch, time].
 
     Raises:
-        ValueError: of the callable: not a size per memory.
+        ValueError: from the callable: `sizes` does not have one size for each memory.
     """
 
     def read(x, first, second):

@@ -6,14 +6,14 @@ __all__ = ["follow", "smooth", "train", "normalize", "names_to_restore"]
 
 
 def follow(start, values, decay, num_updates=None):
-    """Assigns values to a variable, and lets its moving average follow.
+    """Assigns values to a variable and updates its moving average after each one.
 
     Args:
         start: float array, the variable's initial value.
         values: [n, ...] array of values like `start`.
-        decay: share of the old average that an update keeps, at most.
-        num_updates: n counts or None; with them the share is
-            min(decay, (1 + count) / (10 + count)), so that early averages follow fast.
+        decay: the largest share of the old average that an update keeps.
+        num_updates: n counts or None. With counts the share is min(decay, (1 + count) /
+            (10 + count)), so that the average follows fast in the beginning.
 
     Returns:
         List of n + 1 [variable, average], the initial ones first.
@@ -33,19 +33,19 @@ def follow(start, values, decay, num_updates=None):
             update = averages.apply([variable])
         both = [variable, averages.average(variable)]
         # --- run
-        # The average is a variable, too, and begins at the value that `variable` has.
+        # The average is a variable, too. Its initial value is that of `variable`.
         sess.run(tf.global_variables_initializer())
         history = [sess.run(both)]
         for i in range(len(values)):
             number = 0 if num_updates is None else num_updates[i]
             sess.run(update, {value: values[i], count: number})
-            # A run of its own: beside the update, a read may come before or after it.
+            # A separate run, because within one run the read may precede the update.
             history.append(sess.run(both))
         return history
 
 
 def smooth(values, decay, zero_debias=False):
-    """Averages the values of a tensor, such as a loss, beginning at zero.
+    """Computes the moving average of a tensor, such as a loss, starting from zero.
 
     Args:
         values: [n, ...] float array, the values of the tensor in turn.
@@ -80,7 +80,7 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
         bias: [units] array, the initial bias.
         steps: how many steps to take.
         rate: learning rate.
-        decay: share of the old averages that a step keeps, less in the beginning.
+        decay: share of the old averages that a step keeps; smaller in the first steps.
 
     Returns:
         dict with `loss` of the trained weights, `averaged_loss`, the `averaged` weights
@@ -95,7 +95,7 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
         optimizer = tf.train.GradientDescentOptimizer(rate)
         descent = optimizer.minimize(loss, global_step)
         averages = tf.train.ExponentialMovingAverage(decay, global_step)
-        # Without this line old or new weights are averaged, whichever come first.
+        # Without this line the average may read the weights before or after the step.
         with tf.control_dependencies([descent]):
             step = averages.apply(weights)
         # --- swap
@@ -120,7 +120,7 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
 
 
 def normalize(batches, decay=0.75, epsilon=0.125):
-    """Normalizes batches by their moments, then all again by the moving averages.
+    """Batch normalization by hand: batch moments in training, then moving averages.
 
     Args:
         batches: [n, batch, features] float array.
@@ -128,8 +128,8 @@ def normalize(batches, decay=0.75, epsilon=0.125):
         epsilon: added to the variances.
 
     Returns:
-        (list of the n batches in training, list of them in evaluation, sorted names of
-        the variables).
+        (list of the n batches normalized in training, list of the n batches normalized
+        in evaluation, sorted names of the variables).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -141,7 +141,7 @@ def normalize(batches, decay=0.75, epsilon=0.125):
 
             # --- update
             def of_the_batch():
-                # Made outside of the branch, the update would run in evaluation, too.
+                # Outside of the branch the update would run in evaluation, too.
                 with tf.control_dependencies([averages.apply(moments)]):
                     return [tf.identity(m) for m in moments]
 
@@ -159,17 +159,17 @@ def normalize(batches, decay=0.75, epsilon=0.125):
 
 
 def names_to_restore(scope, names, inside=False, name="ExponentialMovingAverage"):
-    """Tells which entry of a checkpoint an evaluation loads into which variable.
+    """Maps each checkpoint entry to the variable that an evaluation loads it into.
 
     Args:
         scope: name of the variable scope of all variables.
         names: names of the averaged variables.
         inside: whether the averages are made inside the scope, too.
-        name: name of the averages.
+        name: name of the `ExponentialMovingAverage`.
 
     Returns:
-        dict from the name in the checkpoint to the name of the variable: averages for
-        what is averaged, and the counter `scope`/steps, which is not.
+        dict from the name in the checkpoint to the name of the variable. Averaged
+        variables map from their averages, the counter `scope`/steps from itself.
     """
     with tf.Graph().as_default():
         # --- build

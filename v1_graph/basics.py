@@ -18,7 +18,7 @@ __all__ = [
 
 
 def product(x, y):
-    """Multiplies two matrices, or two stacks of matrices pair by pair.
+    """Multiplies two matrices, or each matrix of a batch by that of another batch.
 
     Args:
         x: [..., n, k] tensor.
@@ -28,9 +28,9 @@ def product(x, y):
         [..., n, m] tensor.
 
     Raises:
-        ValueError: vectors, or sizes that do not fit, seen while a graph is made.
-        TypeError: two dtypes, seen while a graph is made.
-        tf.errors.InvalidArgumentError: any of these, seen when run.
+        ValueError: while a graph is made: vectors, or sizes that do not fit.
+        TypeError: while a graph is made: two different dtypes.
+        tf.errors.InvalidArgumentError: any of these, when the op runs.
     """
     return tf.matmul(x, y)
 
@@ -51,25 +51,25 @@ def product_of_random_matrices(size, seed, dtype="float32"):
         tf.set_random_seed(seed)
         x = tf.random_normal([size, size], dtype=dtype, seed=1)
         y = tf.random_normal([size, size], dtype=dtype, seed=2)
-        z = tf.matmul(x, y)  # a promise of numbers: Tensor("MatMul:0", …)
+        z = tf.matmul(x, y)  # no numbers yet, only a symbol: Tensor("MatMul:0", …)
         # --- run
         with tf.Session() as sess:
             return sess.run(z)
 
 
 def product_kernel(shape):
-    """Names the kernel that squares a float32 matrix declared with `shape`.
+    """Returns the op type of `tf.matmul(x, x)` for a float32 x of the given shape.
 
     Args:
         shape: list of sizes, None for an unknown one; None for an unknown rank.
 
     Returns:
-        "MatMul" where the rank is known to be 2, else "BatchMatMulV2", which may
-        round in another order.
+        "MatMul" if the rank is known to be 2. Otherwise "BatchMatMulV2", which may sum
+        in another order, and so round differently.
     """
     # --- trace
     with tf.Graph().as_default():
-        x = tf.placeholder(tf.float32, shape)  # a shape left out is None
+        x = tf.placeholder(tf.float32, shape)  # no shape means None
         y = tf.matmul(x, x)
     # --- look
     return y.op.type
@@ -90,11 +90,11 @@ def polynomial(x, w):
 
 
 def regularized_loss(x, y, w, penalty=0.1):
-    """Half the sum of the squared errors, plus `penalty` times half of that of w.
+    """Computes half the sum of squared errors, plus `penalty` times half of |w|².
 
     Args:
         x: [samples] tensor.
-        y: [samples] tensor, what the polynomial should be there.
+        y: [samples] tensor, the targets.
         w: [3, 1] tensor.
         penalty: weight of the regularization.
 
@@ -105,19 +105,19 @@ def regularized_loss(x, y, w, penalty=0.1):
 
 
 def train_classifier(images, labels, kernel, learning_rate=1e-3):
-    """Trains one dense layer by Adam, one batch per step.
+    """Trains one dense layer with Adam, one batch per step.
 
     Args:
         images: [steps, batch, features] float array.
         labels: [steps, batch] int64 array, classes below the kernel's columns.
-        kernel: [features, classes] array of the images' dtype, where to start.
-        learning_rate: of Adam.
+        kernel: [features, classes] array of the images' dtype, the initial value.
+        learning_rate: learning rate of Adam.
 
     Returns:
         The [steps] losses, each before its update, and the layer's kernel and bias.
 
     Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
+        tf.errors.InvalidArgumentError: a label is not a class.
     """
     # --- build
     with tf.Graph().as_default():
@@ -140,21 +140,21 @@ def train_classifier(images, labels, kernel, learning_rate=1e-3):
 
 
 def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
-    """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step.
+    """Fits a polynomial to 5 x² + 3 with Adam, one batch of samples per step.
 
     Args:
         x: [steps, samples] float array.
-        w: [3, 1] array of the same dtype, where to start.
-        learning_rate: of Adam.
+        w: [3, 1] array of the same dtype, the initial value.
+        learning_rate: learning rate of Adam.
         penalty: weight of the regularization.
 
     Returns:
         The fitted [3, 1] array, and the [steps] losses, each before its update.
 
     Raises:
-        TypeError: integers, or two dtypes, seen while a graph is made.
-        ValueError: samples that are no vectors, likewise.
-        tf.errors.InvalidArgumentError: any of these, seen when run.
+        TypeError: while a graph is made: integers, or two different dtypes.
+        ValueError: while a graph is made: samples that are no vectors.
+        tf.errors.InvalidArgumentError: any of these, when the graph runs.
     """
     # --- build
     with tf.Graph().as_default():
@@ -177,12 +177,12 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
 
 
 def frozen_batches(calls, size, seed):
-    """Samples with NumPy while a graph is made: the trap, one batch for all calls.
+    """Draws with NumPy while the graph is built: a trap, all calls get one batch.
 
     Args:
-        calls: how many batches are asked for.
+        calls: how many batches to draw.
         size: samples per batch.
-        seed: of NumPy's generator.
+        seed: seed of NumPy's generator.
 
     Returns:
         [calls, size] float64 array of equal rows.
@@ -197,11 +197,11 @@ def frozen_batches(calls, size, seed):
 
 
 def fed_batches(sizes, seed):
-    """Samples with NumPy outside the graph and hands every batch in: the first fix.
+    """Draws each batch with NumPy outside the graph, and feeds it.
 
     Args:
         sizes: list of the batches' sizes.
-        seed: of NumPy's generator.
+        seed: seed of NumPy's generator.
 
     Returns:
         List of [size] float64 arrays.
@@ -218,10 +218,10 @@ def fed_batches(sizes, seed):
 
 
 def drawn_batches(calls, size, seed):
-    """Samples by an op of the graph, which draws whenever it runs: the second fix.
+    """Draws each batch with an op of the graph, again in each run.
 
     Args:
-        calls: how many batches are asked for.
+        calls: how many batches to draw.
         size: samples per batch.
         seed: the global seed; the draw has the op seed 1.
 

@@ -11,23 +11,23 @@ __all__ = [
     "make_attentive_beam_search",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def draw_weights():
-    """Has the kernels of this scope drawn with a seed: few layers here take it."""
+    """Sets a seeded initializer for this scope: few layers here take an initializer."""
     tf.get_variable_scope().set_initializer(tf.glorot_uniform_initializer(seed=1))
 
 
 def tile_batch(t, multiplier):
-    """Repeats every row, as a beam search needs its memory and its first state.
+    """Repeats each row of a batch `multiplier` times, once for each beam.
 
     Args:
         t: [batch, ...] tensor, or a tuple of such.
-        multiplier: how often.
+        multiplier: how many copies of a row, the beam width.
 
     Returns:
-        [batch * multiplier, ...] tensor like `t`: a row, it again, the next row.
+        [batch * multiplier, ...] tensor like `t`; the copies of a row are adjacent.
 
     Raises:
         ValueError: a scalar.
@@ -36,11 +36,11 @@ def tile_batch(t, multiplier):
 
 
 def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
-    """Follows the beams from their ends to their beginnings.
+    """Reads the sequence of each beam by following the parents from the last step.
 
     Args:
         step_ids: [time, batch, beams] int32 tensor, the ids of each step.
-        parent_ids: [time, batch, beams] int32 tensor: of which beam it is the next.
+        parent_ids: [time, batch, beams] int32 tensor, the beam that each id continues.
         max_sequence_lengths: [batch] int32 tensor.
         end_token: the id that ends a sequence.
 
@@ -65,24 +65,24 @@ def make_beam_search(
     length_penalty_weight=0.0,
     name="model",
 ):
-    """Makes a GRU decoder with beam search: it keeps the most probable sequences.
+    """Makes a GRU decoder with beam search.
 
     Args:
         units: size of the GRU's state, and of the embedding.
-        classes: number of the logits, which is the vocabulary size.
-        beam_width: how many sequences it keeps.
-        start, end: the class that is read first, and the one that ends a sequence.
+        classes: vocabulary size, the number of logits.
+        beam_width: how many sequences to keep.
+        start, end: the id of the first input, and the id that ends a sequence.
         longest: the largest number of steps.
-        length_penalty_weight: w, where log probabilities are divided by
-            ((5 + length) / 6)^w, to compare sequences.
+        length_penalty_weight: w: log probabilities are divided by the length penalty
+            ((5 + length) / 6)^w before sequences are compared.
         name: scope of the variables `embedding`, `decoder/gru_cell/…`,
             `decoder/dense/kernel` and `decoder/dense/bias`.
 
     Returns:
-        Callable from a state, [batch, units] float tensor, to a dict of the `ids`,
-        [batch, steps, beams] int32, the best beam first, the `scores` of each step,
-        likewise, of the last step the `log_probs` and `lengths`, and of each place
-        among the beams, whose sequences change, the `steps` taken: [batch, beams].
+        Callable. It takes a state, [batch, units] floats. It returns a dict: the `ids`,
+        [batch, steps, beams] int32, the best beam first; the `scores` of each step, of
+        the same shape; the `log_probs` and `lengths` after the last step; and `steps`,
+        the steps that each beam's position took. The last three are [batch, beams].
     """
 
     def search(state):
@@ -104,7 +104,7 @@ def make_beam_search(
 
 
 def decode(decoder, longest):
-    """What a search has found, as a dict, and the last state of its beams."""
+    """Runs a decoder; returns the dict of its results, and its last state."""
     outputs, last, steps = tensorflow.contrib.seq2seq.dynamic_decode(
         decoder, maximum_iterations=longest
     )
@@ -119,11 +119,11 @@ def decode(decoder, longest):
 
 
 def make_letter_search(units, classes, beam_width, start, end, longest, name="model"):
-    """Makes a search by a cell that reads one-hot letters and scores the next one.
+    """Makes a beam search over one-hot letters with a projected GRU as the cell.
 
     Args:
         units: size of the GRU's state.
-        classes, beam_width, start, end, longest: as of `make_beam_search`.
+        classes, beam_width, start, end, longest: as for `make_beam_search`.
         name: scope of the variables `decoder/output_projection_wrapper/gru_cell/…`,
             `…/kernel` and `…/bias`.
 
@@ -133,7 +133,7 @@ def make_letter_search(units, classes, beam_width, start, end, longest, name="mo
 
     def search(state):
         draw_weights()
-        tf.get_variable_scope().set_dtype(state.dtype)  # its wrapper asks for none
+        tf.get_variable_scope().set_dtype(state.dtype)  # the wrapper sets no dtype
         cell = tf.nn.rnn_cell.GRUCell(units)
         decoder = tensorflow.contrib.seq2seq.BeamSearchDecoder(
             tensorflow.contrib.rnn.OutputProjectionWrapper(cell, classes),
@@ -158,27 +158,28 @@ def make_attentive_beam_search(
     coverage_penalty_weight=0.0,
     name="model",
 ):
-    """Makes a beam search by a GRU that looks at a memory.
+    """Makes a beam search with a GRU that attends to a memory.
 
     Args:
-        units, classes, beam_width, start, end, longest: as of `make_beam_search`.
-        coverage_penalty_weight: how much less a sequence that has ended scores for each
-            place of the memory that was not looked at.
+        units, classes, beam_width, start, end, longest: as for `make_beam_search`.
+        coverage_penalty_weight: weight of the penalty on the score of a sequence that
+            has ended, for positions of the memory that it did not attend to.
         name: scope of the variables `embedding`, `memory_layer/kernel`,
             `decoder/attention_wrapper/gru_cell/…`, `…/attention_layer/kernel`,
             and `decoder/dense/…`.
 
     Returns:
-        Callable from a state, [batch, units] float tensor, a memory, [batch, time,
-        size] float tensor, and its lengths, [batch] ints, to a dict as of
-        `make_beam_search`, and the `alignments` of the kept sequences, [steps, batch *
+        Callable. It takes a state, [batch, units] floats, a memory, [batch, time, size]
+        floats, and the lengths of the memory, [batch] ints. It returns the dict of
+        `make_beam_search` and the `alignments` of the kept sequences, [steps, batch *
         beams, time].
     """
 
     def search(state, memory, lengths):
         draw_weights()
         tile_batch = tensorflow.contrib.seq2seq.tile_batch
-        # As it is fed: of a batch of known size 1.15 sorts no alignments, and warns.
+        # Makes the batch size unknown, as if fed: with a known size TensorFlow 1.15
+        # warns and does not sort the alignments.
         state = tf.placeholder_with_default(state, [None, state.shape[1]])
         embedding = tf.get_variable("embedding", [classes, units], state.dtype)
         # --- cell

@@ -22,14 +22,14 @@ __all__ = [
 
 
 def fit(data, start, optimizer, hyper, stops):
-    """Fits a line by `apply_gradients` of any of the optimizers.
+    """Fits a line with `apply_gradients` of a `compat.v1` optimizer given by name.
 
     Args:
         data: (x, y), [n, features] and [n, units] arrays of one float dtype.
         start: (kernel, bias), [features, units] and [units] arrays of this dtype.
         optimizer: its name, such as "Adam".
         hyper: dict of its arguments, such as {"learning_rate": 0.5}.
-        stops: list of the steps, rising, at which to look.
+        stops: increasing list of the step numbers at which to read the variables.
 
     Returns:
         {stop: {name: value}} of the weights, of their slots ("kernel m") and of the
@@ -37,7 +37,7 @@ def fit(data, start, optimizer, hyper, stops):
 
     Raises:
         TypeError: an argument that the optimizer does not have.
-        ValueError: no gradient reaches a weight, as with integers.
+        ValueError: a weight gets no gradient, as with integers.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -59,7 +59,7 @@ def fit(data, start, optimizer, hyper, stops):
 
 
 def _line(data, start):
-    """([kernel, bias], the mean squared error of x · kernel + bias)."""
+    """Returns ([kernel, bias], the mean squared error of x · kernel + bias)."""
     kernel = tf.get_variable("kernel", initializer=start[0])
     bias = tf.get_variable("bias", initializer=start[1])
     outputs = tf.matmul(tf.constant(data[0]), kernel) + bias
@@ -67,7 +67,7 @@ def _line(data, start):
 
 
 def _with_slots(optimizer, weights, global_step):
-    """{name: variable} of the weights, of their slots, and of the global step."""
+    """Returns {name: variable} of the weights, their slots, and the global step."""
     slots = {
         "%s %s" % (v.op.name, slot): optimizer.get_slot(v, slot)
         for v in weights
@@ -77,11 +77,11 @@ def _with_slots(optimizer, weights, global_step):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up by `minimize`: a sparse gradient.
+    """Fits an embedding table with `minimize`: the gradient is sparse.
 
     Args:
         table: [rows, n] float array, the initial table.
-        ids: [steps, k] int array of rows; any may occur twice in a step.
+        ids: [steps, k] int array of row numbers; a row may occur twice in a step.
         targets: [steps, k, n] array of the dtype of `table`.
         optimizer, hyper: as for `fit`.
 
@@ -89,7 +89,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
         {name: value} of the table, its slots ("table m") and the global step.
 
     Raises:
-        tf.errors.InvalidArgumentError: an id that is no row.
+        tf.errors.InvalidArgumentError: an id is not a row of the table.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -110,15 +110,16 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def resume(data, start, steps, files=None):
-    """Trains on from a checkpoint of names, by a `Saver`, and writes another.
+    """Restores a name-based checkpoint with `Saver`, trains on, and saves again.
 
     Args:
         data, start: as for `fit`.
-        steps: how many of Adam to take.
+        steps: how many steps of Adam to take.
         files: {suffix: bytes as a uint8 array}, the files of a checkpoint, or None.
 
     Returns:
-        dict with the `losses` before each step, and what is `saved`, {name: array}.
+        dict with the `losses` before each step, and the `saved` variables, {name:
+        array}.
 
     Raises:
         tf.errors.NotFoundError: the checkpoint lacks a variable.
@@ -157,15 +158,15 @@ def _unpack(files, folder):
 
 
 def resume_objects(data, start, stop, steps):
-    """Trains, stops, and goes on in a fresh program, at a rate that falls.
+    """Trains, stops, and resumes in a new program, with a decaying learning rate.
 
     Args:
         data, start: as for `fit`.
         stop: how many steps of Adam the first program takes.
-        steps: how many the second one takes, from the checkpoint of the first.
+        steps: how many steps the second one takes, from the checkpoint of the first.
 
     Returns:
-        {name: value} in the end, as of `fit`.
+        {name: value} of the variables after the last step, named as in `fit`.
     """
     with tempfile.TemporaryDirectory() as folder:
         for count in (stop, steps):
@@ -193,12 +194,12 @@ def resume_objects(data, start, stop, steps):
 
 
 def run_network(x, y, kernel, steps, rate=0.125):
-    """Trains graph code: scopes that share, a loop, and a penalty in a collection.
+    """Trains graph code with a reused scope, a while loop and a regularization loss.
 
     Args:
         x: [n, units] float array.
         y: array like `x`.
-        kernel: [units, units] array of the same dtype, to start at.
+        kernel: [units, units] array of the same dtype, the initial value.
         steps: how many steps of gradient descent to take.
         rate: learning rate.
 
@@ -226,7 +227,7 @@ def run_network(x, y, kernel, steps, rate=0.125):
 
 
 def _network(x, kernel):
-    """Graph code as it stands: the outputs, and the penalty."""
+    """Unchanged graph code: returns the outputs and the penalty."""
     first = tf.identity(_recurrent(x, kernel), name="first")
     second = _recurrent(first, kernel)  # the same kernel
     return tf.identity(second, name="second"), tf.losses.get_regularization_loss()
@@ -243,18 +244,19 @@ def _recurrent(x, kernel):
 
 
 def fetch(kernel, feed, fetches):
-    """Asks graph code for its tensors by name.
+    """Evaluates tensors of graph code by name.
 
     Args:
         kernel: [units, units] float array, the weights of `run_network`.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
+        feed: {name of a tensor: array}. Any tensors whose values make the fetches
+            computable, not only placeholders.
         fetches: list of names of tensors.
 
     Returns:
         List of arrays.
 
     Raises:
-        KeyError: the graph has no such tensor (ValueError of a session's fetch).
+        KeyError: the graph has no such tensor (a fetch in a session: ValueError).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- wrap
@@ -266,15 +268,15 @@ def fetch(kernel, feed, fetches):
 
 
 def freeze(x, kernel, file=False):
-    """Freezes a network with a loop, and asks the frozen graph.
+    """Freezes a network with a while loop, and runs the frozen graph.
 
     Args:
         x: [n, units] float array.
         kernel: [units, units] array of the same dtype.
-        file: whether to return what was written, too.
+        file: whether to return the frozen graph, too.
 
     Returns:
-        dict with the answer `y`, and the `file`, bytes as a uint8 array, if asked for.
+        dict with the outputs `y` and, if `file`, the `file`, bytes as a uint8 array.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- freeze
@@ -291,19 +293,20 @@ def freeze(x, kernel, file=False):
 
 
 def run_frozen(graph, feed, fetches):
-    """Reads a frozen graph, with loops of TensorFlow 1, and asks for its tensors.
+    """Imports a frozen graph, also with TensorFlow 1 loops, and evaluates tensors.
 
     Args:
         graph: the file, bytes as a uint8 array.
-        feed: {name of a tensor: array}, any tensors that cut the graph.
+        feed: {name of a tensor: array}. Any tensors whose values make the fetches
+            computable, not only placeholders.
         fetches: list of names of tensors.
 
     Returns:
         List of arrays.
 
     Raises:
-        DecodeError: the file is no graph.
-        KeyError: the graph has no such tensor (ValueError of a session's fetch).
+        DecodeError: the file is not a GraphDef.
+        KeyError: the graph has no such tensor (a fetch in a session: ValueError).
     """
     # --- read
     graph_def = tf.GraphDef.FromString(graph.tobytes())
@@ -315,19 +318,19 @@ def run_frozen(graph, feed, fetches):
 
 
 def weighted_loss(kind, labels, predictions, weights=1.0, options=None):
-    """Computes a weighted loss of `tf.losses`.
+    """Computes a weighted loss of `tf.losses` given by name.
 
     Args:
-        kind: its name, such as "huber_loss".
-        labels, predictions: tensors as it takes them.
+        kind: name of the loss, such as "huber_loss".
+        labels, predictions: tensors as the loss takes them.
         weights: a number, or a tensor of the rank of the losses.
-        options: dict of its other arguments.
+        options: dict of other arguments of the loss.
 
     Returns:
         float32 scalar.
 
     Raises:
-        ValueError: shapes that are known to differ.
+        ValueError: the shapes are known and differ.
     """
     return getattr(tf.losses, kind)(
         labels, predictions, weights=weights, **options or {}
@@ -335,7 +338,7 @@ def weighted_loss(kind, labels, predictions, weights=1.0, options=None):
 
 
 def resize(images, size, method=0, align_corners=False):
-    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels.
+    """Resizes images as TensorFlow 1 did, without half-pixel centers.
 
     Args:
         images: [batch, height, width, channels] tensor.
@@ -344,25 +347,25 @@ def resize(images, size, method=0, align_corners=False):
         align_corners: whether the centres of the corner pixels stay where they are.
 
     Returns:
-        float32 tensor; of the dtype of `images` if the method is 1.
+        float32 tensor; with method 1 a tensor of the dtype of `images`.
 
     Raises:
-        ValueError: other than three or four dimensions.
+        ValueError: not three or four dimensions.
     """
     return tf.image.resize_images(images, size, method, align_corners)
 
 
 def count_flops(batch, size, channels, classes):
-    """Counts the floating-point operations of a small network, without a run.
+    """Counts the floating-point operations of a small network without running it.
 
     Args:
         batch: int.
         size: height and width of the images.
-        channels: how many the convolution makes.
+        channels: number of the convolution's output channels.
         classes: int.
 
     Returns:
-        {type of op: count}, of the types that TensorFlow counts.
+        {type of op: count}, for the types that TensorFlow counts.
 
     Raises:
         ValueError: a negative size.
@@ -376,7 +379,7 @@ def count_flops(batch, size, channels, classes):
     options = builder(builder.float_operation()).with_empty_output().build()
     node = tf.profiler.profile(graph, cmd="op", options=options)
     counts = {}
-    while node.children:  # a chain, the largest first
+    while node.children:  # each node has one child; the largest count first
         node = node.children[0]
         counts[node.name] = node.float_ops
     return counts

@@ -12,7 +12,7 @@ __all__ = [
 
 
 def add_tiled(matrix, column):
-    """Adds a column to every column of a matrix, by an explicit copy of the column.
+    """Adds a column to every column of a matrix, with an explicit `tf.tile`.
 
     Args:
         matrix: [rows, columns] tensor.
@@ -25,20 +25,20 @@ def add_tiled(matrix, column):
 
 
 def add_broadcast(matrix, column):
-    """Adds a column to every column of a matrix; dimensions of size 1 are stretched.
+    """Adds a column to every column of a matrix by broadcasting.
 
     Args:
         matrix: [rows, columns] tensor.
         column: [rows, 1] tensor of the same dtype.
 
     Returns:
-        [rows, columns] tensor, the numbers of `add_tiled` without its copy.
+        [rows, columns] tensor, equal to that of `add_tiled`, without its copy.
     """
     return matrix + column
 
 
 def make_dense_of_concatenation(units, name="tiled"):
-    """Makes a dense layer on two feature maps, the smaller tiled and concatenated.
+    """Makes a dense layer that tiles a context and concatenates it to the features.
 
     Args:
         units: size of the last output dimension.
@@ -65,7 +65,7 @@ def make_dense_of_concatenation(units, name="tiled"):
 
 
 def make_merge(units, name="merge"):
-    """Makes the same layer without the copy: two products, added by broadcasting.
+    """Makes a dense layer of features and context as two products that broadcast.
 
     Args:
         units: size of the last output dimension.
@@ -93,7 +93,7 @@ def make_merge(units, name="merge"):
 
 
 def sum_of_broadcast(a, b, axis=None):
-    """Sums a + b; the axis says what was meant where broadcasting made a matrix.
+    """Sums a + b; with `axis`, broadcasting by mistake changes the result's shape.
 
     Args:
         a: tensor.

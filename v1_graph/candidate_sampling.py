@@ -25,23 +25,26 @@ def draw_candidates(
     """Draws negative classes, and returns the expected count of each class.
 
     Args:
-        kind: "uniform"; "log_uniform", by Zipf's law, of classes by falling frequency;
-            "learned_unigram", by what came so far; "fixed_unigram", by given counts.
+        kind: "uniform"; "log_uniform", Zipf's law, for classes sorted by decreasing
+            frequency; "learned_unigram", by the frequency of the true classes so far;
+            "fixed_unigram", by given counts.
         true_classes: [batch, true] int64 array.
-        num_sampled: how many to draw.
+        num_sampled: how many classes to draw.
         classes: number of the classes.
-        seed: of the op; that of the graph is 7.
-        options: dict with `unique` (True, unless given: without repeats) and, for given
-            counts, `unigrams`, a list of floats, and `distortion`, their power.
-        draws: how often to draw.
+        seed: op seed; the graph's seed is 7.
+        options: dict with `unique` (default True: without repeats) and, for
+            "fixed_unigram", `unigrams`, a list of floats, and `distortion`, the power
+            that the counts are raised to.
+        draws: how many times to draw.
 
     Returns:
-        List of (classes [num_sampled] int64, expected counts of the true ones [batch,
-        true] float32, of the drawn ones [num_sampled] float32).
+        List of (drawn classes [num_sampled] int64, expected counts of the true classes
+        [batch, true] float32, expected counts of the drawn classes [num_sampled]
+        float32).
 
     Raises:
-        KeyError: another kind.
-        tf.errors.InvalidArgumentError: more classes without repeats than there are.
+        KeyError: an unknown `kind`.
+        tf.errors.InvalidArgumentError: `unique`, and `num_sampled` above `classes`.
     """
     options = dict(options)
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -56,15 +59,15 @@ def draw_candidates(
 
 
 def accidental_hits(true_classes, candidates):
-    """Finds the candidates that are true.
+    """Finds the candidates that equal a true class of a row (accidental hits).
 
     Args:
         true_classes: [batch, true] int64 tensor.
         candidates: [n] int64 tensor.
 
     Returns:
-        (rows [hits] int32, places among the candidates [hits] int64, weights [hits]
-        float32: the lowest number, to be added to the logits).
+        (rows [hits] int32, indices of the candidates [hits] int64, weights [hits]
+        float32: the lowest float32, to add to the logits).
     """
     return tf.nn.compute_accidental_hits(
         true_classes, candidates, num_true=true_classes.shape[1].value
@@ -72,16 +75,16 @@ def accidental_hits(true_classes, candidates):
 
 
 def nce_loss(weights, biases, labels, inputs, sampled, remove_accidental_hits=False):
-    """Gives the loss of noise-contrastive estimation: true or drawn, class by class.
+    """Computes the noise-contrastive estimation (NCE) loss of given candidates.
 
     Args:
         weights: [classes, depth] float tensor.
         biases: [classes] tensor.
         labels: [batch, true] int64 tensor.
         inputs: [batch, depth] tensor.
-        sampled: what a sampler draws: (candidates [n] int64, expected counts [batch,
-            true] float, [n] float).
-        remove_accidental_hits: whether candidates that are true do not count.
+        sampled: result of a sampler: (candidates [n] int64, expected counts of the true
+            classes [batch, true] float and of the candidates [n] float).
+        remove_accidental_hits: whether to ignore candidates that are true classes.
 
     Returns:
         [batch] tensor.
@@ -102,29 +105,29 @@ def nce_loss(weights, biases, labels, inputs, sampled, remove_accidental_hits=Fa
 
 
 def nce_loss_of_shards(shards, biases, labels, inputs, sampled):
-    """As `nce_loss`, of weights in several tables: row i is in table i % tables.
+    """Computes `nce_loss` with weights in shards: row i is in shard i % len(shards).
 
     Args:
-        shards: list of [rows, depth] tensors, the first ones longer by a row, if any.
-        biases, labels, inputs, sampled: as of `nce_loss`.
+        shards: list of [rows, depth] tensors; the first ones may have one row more.
+        biases, labels, inputs, sampled: as for `nce_loss`.
 
     Returns:
         [batch] tensor.
     """
     classes, true = biases.shape[0].value, labels.shape[1].value
     n = sampled[0].shape[0].value
-    # By default partition_strategy is "mod".
+    # The default of partition_strategy is "mod".
     return tf.nn.nce_loss(shards, biases, labels, inputs, n, classes, true, sampled)
 
 
 def sampled_softmax_loss(
     weights, biases, labels, inputs, sampled, remove_accidental_hits=True
 ):
-    """Gives the cross-entropy among the true classes and the candidates.
+    """Computes the softmax cross-entropy over the true classes and the candidates.
 
     Args:
-        weights, biases, labels, inputs, sampled: as of `nce_loss`.
-        remove_accidental_hits: whether candidates that are true do not count.
+        weights, biases, labels, inputs, sampled: as for `nce_loss`.
+        remove_accidental_hits: whether to ignore candidates that are true classes.
 
     Returns:
         [batch] tensor.
@@ -145,21 +148,21 @@ def sampled_softmax_loss(
 
 
 def train_word2vec(words, contexts, start, num_sampled, seed, rate=1.0, valid=()):
-    """Trains vectors of words by their neighbours, and NCE.
+    """Trains word2vec (skip-gram) embeddings with the NCE loss.
 
     Args:
         words: [steps, batch] int64 array.
-        contexts: [steps, batch, 1] int64 array: a neighbour of each.
+        contexts: [steps, batch, 1] int64 array: a neighbour of each word, the label.
         start: {"embeddings": [classes, depth], "nce_weights": [classes, depth],
-            "nce_biases": [classes]} of float arrays.
-        num_sampled: how many candidates a step draws, for all its words.
-        seed: of the sampler; that of the graph is 7.
+            "nce_biases": [classes]} of float arrays, the initial values.
+        num_sampled: how many candidates a step draws for all its words together.
+        seed: seed of the sampler; the graph's seed is 7.
         rate: learning rate.
-        valid: list of words whose likeness to all others is asked for in the end.
+        valid: list of words whose similarity to all words is computed after training.
 
     Returns:
-        dict with the mean `losses` of the steps, the `similarity` [valid, classes],
-        cosines, and the `variables` by name in the end.
+        dict with the mean `losses` of the steps, the cosine `similarity` [valid,
+        classes], and the `variables` by name after training.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- model

@@ -24,25 +24,26 @@ fc = tf.feature_column
 
 
 def linear_classifier(features, labels, steps, batch_size, options=()):
-    """Trains a linear classifier by Ftrl, the rows in their order, over and over.
+    """Trains a linear classifier with Ftrl; rows are repeated and not shuffled.
 
     Args:
         features: {name: [n] or [n, size] float array}.
         labels: [n] array of classes: ints, or strings of the `label_vocabulary`.
         steps: how many steps to take.
         batch_size: how many rows a step takes.
-        options: dict with, of these: `n_classes`, 2 if not given; `weight_column`, the
-            feature that weighs rows and is no column; `label_vocabulary`, list of
-            strings; `loss_reduction`; `optimizer`, a name, [name, dict of its
-            arguments], or None.
+        options: dict with any of these keys: `n_classes`, 2 by default;
+            `weight_column`, name of the feature that has the row weights, which is not
+            an input of the model; `label_vocabulary`, list of strings;
+            `loss_reduction`; `optimizer`, a name, [name, dict of its arguments], or
+            None.
 
     Returns:
-        dict with the `losses`, list of `steps` float32, before every step, and the
-        `variables` in the end by their names in a checkpoint.
+        dict with the `losses` before each step, list of `steps` float32, and the
+        `variables` after training by their names in a checkpoint.
 
     Raises:
-        tf.errors.InvalidArgumentError: a label that is no class.
-        ValueError: `n_classes` below 2, or labels that are no ints without a
+        tf.errors.InvalidArgumentError: a label is not a class.
+        ValueError: `n_classes` below 2, or labels that are not ints without a
             vocabulary.
     """
     with tempfile.TemporaryDirectory() as model_dir:
@@ -66,7 +67,7 @@ def numeric_columns(features, options):
 
 
 def with_optimizers(options):
-    """The options, with an optimizer in place of its name and its arguments."""
+    """Returns the options with an optimizer in place of its name and arguments."""
     options = dict(options)
     for key, value in options.items():
         if key.endswith("optimizer") and isinstance(value, list):
@@ -76,7 +77,7 @@ def with_optimizers(options):
 
 
 class Losses(tf.train.SessionRunHook):
-    """Collects the losses: the one that a step lowers is collected last."""
+    """Records the training loss of each step: the last one in the graph's losses."""
 
     def begin(self):
         self.losses, self.loss = [], tf.losses.get_losses()[-1]
@@ -100,13 +101,13 @@ def train(estimator, features, labels, steps, batch_size):
 
 
 def linear_regressor(features, labels, steps, batch_size, options=()):
-    """Trains a linear regressor by Ftrl, the rows in their order, over and over.
+    """Trains a linear regressor with Ftrl; rows are repeated and not shuffled.
 
     Args:
         features, steps, batch_size: see `linear_classifier`.
         labels: [n] float array, or [n, label_dimension].
-        options: dict with, of these: `label_dimension`, 1 if not given, and what
-            `linear_classifier` has of a regressor.
+        options: dict with any of these keys: `label_dimension`, 1 by default, and
+            `weight_column`, `loss_reduction` and `optimizer` of `linear_classifier`.
 
     Returns what `linear_classifier` does.
     """
@@ -124,15 +125,15 @@ def linear_regressor(features, labels, steps, batch_size, options=()):
 def dnn_classifier(
     features, labels, hidden_units, start, steps, batch_size, options=()
 ):
-    """Trains a network that classifies by Adagrad, from the weights of a checkpoint.
+    """Trains a DNN classifier with Adagrad, starting from checkpoint weights.
 
     Args:
         features, labels, steps, batch_size: see `linear_classifier`.
-        hidden_units: list of ints, how many units a layer has.
+        hidden_units: list of ints, the sizes of the hidden layers.
         start: {name in the checkpoint: array}, all weights, such as
             "dnn/hiddenlayer_0/kernel" and "dnn/logits/bias".
-        options: as for `linear_classifier`, and `batch_norm`, whether there is one
-            after each hidden layer.
+        options: as for `linear_classifier`, and `batch_norm`: whether each hidden layer
+            is followed by batch normalization.
 
     Returns what `linear_classifier` does.
     """
@@ -150,7 +151,7 @@ def dnn_classifier(
 
 
 def dnn_regressor(features, labels, hidden_units, start, steps, batch_size, options=()):
-    """Trains a network that is a regressor by Adagrad, from a checkpoint's weights.
+    """Trains a DNN regressor with Adagrad, starting from checkpoint weights.
 
     Args:
         features, steps, batch_size: see `linear_classifier`.
@@ -176,18 +177,19 @@ def dnn_regressor(features, labels, hidden_units, start, steps, batch_size, opti
 def wide_and_deep(
     features, labels, words, boundaries, start, steps, batch_size, options=()
 ):
-    """Trains a linear model by Ftrl and a network by Adagrad, and adds their logits.
+    """Trains a linear model with Ftrl and a DNN with Adagrad, and adds their logits.
 
     Args:
         features: {"age": [n] float array, "income": [n] float array, "words": [n, most]
-            string array}, "" being no word; and a weight of rows.
+            string array}, where "" is padding; and row weights, if any.
         labels, steps, batch_size: see `linear_classifier`.
         words: list of strings, the vocabulary.
-        boundaries: list of increasing numbers, of the ages.
-        start: {name in the checkpoint: array}, the weights of a network of two hidden
-            layers, and its table of words, "dnn/input_from_feature_columns/input_layer/
-            words_embedding/embedding_weights".
-        options: as for `linear_classifier`, but `linear_optimizer`, `dnn_optimizer`.
+        boundaries: increasing list of the boundaries of the age buckets.
+        start: {name in the checkpoint: array}, the weights of a DNN with two hidden
+            layers, and its word embeddings, "dnn/input_from_feature_columns/
+            input_layer/words_embedding/embedding_weights".
+        options: as for `linear_classifier`, with `linear_optimizer` and `dnn_optimizer`
+            in place of `optimizer`.
 
     Returns what `linear_classifier` does.
     """
@@ -217,10 +219,10 @@ def wide_and_deep(
 
 
 def baseline_classifier(labels, steps, batch_size, options=()):
-    """Learns how frequent the classes are, by Ftrl, whatever the features.
+    """Trains a baseline classifier with Ftrl: it learns only the class frequencies.
 
     Args:
-        labels, steps, batch_size, options: see `linear_classifier`; there is no
+        labels, steps, batch_size, options: see `linear_classifier`, without
             `weight_column`.
 
     Returns what `linear_classifier` does.
@@ -245,17 +247,17 @@ def linear(kind, features, options):
 
 
 def evaluate(kind, saved, features, labels, batch_size, options=()):
-    """Evaluates a linear estimator by a checkpoint.
+    """Evaluates a linear estimator with the weights of a checkpoint.
 
     Args:
         kind: "classifier" or "regressor".
         saved: {name: array}, the weights and the `global_step` of the checkpoint.
         features, labels, options: see `linear_classifier` and `linear_regressor`.
-        batch_size: how many rows are in a batch, but for the last one.
+        batch_size: rows of a batch; the last batch may have fewer.
 
     Returns:
-        dict of the metrics: `loss`, the mean of the batches' losses, `average_loss`,
-        that of the rows', and what the kind has besides; and the `global_step`.
+        dict of the metrics: `loss`, the mean over the batches; `average_loss`, the mean
+        over the rows; other metrics of the estimator; and the `global_step`.
     """
     with tempfile.TemporaryDirectory() as model_dir:
         # --- build
@@ -269,16 +271,17 @@ def evaluate(kind, saved, features, labels, batch_size, options=()):
 
 
 def predict(kind, saved, features, options=()):
-    """Predicts by a checkpoint of a linear estimator.
+    """Computes predictions of a linear estimator with the weights of a checkpoint.
 
     Args:
         kind, saved: see `evaluate`.
         features, options: see `linear_classifier` and `linear_regressor`.
 
     Returns:
-        List of n dicts: of a regressor `predictions`; of a classifier `logits`,
-        `probabilities`, `class_ids`, `classes`, which are bytes, `all_class_ids` and
-        `all_classes`; of two classes also `logistic`, the probability of the second.
+        List of n dicts. A regressor has `predictions`. A classifier has `logits`,
+        `probabilities`, `class_ids`, `classes` (bytes), `all_class_ids` and
+        `all_classes`, and with two classes also `logistic`, the probability of the
+        second class.
     """
     with tempfile.TemporaryDirectory() as model_dir:
         # --- build
@@ -294,16 +297,16 @@ def predict(kind, saved, features, options=()):
 def warm_start(
     words, labels, saved, old_words, new_words, buckets, steps, batch_size, initial=0.0
 ):
-    """Trains a linear classifier of words from one that had another vocabulary.
+    """Warm-starts a linear classifier of words from one with another vocabulary.
 
     Args:
-        words: [n, most] string array, in which "" is no word.
+        words: [n, most] string array, where "" is padding.
         labels: [n] array of 0 and 1.
-        saved: {name: array}, what the old checkpoint holds.
+        saved: {name: array}, the contents of the old checkpoint.
         old_words, new_words: lists of strings, the vocabularies.
-        buckets: into how many buckets all other words are hashed.
+        buckets: number of hash buckets for out-of-vocabulary words.
         steps, batch_size: see `linear_classifier`.
-        initial: weight of what the old vocabulary has not.
+        initial: initial weight of words that the old vocabulary does not have.
 
     Returns what `linear_classifier` does.
     """

@@ -19,24 +19,25 @@ __all__ = [
 
 
 def train(x, y, weights, steps, files=None, rate=0.125):
-    """Trains by Adam, from a checkpoint of TensorFlow 1 if given, and writes another.
+    """Trains with Adam, from a TensorFlow 1 checkpoint if given, and writes a new one.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
-        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
+        weights: {"kernel": [features, units] array, "bias": [units] array}, the initial
+            values.
         steps: how many steps to take.
         files: {suffix: bytes as a uint8 array}, the files of a checkpoint, or None.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before each step, the `state` by the names of the
+        dict with the `losses` before each step, the `state` by the names in the new
         checkpoint, and its `files`.
 
     Raises:
         tf.errors.NotFoundError: the checkpoint lacks a variable.
-        tf.errors.InvalidArgumentError: it holds one of another dtype, or (in TensorFlow
-            2 a ValueError) of another shape.
+        tf.errors.InvalidArgumentError: a variable has another dtype in the checkpoint,
+            or another shape (ValueError in TensorFlow 2).
     """
     with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
         # --- build
@@ -59,10 +60,10 @@ def train(x, y, weights, steps, files=None, rate=0.125):
 
 
 def _regression(x, y, weights, rate):
-    """The graph of a linear regression.
+    """Builds the graph of a linear regression.
 
     Returns:
-        (op of one step of Adam, tensor of the loss before it).
+        (op that takes one step of Adam, tensor of the loss before it).
     """
     kernel = tf.get_variable("kernel", initializer=weights["kernel"])
     bias = tf.get_variable("bias", initializer=weights["bias"])
@@ -71,7 +72,7 @@ def _regression(x, y, weights, rate):
     loss = tf.reduce_mean(tf.square(outputs - tf.constant(y)))
     optimizer = tf.train.AdamOptimizer(rate)
     gradients = optimizer.compute_gradients(loss, [kernel, bias])
-    # Without this line the loss may be that of the old or of the new weights.
+    # Without this line the loss may be computed before or after the step.
     with tf.control_dependencies([loss]):
         return optimizer.apply_gradients(gradients, global_step), loss
 
@@ -89,12 +90,13 @@ def _unpack(files, folder):
 
 
 def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
-    """Trains, stops, and goes on in a fresh program from the latest checkpoint.
+    """Trains, stops, and resumes in a new program from the latest checkpoint.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
-        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
+        weights: {"kernel": [features, units] array, "bias": [units] array}, the initial
+            values.
         stop: how many steps the first program takes.
         steps: how many steps the second one takes.
         rate: learning rate.
@@ -127,13 +129,14 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
 
 
 def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
-    """Takes steps by an Adam that was made in a scope, and reads what it saved.
+    """Trains with an Adam that was made inside a scope, and reads its checkpoint.
 
     Args:
         w: float array, the variable `net/w`.
-        gradients: list of arrays like it, one for each step.
+        gradients: list of arrays like `w`, one for each step.
         scope: name of the scope.
-        kind: "variable", or "name": of a name scope the slots know nothing.
+        kind: "variable" for a variable scope; "name" for a name scope, which does not
+            become part of the slots' names.
         rate: learning rate.
 
     Returns:
@@ -161,20 +164,20 @@ def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
 
 
 def restore_part(saved, start, names):
-    """Restores some variables of a model, under the names that they had in another one.
+    """Restores some variables from another model's checkpoint with a map of names.
 
     Args:
-        saved: {name: array}, what the checkpoint of the other model holds.
-        start: {name: array}, the variables of this model before.
-        names: {name of the checkpoint: name of this model}.
+        saved: {name: array}, the contents of the other model's checkpoint.
+        start: {name: array}, the variables of this model before the restore.
+        names: {name in the checkpoint: name in this model}.
 
     Returns:
-        {name: array}, the variables of this model after.
+        {name: array}, the variables of this model after the restore.
 
     Raises:
         tf.errors.NotFoundError: the checkpoint has no such name.
-        tf.errors.InvalidArgumentError: another dtype, or (in TensorFlow 2 a ValueError)
-            another shape.
+        tf.errors.InvalidArgumentError: another dtype, or another shape (ValueError in
+            TensorFlow 2).
     """
     with tempfile.TemporaryDirectory() as folder:
         path = _write(saved, folder)
@@ -182,7 +185,7 @@ def restore_part(saved, start, names):
             # --- build
             variables = _variables(start)
             # --- restore
-            # A dict maps names in the checkpoint to variables; the rest is left alone.
+            # The dict maps names in the checkpoint to variables; other variables stay.
             saver = tf.train.Saver({k: variables[name] for k, name in names.items()})
             sess.run(tf.global_variables_initializer())
             saver.restore(sess, path)
@@ -190,7 +193,7 @@ def restore_part(saved, start, names):
 
 
 def _write(arrays, folder):
-    """Writes a checkpoint with these arrays, and tells its path."""
+    """Writes a checkpoint with these arrays, and returns its path."""
     with tf.Graph().as_default(), tf.Session() as sess:
         saver = tf.train.Saver(_variables(arrays))
         sess.run(tf.global_variables_initializer())
@@ -202,20 +205,20 @@ def _variables(arrays):
 
 
 def start_from(saved, start, assignment):
-    """Makes variables whose initial values come from a checkpoint, scope by scope.
+    """Initializes variables from a checkpoint with a map of names or scopes.
 
     Args:
-        saved: {name: array}, what the checkpoint holds.
-        start: {name: array}, the initial values otherwise.
-        assignment: {"scope/" or name of the checkpoint: "scope/" or name of the model};
-            "/" is the scope of everything.
+        saved: {name: array}, the contents of the checkpoint.
+        start: {name: array}, the variables with their own initial values.
+        assignment: {"scope/" or name in the checkpoint: "scope/" or name in the model};
+            "/" is the scope of all variables.
 
     Returns:
-        {name: array}, the variables as they are initialized.
+        {name: array}, the variables after initialization.
 
     Raises:
-        ValueError: a variable in an assigned scope is not in the checkpoint, has
-            another shape there, or there is no such variable or scope.
+        ValueError: a variable in an assigned scope is not in the checkpoint or has
+            another shape there; or the model has no such variable or scope.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = _write(saved, folder)
@@ -230,22 +233,23 @@ def start_from(saved, start, assignment):
 
 
 def load_arrays(x, pretrained, start, skip=()):
-    """Loads pretrained arrays from a .npy file, layer by layer, and asks the network.
+    """Loads pretrained weights from a .npy file, layer by layer, and runs the network.
 
     Args:
         x: [n, features] float array.
-        pretrained: {layer: [weights, biases]}, lists of arrays: what the file holds.
-        start: {layer: [weights, biases]}, all layers in order, as they are initialized.
-        skip: names of layers that begin anew, such as the last one.
+        pretrained: {layer: [weights, biases]}, lists of arrays: the contents of the
+            file.
+        start: {layer: [weights, biases]}, the initial values of all layers in order.
+        skip: names of layers that keep their initial values, such as the last one.
 
     Returns:
-        dict with the answer `y`, [n, units of the last layer], and the `variables` by
+        dict with the outputs `y`, [n, units of the last layer], and the `variables` by
         name.
 
     Raises:
-        ValueError: an array has another shape, or (in TensorFlow 1) there is no such
-            layer.
-        KeyError: there is no such layer.
+        ValueError: an array has another shape, or (in TensorFlow 1) the network has no
+            such layer.
+        KeyError: in TensorFlow 2: the network has no such layer.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "pretrained.npy")
@@ -274,11 +278,11 @@ def load_arrays(x, pretrained, start, skip=()):
 
 
 def inspect(saved, name):
-    """Tells what a checkpoint holds, without the program that wrote it.
+    """Lists the names, shapes and dtypes in a checkpoint, and reads one tensor.
 
     Args:
-        saved: {name: array}, what the checkpoint holds.
-        name: the one to be read.
+        saved: {name: array}, the contents of the checkpoint.
+        name: name of the tensor to read.
 
     Returns:
         dict with the `list` of names with shapes, the `dtypes` in the same order, and
@@ -303,16 +307,18 @@ def inspect(saved, name):
 
 
 def keep(runs, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0):
-    """Writes checkpoints in several runs of a program, and keeps the last ones.
+    """Saves checkpoints in several runs of a program, and keeps only the latest ones.
 
     Args:
-        runs: list of lists of global steps; each run of the program saves at its own.
-        max_to_keep: how many to keep; None keeps all.
-        keep_checkpoint_every_n_hours: keeps one in so many hours for ever.
+        runs: list with a list of global steps for each run, at which it saves.
+        max_to_keep: how many checkpoints to keep; None keeps all.
+        keep_checkpoint_every_n_hours: also keeps one checkpoint of each n hours for
+            ever.
 
     Returns:
         dict with the names of the `files` left in the directory, of the `latest`
-        checkpoint, of `all` checkpoints in the state file, and its step, `resumed`.
+        checkpoint, and of `all` checkpoints in the state file, and the step of the
+        latest one, `resumed`.
     """
     with tempfile.TemporaryDirectory() as folder:
         for steps in runs:
@@ -323,7 +329,7 @@ def keep(runs, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0):
                     max_to_keep=max_to_keep,
                     keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
                 )
-                # A new Saver has forgotten what the last run wrote.
+                # A new Saver does not know the checkpoints of earlier runs.
                 state = tf.train.get_checkpoint_state(folder)
                 if state is not None:
                     saver.recover_last_checkpoints(state.all_model_checkpoint_paths)

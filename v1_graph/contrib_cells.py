@@ -19,31 +19,30 @@ __all__ = [
     "make_minimal",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def make_lstm_block(
     units, forget_bias=1.0, peephole=False, cell_clip=None, name="reader"
 ):
-    """Makes an LSTM whose step is one op.
+    """Makes an LSTM with `LSTMBlockCell`, whose step was one op in TensorFlow 1.
 
     Args:
         units: size of both parts of the state.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
-        peephole: whether the gates see c, too.
-        cell_clip: the largest magnitude of c, or None; gradients pass as if there were
-            no limit.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
+        peephole: whether the gates also read c.
+        cell_clip: largest magnitude of c, or None; the gradient ignores the clipping.
         name: scope of the variables `rnn/lstm_cell/kernel`, `…/bias`, `…/w_f_diag`,
             `…/w_i_diag` and `…/w_o_diag`.
 
     Returns:
-        Callable from a [batch, time, depth] float32 tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state (c, h), that of the end.
+        Callable. It takes x, [batch, time, depth] float32, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, units], zero past the end,
+        and the state (c, h) at the end of each sequence.
 
     Raises:
-        ValueError: of the callable: not three dimensions, or an unknown depth.
-        TypeError: of the callable: float64, which TensorFlow 2 takes.
+        ValueError: from the callable: not three dimensions, or an unknown depth.
+        TypeError: from the callable: float64. TensorFlow 2 accepts it.
     """
 
     def read(x, lengths=None):
@@ -57,22 +56,23 @@ def make_lstm_block(
 
 
 def make_lstm_fused(units, peephole=False, cell_clip=None, name="reader"):
-    """Makes an LSTM whose whole run is one op: time comes first.
+    """Makes a time-major LSTM with `LSTMBlockFusedCell`, one op in TensorFlow 1.
 
     Args:
         units: size of both parts of the state.
-        peephole: whether the gates see c, too.
-        cell_clip: the largest magnitude of c, or None.
-        name: scope of the variables `lstm_fused_cell/kernel` and `…/bias`, and so on.
+        peephole: whether the gates also read c.
+        cell_clip: largest magnitude of c, or None.
+        name: scope of the variables `lstm_fused_cell/kernel`, `…/bias` and, with
+            peepholes, `…/w_f_diag` and so on.
 
     Returns:
-        Callable from a [time, batch, depth] float32 tensor, and optionally the lengths,
-        [batch] ints, and a state, a pair of [batch, units], to the outputs, [time,
-        batch, units], times zero past the end, and the last state (c, h), that of the
-        end.
+        Callable. It takes x, [time, batch, depth] float32, and optionally the
+        lengths, [batch] ints, and a state, a pair of [batch, units]. It returns the
+        outputs, [time, batch, units], multiplied by zero past the end, and the state
+        (c, h) at the end of each sequence.
 
     Raises:
-        ValueError: of the callable: not three dimensions, or an unknown depth.
+        ValueError: from the callable: not three dimensions, or an unknown depth.
     """
 
     def read(x, lengths=None, state=None):
@@ -86,16 +86,16 @@ def make_lstm_fused(units, peephole=False, cell_clip=None, name="reader"):
 
 
 def make_fused_both_ways(units, name="reader"):
-    """Makes two fused LSTMs, one of which reads every sequence from its own end.
+    """Makes a bidirectional LSTM with `LSTMBlockFusedCell`, `TimeReversedFusedRNN`.
 
     Args:
         units: size of both parts of each state.
         name: scope of the variables `lstm_fused_cell/…` and `lstm_fused_cell_1/…`.
 
     Returns:
-        Callable from a [batch, time, depth] float32 tensor and the lengths, [batch]
-        ints, to the outputs of both, [batch, time, 2 * units], and the pair of last
-        states (c, h).
+        Callable. It takes x, [batch, time, depth] float32, and the lengths, [batch]
+        ints. It returns the outputs of both LSTMs, [batch, time, 2 * units], and the
+        pair of last states (c, h). The second LSTM reads each sequence from its end.
     """
 
     def read(x, lengths):
@@ -116,18 +116,18 @@ def make_fused_both_ways(units, name="reader"):
 
 
 def make_gru_block(units, named_as_gru=False, name="reader"):
-    """Makes a GRU whose step is one op.
+    """Makes a GRU with `GRUBlockCell`, whose step was one op in TensorFlow 1.
 
     Args:
         units: size of the state.
-        named_as_gru: whether the variables are named as those of `GRUCell`.
+        named_as_gru: whether the variables are named as in `GRUCell`.
         name: scope of the variables `rnn/gru_cell/w_ru`, `…/b_ru`, `…/w_c` and
             `…/b_c`, or `rnn/gru_cell/gates/kernel`, and so on.
 
     Returns:
-        Callable from a [batch, time, depth] float32 tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state, [batch, units].
+        Callable. It takes x, [batch, time, depth] float32, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, units], zero past the end,
+        and the last state, [batch, units].
     """
 
     def read(x, lengths=None):
@@ -142,20 +142,21 @@ def make_gru_block(units, named_as_gru=False, name="reader"):
 
 
 def make_layer_norm_lstm(units, layer_norm=True, gain=1.0, shift=0.0, name="reader"):
-    """Makes an LSTM that normalizes each gate over its units, and c, too.
+    """Makes an LSTM with layer normalization of each gate and of the new c.
 
     Args:
         units: size of both parts of the state.
-        layer_norm: whether it does; if not, the gates have a bias, drawn like a kernel.
-        gain: initial gamma.
-        shift: initial beta.
+        layer_norm: whether to normalize; if not, the gates have a bias, which is drawn
+            like a kernel.
+        gain: initial value of gamma.
+        shift: initial value of beta.
         name: scope of `rnn/layer_norm_basic_lstm_cell/kernel`, `…/input/gamma`,
-            `…/input/beta`, and so on of `transform`, `forget`, `output` and `state`.
+            `…/input/beta`, and the same for `transform`, `forget`, `output`, `state`.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state (c, h).
+        Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, units], zero past the end,
+        and the last state (c, h).
     """
 
     def read(x, lengths=None):
@@ -169,14 +170,14 @@ def make_layer_norm_lstm(units, layer_norm=True, gain=1.0, shift=0.0, name="read
 
 
 def drop_inside(x, units, keep, seed, draws=2):
-    """Drops parts of what a layer-normed LSTM lets in, and never of its memory.
+    """Applies recurrent dropout to the candidates of an LSTM, and not to its state.
 
     Args:
         x: [batch, time, depth] float array.
         units: size of both parts of the state.
-        keep: share to keep, in (0, 1].
-        seed: of the op that draws; that of the graph is 7.
-        draws: how often to run.
+        keep: share of the elements to keep, in (0, 1].
+        seed: seed of the dropout op; the graph's seed is 7.
+        draws: how many times to run.
 
     Returns:
         List of {"outputs": [batch, time, units], "c": …, "h": [batch, units]}.
@@ -188,7 +189,7 @@ def drop_inside(x, units, keep, seed, draws=2):
         cell = tensorflow.contrib.rnn.LayerNormBasicLSTMCell(
             units, dropout_keep_prob=keep, dropout_prob_seed=seed
         )
-        # One step at a time: the 32 of the default may draw in any order.
+        # One step at a time: the default of 32 parallel steps may draw in any order.
         outputs, state = tf.nn.dynamic_rnn(
             cell, tf.constant(x), dtype=x.dtype, parallel_iterations=1
         )
@@ -201,25 +202,25 @@ def drop_inside(x, units, keep, seed, draws=2):
 def make_coupled_lstm(
     units, peepholes=False, projection=None, layer_norm=False, name="reader"
 ):
-    """Makes an LSTM whose input gate is what its forget gate leaves.
+    """Makes an LSTM with coupled gates: the input gate is 1 minus the forget gate.
 
     Args:
         units: size of c.
-        peepholes: whether the gates see c, too.
-        projection: size of h and of the outputs, if it is not `units`.
-        layer_norm: whether it normalizes the gates, what is let in, and the new c.
+        peepholes: whether the gates also read c.
+        projection: size of h and of the outputs if it differs from `units`.
+        layer_norm: whether to normalize the gates, the candidate and the new c.
         name: scope of `rnn/coupled_input_forget_gate_lstm_cell/W_0`, `…/B`, and of
             `…/W_F_diag`, `…/W_O_diag`, `…/W_P_0`, `…/transform/gamma`, and so on.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, projection or units], zero past the
-        end, and the last state (c, h).
+        Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, projection or units], zero
+        past the end, and the last state (c, h).
     """
 
     def read(x, lengths=None):
         draw_weights()
-        tf.get_variable_scope().set_dtype(x.dtype)  # its norms ask for none
+        tf.get_variable_scope().set_dtype(x.dtype)  # its norms set no dtype
         cell = tensorflow.contrib.rnn.CoupledInputForgetGateLSTMCell(
             units, peepholes, num_proj=projection, layer_norm=layer_norm
         )
@@ -229,18 +230,18 @@ def make_coupled_lstm(
 
 
 def make_nas(units, projection=None, bias=False, name="reader"):
-    """Makes a network of the cell that architecture search found.
+    """Makes an RNN with `NASCell`, the cell that neural architecture search found.
 
     Args:
         units: size of c.
-        projection: size of the outputs, if it is not `units`.
-        bias: whether there is one.
+        projection: size of the outputs if it differs from `units`.
+        bias: whether the recurrent product has a bias.
         name: scope of the variables `rnn/nas_cell/kernel`, `…/recurrent_kernel`,
             `…/bias` and `…/projection_weights`.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        projection or units], and the last state (c, h).
+        Callable. It takes x, [batch, time, depth] floats. It returns the outputs,
+        [batch, time, projection or units], and the last state (c, h).
     """
 
     def read(x):
@@ -252,17 +253,17 @@ def make_nas(units, projection=None, bias=False, name="reader"):
 
 
 def make_ugrnn(units, forget_bias=1.0, activation="tanh", name="reader"):
-    """Makes a network with one gate: to keep the state, or to renew it.
+    """Makes an RNN with `UGRNNCell`: one gate keeps the state or replaces it.
 
     Args:
         units: size of the state.
-        forget_bias: added to the gate, and in no checkpoint.
+        forget_bias: added to the gate; not saved in checkpoints.
         activation: name of a function of `tf.nn`.
         name: scope of the variables `rnn/ugrnn_cell/kernel` and `…/bias`.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        units], and the last state, [batch, units].
+        Callable. It takes x, [batch, time, depth] floats. It returns the outputs,
+        [batch, time, units], and the last state, [batch, units].
     """
 
     def read(x):
@@ -276,18 +277,18 @@ def make_ugrnn(units, forget_bias=1.0, activation="tanh", name="reader"):
 
 
 def make_intersection(units, layers, activation="relu", name="reader"):
-    """Makes a stack of cells with a gate in time and a gate in depth.
+    """Makes a stack of `IntersectionRNNCell`s, with a gate in time and one in depth.
 
     Args:
-        units: size of every state, and of what the layers hand on.
-        layers: how many; the first projects its inputs.
-        activation: name of a function of `tf.nn`, of what is handed on in depth.
+        units: size of each state and of the outputs of each layer.
+        layers: number of layers; the first one projects its inputs to this size.
+        activation: name of a function of `tf.nn`, for the outputs of each layer.
         name: scope of `rnn/multi_rnn_cell/cell_0/intersection_rnn_cell/kernel`,
             `…/bias`, `…/in_projection/kernel`, `…/in_projection/bias`, and so on.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        units], and the tuple of the last states.
+        Callable. It takes x, [batch, time, depth] floats. It returns the outputs,
+        [batch, time, units], and the tuple of the last states.
     """
 
     def read(x):
@@ -307,7 +308,7 @@ def make_intersection(units, layers, activation="relu", name="reader"):
 
 
 def make_minimal(units, name="reader"):
-    """Makes a cell of one's own: a gate that forgets, and counts what it has read.
+    """Makes an RNN with a custom cell: a minimal gated unit that counts its steps.
 
     Args:
         units: size of the state.
@@ -315,10 +316,10 @@ def make_minimal(units, name="reader"):
             `…/candidate/kernel` and `…/candidate/bias`.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, 2 * units], which are the state and
-        the gate, and the last state, a pair: [batch, units], and the number of steps,
-        [batch, 1], of the dtype of the inputs.
+        Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, 2 * units], which are the
+        state and the gate, and the last state, a pair: [batch, units], and the number
+        of steps, [batch, 1], of the dtype of the inputs.
     """
 
     class MinimalGatedCell(tensorflow.contrib.rnn.RNNCell):
@@ -352,7 +353,7 @@ def make_minimal(units, name="reader"):
 
 
 def affine(inputs, units):
-    """One product with all inputs, as `_linear` of the old cells had it."""
+    """Concatenates the inputs and applies a dense layer, as `_linear` of old cells."""
     x = tf.concat(inputs, 1)
     kernel = tf.get_variable("kernel", [x.shape[1], units], x.dtype)
     bias = tf.get_variable("bias", [units], x.dtype, tf.zeros_initializer())

@@ -15,22 +15,22 @@ __all__ = [
     "make_sequences",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def parse(serialized, size):
-    """Parses examples by what the columns of a model ask for.
+    """Parses serialized examples with the spec that the feature columns need.
 
     Args:
         serialized: [n] string tensor, each a tf.train.Example.
         size: how many `scores` an example has.
 
     Returns:
-        dict of `scores`, [n, size] float32, and `age`, [n, 1] float32, 0 where there is
-        none; of the sparse `words`, string, `ids`, int64, and `weights`, float32.
+        dict of `scores`, [n, size] float32; `age`, [n, 1] float32, 0 if it is missing;
+        and the sparse tensors `words`, string, `ids`, int64, and `weights`, float32.
 
     Raises:
-        tf.errors.InvalidArgumentError: the scores are missing, or not `size` many.
+        tf.errors.InvalidArgumentError: the scores are missing, or not `size` numbers.
     """
     # --- spec
     layers = tensorflow.contrib.layers
@@ -47,7 +47,7 @@ def parse(serialized, size):
 
 
 def sparse_features(features):
-    """Words, ids and weights as a parser gives them: "" and -1 are none."""
+    """Makes words, ids and weights sparse, as a parser does; "" and -1 are padding."""
     dense_to_sparse = tensorflow.contrib.layers.dense_to_sparse
     words = dense_to_sparse(features["words"], eos_token="")
     ids = dense_to_sparse(features["ids"], eos_token=-1)
@@ -57,22 +57,23 @@ def sparse_features(features):
 
 
 def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide"):
-    """Makes a sum of weights: of numbers, buckets, words, weighted ids and crosses.
+    """Makes a linear model of numbers, buckets, words, weighted ids and crosses.
 
     Args:
-        boundaries: list of increasing numbers, of the ages.
-        size: how many ids there are; larger ones count from 0 again.
-        buckets: how many there are for words, and for their crosses with ages.
-        fingerprints: whether crosses are hashed as today, and not as before 2017.
-        units: how many sums there are.
+        boundaries: increasing list of the boundaries of the age buckets.
+        size: number of ids; larger ids are taken modulo `size`.
+        buckets: number of hash buckets of words, and of their crosses with ages.
+        fingerprints: whether crosses are hashed by fingerprints, as `tf.feature_column`
+            does, and not by contrib's default hash.
+        units: number of outputs.
         name: scope of `linear/age_bucketized/weights`, `…/age_bucketized_X_words/…`,
             `…/words/…`, `…/ids_weighted_by_weights/…`, of `linear/scores/weight`, and
             of `linear/bias_weight`.
 
     Returns:
-        Callable from {"age": [n, 1] float tensor, "scores": [n, 2] float tensor,
+        Callable. It takes {"age": [n, 1] float tensor, "scores": [n, 2] float tensor,
         "words": [n, most] string tensor, "ids": [n, most] int64 tensor, "weights": of
-        the ids, [n, most] float32 tensor} to float32 [n, units].
+        the ids, [n, most] float32 tensor}. It returns float32 [n, units].
     """
 
     def add_up(features):
@@ -101,18 +102,19 @@ def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide
 
 
 def make_deep(boundaries, size, buckets, units, name="deep"):
-    """Makes the input of a network: numbers, buckets, id counts, vectors of words.
+    """Makes the input layer of a DNN: numbers, buckets, id counts, word embeddings.
 
     Args:
-        boundaries: list of increasing numbers, of the ages.
-        size: how many ids there are; larger ones count from 0 again.
-        buckets: how many there are for words.
-        units: size of the vectors.
+        boundaries: increasing list of the boundaries of the age buckets.
+        size: number of ids; larger ids are taken modulo `size`.
+        buckets: number of hash buckets of words.
+        units: size of the word embeddings.
         name: scope of `input/words_embedding/weights`.
 
     Returns:
-        Callable from a dict as for `make_wide` to float32 [n, len(boundaries) + 1 +
-        units + size + 2]: the buckets, the vectors, the counts, the scores.
+        Callable. It takes a dict as for `make_wide`. It returns float32 [n,
+        len(boundaries) + 1 + units + size + 2]: the buckets, the embeddings, the
+        counts, the scores.
     """
 
     def join(features):
@@ -136,19 +138,19 @@ def make_deep(boundaries, size, buckets, units, name="deep"):
 
 
 def make_bag(rows, size, combiner="mean", default_id=None, name="bag"):
-    """Makes a table of vectors, and combines those of the ids of an example.
+    """Makes an embedding table and combines the vectors of each row's ids.
 
     Args:
-        rows: how many ids there are.
-        size: of a vector.
+        rows: number of ids.
+        size: size of a vector.
         combiner: "mean", "sum", or "sqrtn".
-        default_id: whose vector an example without ids has; None for zeros.
+        default_id: the id whose vector a row without ids gets; None for zeros.
         name: scope of the variable `table`.
 
     Returns:
-        Callable from [n, most] int64 tensor of ids, in which -1 is none, and their
-        weights, [n, most] floats, to [n, size]. Weights that are not above 0 are none
-        either, but for "sum".
+        Callable. It takes the ids, [n, most] int64, where -1 is padding, and their
+        weights, [n, most] floats. It returns [n, size]. Ids with weights of 0 or below
+        are ignored, except with "sum".
     """
 
     def combine(ids, weights):
@@ -168,7 +170,7 @@ def make_bag(rows, size, combiner="mean", default_id=None, name="bag"):
 
 
 def run_experiment(x, labels, steps):
-    """Trains a canned classifier by an experiment, which evaluates and exports it.
+    """Trains, evaluates and exports a linear classifier, as `learn.Experiment` does.
 
     Args:
         x: [n, features] float32 array.
@@ -176,9 +178,9 @@ def run_experiment(x, labels, steps):
         steps: how many steps to take, all on the same rows.
 
     Returns:
-        dict with the `accuracy` and the `loss` in the end, the `variables` by name, the
-        `classes` and `probabilities` that are predicted, and the `served` ones of the
-        model that was exported, which takes serialized examples.
+        dict with the `accuracy` and the `loss` after training, the `variables` by name,
+        the predicted `classes` and `probabilities`, and `served`: the probabilities
+        from the exported model, which takes serialized examples.
     """
     learn, layers = tensorflow.contrib.learn, tensorflow.contrib.layers
     columns = [layers.real_valued_column("x", x.shape[1])]
@@ -197,7 +199,7 @@ def run_experiment(x, labels, steps):
             eval_input_fn=input_fn,
             train_steps=steps,
             eval_steps=1,
-            min_eval_frequency=0,  # in the end only
+            min_eval_frequency=0,  # only after training
             export_strategies=[learn.utils.make_export_strategy(serving_input_fn)],
         )
 
@@ -231,27 +233,27 @@ def run_experiment(x, labels, steps):
 
 
 def example(row):
-    """A serialized tf.train.Example of the numbers `x`."""
+    """Serializes a row as a tf.train.Example with the feature `x`."""
     values = tf.train.Feature(float_list=tf.train.FloatList(value=row))
     features = tf.train.Features(feature={"x": values})
     return tf.train.Example(features=features).SerializeToString()
 
 
 def make_sequences(size, units, name="reader"):
-    """Makes the input of a recurrent network: an id's vector, and a number, a step.
+    """Makes the input layer of an RNN: an id's embedding and a number for each step.
 
     Args:
-        size: how many ids there are.
+        size: number of ids.
         units: size of their vectors.
         name: scope of `sequence_input_layer/ids_embedding/embedding_weights`.
 
     Returns:
-        Callable from {"ids": [n, time] int64 tensor, -1 past the end, "scores": [n,
-        time] float32 tensor} to the vectors and behind them the scores, float32 [n,
-        time, units + 1], zeros past the end, and the lengths, int64 [n].
+        Callable. It takes {"ids": [n, time] int64 tensor, -1 past the end, "scores":
+        [n, time] float32 tensor}. It returns the vectors with the scores appended,
+        float32 [n, time, units + 1], zeros past the end, and the lengths, int64 [n].
 
     Raises:
-        tf.errors.InvalidArgumentError: an id that there is not.
+        tf.errors.InvalidArgumentError: an id is out of range.
     """
 
     def join(features):

@@ -17,19 +17,19 @@ __all__ = [
     "read_csv",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def double_leaves(structure):
-    """Flattens a nested structure, packs it again, doubles its leaves.
+    """Flattens a nested structure, packs it reversed, and doubles its array leaves.
 
     Args:
         structure: nested lists, tuples and dicts of arrays, numbers, text or None.
 
     Returns:
-        dict with the `leaves` in their order, the structure `packed` of them from the
-        last to the first, `doubled` where they are arrays, and whether each of its
-        parts `is_sequence`.
+        dict with the `leaves` in order; the structure `packed` from the reversed
+        leaves; the structure `doubled`, or None if a leaf is not an array; and
+        `is_sequence`, whether each part of the structure is nested.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- nest
@@ -49,18 +49,18 @@ def double_leaves(structure):
 
 
 def same_structure(a, b, check_types=True):
-    """Adds two structures leaf by leaf, once it is known that they are alike.
+    """Checks that two structures are the same, then adds them leaf by leaf.
 
     Args:
         a, b: nested lists, tuples and dicts of numbers.
-        check_types: whether a list and a tuple are refused.
+        check_types: whether a list in place of a tuple is an error.
 
     Returns:
         The sums, in the structure of a.
 
     Raises:
-        ValueError: one has other parts than the other.
-        TypeError: a list where the other has a tuple.
+        ValueError: the structures have different parts.
+        TypeError: one structure has a list where the other has a tuple.
     """
     # --- nest
     nest = tensorflow.contrib.framework.nest
@@ -69,19 +69,19 @@ def same_structure(a, b, check_types=True):
 
 
 def up_to(shallow, deep):
-    """Splits a structure at the leaves of a shallower one, and names its leaves.
+    """Splits a structure at the leaves of a shallower one, and names these leaves.
 
     Args:
         shallow: nested lists, tuples and dicts.
-        deep: a structure that goes on where the other one has leaves.
+        deep: a structure that continues below the leaves of `shallow`.
 
     Returns:
-        dict with the `parts` at the leaves of `shallow`, the `lengths` of these in its
-        structure, and the `paths` of the leaves of `shallow`, such as "a/0".
+        dict with the `parts` of `deep` at the leaves of `shallow`, their `lengths` in
+        the structure of `shallow`, and the `paths` of these leaves, such as "a/0".
 
     Raises:
         ValueError: `deep` has other keys, or another length, above a leaf of `shallow`.
-        TypeError: `deep` ends above it.
+        TypeError: `deep` has a leaf above a leaf of `shallow`.
     """
     # --- nest
     nest = tensorflow.contrib.framework.nest
@@ -95,20 +95,20 @@ def up_to(shallow, deep):
 
 
 def read_batches(files, batch_size, epochs, cycle_length, drop_remainder=False):
-    """Reads lines of several files in turn, and parses and batches them.
+    """Interleaves the lines of several files, parses and batches them.
 
     Args:
-        files: list of text, what files contain: lines with a number.
-        batch_size: numbers in a batch; batches go on from one epoch to the next.
-        epochs: how often all is read.
-        cycle_length: how many files are read in turn.
-        drop_remainder: whether a shorter last batch is left out.
+        files: list of text, the contents of the files: one number per line.
+        batch_size: numbers per batch; a batch may continue into the next epoch.
+        epochs: how many times to read all files.
+        cycle_length: how many files are interleaved.
+        drop_remainder: whether to drop a shorter last batch.
 
     Returns:
         List of [batch] int64 arrays.
 
     Raises:
-        tf.errors.InvalidArgumentError: a line that is no number.
+        tf.errors.InvalidArgumentError: a line is not a number.
     """
     with tempfile.TemporaryDirectory() as directory:
         names = write_files(files, directory)
@@ -142,7 +142,7 @@ def write_files(files, directory):
 
 
 def until_end(sess, dataset):
-    """Runs through a dataset, and lists its elements."""
+    """Returns the list of all elements of a dataset."""
     element, elements = tf.data.make_one_shot_iterator(dataset).get_next(), []
     while True:
         try:
@@ -152,17 +152,17 @@ def until_end(sess, dataset):
 
 
 def shuffle_epochs(count, buffer_size, epochs, seed):
-    """Shuffles numbers again in each epoch, whatever the order is.
+    """Shuffles and repeats a range, with a new order in each epoch.
 
     Args:
-        count: how many numbers there are.
-        buffer_size: how many of them wait to be drawn.
-        epochs: how often all are drawn.
-        seed: of the draws.
+        count: length of the range.
+        buffer_size: size of the shuffle buffer.
+        epochs: number of epochs.
+        seed: seed of the shuffle.
 
     Returns:
         dict with the [epochs, count] int64 numbers `sorted` within each epoch, and
-        whether an epoch has the order of the one before it, `repeated`.
+        `repeated`: whether an epoch has the same order as the epoch before it.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- dataset
@@ -176,21 +176,22 @@ def shuffle_epochs(count, buffer_size, epochs, seed):
 
 
 def bucket(lengths, boundaries, batch_sizes, pad_to_bucket_boundary=False):
-    """Batches sequences with others of about their length, and takes them apart.
+    """Batches sequences of similar length, and unbatches padded pairs.
 
     Args:
-        lengths: list of ints, of the sequences, none of them 0.
-        boundaries: list of ints, where a bucket ends and the next one begins.
-        batch_sizes: list of the sequences in a batch, one more than boundaries.
-        pad_to_bucket_boundary: whether to fill up to the boundary, not the longest.
+        lengths: list of the lengths of the sequences, none of them 0.
+        boundaries: list of ints, the boundaries between the buckets.
+        batch_sizes: list of the batch sizes of the buckets, one more than boundaries.
+        pad_to_bucket_boundary: whether to pad to the bucket's boundary, not to the
+            longest sequence of the batch.
 
     Returns:
-        dict with the `batches`, [batch, time] int64 arrays, and the rows of `pairs`,
-        [2, time] each: two at a time, as they come, the last one left out.
+        dict with the `batches`, [batch, time] int64 arrays, and `pairs`: the padded
+        rows of pairs in order; a last sequence without a partner is dropped.
 
     Raises:
-        tf.errors.InvalidArgumentError: a length beyond the last boundary, to which it
-            is to be filled.
+        tf.errors.InvalidArgumentError: `pad_to_bucket_boundary`, and a length beyond
+            the last boundary.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- dataset
@@ -215,22 +216,22 @@ def bucket(lengths, boundaries, batch_sizes, pad_to_bucket_boundary=False):
 
 
 def read_csv(text, defaults, batch_size, header=True, select_cols=None):
-    """Reads chosen columns of a table with commas.
+    """Reads chosen columns of a CSV file in batches.
 
     Args:
-        text: what the file contains.
-        defaults: list of [what is taken for an empty field] for each column, or, where
-            there must be one, the name of its dtype.
-        batch_size: rows of a batch; what does not fill one is left out.
-        header: whether the first line is left out.
-        select_cols: list of the numbers of columns to read, ascending, or None.
+        text: contents of the file.
+        defaults: list with [value of an empty field] for each column, or the name of
+            the column's dtype if the field is required.
+        batch_size: rows per batch; a shorter last batch is dropped.
+        header: whether to skip the first line.
+        select_cols: ascending list of the indices of the columns to read, or None.
 
     Returns:
         List of tuples of [batch] arrays, one for each column.
 
     Raises:
-        tf.errors.InvalidArgumentError: an empty field without a default, or a number
-            of fields that is not that of the defaults.
+        tf.errors.InvalidArgumentError: an empty field without a default, or a line with
+            another number of fields than `defaults`.
     """
     with tempfile.TemporaryDirectory() as directory:
         names = write_files([text], directory)

@@ -18,16 +18,17 @@ __all__ = [
 
 
 def location_scale_terms(x, loc, scale, df):
-    """Gives log densities and more of distributions that are moved and stretched.
+    """Computes log densities, CDFs and entropies of Laplace, logistic, Student's t.
 
     Args:
         x: [n, units] float tensor.
-        loc, scale: tensors like it.
+        loc, scale: tensors like x.
         df: [units] tensor, the degrees of freedom of Student's t.
 
     Returns:
-        dict with the log densities `laplace`, `logistic`, `student_t`, the `…_entropy`
-        of each, `laplace_cdf`, `logistic_cdf` and `logistic_stddev`, all [n, units].
+        dict with the log densities `laplace`, `logistic` and `student_t`, their
+        `…_entropy`, and `laplace_cdf`, `logistic_cdf` and `logistic_stddev`. All are
+        [n, units].
     """
     ds = tensorflow.contrib.distributions
     laplace, logistic = ds.Laplace(loc, scale), ds.Logistic(loc, scale)
@@ -46,16 +47,17 @@ def location_scale_terms(x, loc, scale, df):
 
 
 def rate_terms(x, share, concentration, rate):
-    """Gives log densities and more of what is positive, or between 0 and 1.
+    """Computes log densities and entropies of gamma, exponential and beta.
 
     Args:
         x: [n, units] positive float tensor.
-        share: tensor like it, between 0 and 1.
-        concentration, rate: tensors like it; of Beta they are both concentrations.
+        share: tensor like x, between 0 and 1; the value of the beta distribution.
+        concentration, rate: tensors like x; Beta takes both as its concentrations.
 
     Returns:
-        dict with the log densities `gamma`, `exponential`, `beta`, the `…_entropy`
-        each, and `gamma_cdf`, `gamma_mean`, `gamma_variance`, all [n, units].
+        dict with the log densities `gamma`, `exponential` and `beta`, their
+        `…_entropy`, and `gamma_cdf`, `gamma_mean` and `gamma_variance`. All are [n,
+        units].
     """
     ds = tensorflow.contrib.distributions
     gamma, exponential = ds.Gamma(concentration, rate), ds.Exponential(rate)
@@ -74,13 +76,13 @@ def rate_terms(x, share, concentration, rate):
 
 
 def count_terms(counts, probs, rate, total):
-    """Gives log probabilities of counts.
+    """Computes log probabilities of Poisson, geometric and binomial counts.
 
     Args:
         counts: [n, units] float tensor of whole numbers.
-        probs: tensor like it, between 0 and 1.
-        rate: tensor like it, positive.
-        total: tensor like it of whole numbers, at least the counts.
+        probs: tensor like counts, between 0 and 1.
+        rate: tensor like counts, positive.
+        total: tensor like counts, whole numbers, not less than the counts.
 
     Returns:
         dict with the log probabilities `poisson`, `geometric`, `binomial`, and
@@ -99,19 +101,20 @@ def count_terms(counts, probs, rate, total):
 
 
 def dirichlet_terms(x, concentration, validate_args=False):
-    """Gives what losses take of Dirichlet's distribution.
+    """Computes log density, entropy, mean and variance of a Dirichlet distribution.
 
     Args:
-        x: [n, classes] positive float tensor, whose rows have the sum 1.
-        concentration: tensor like it.
-        validate_args: whether x is looked at.
+        x: [n, classes] positive float tensor; each row sums to 1.
+        concentration: tensor like x.
+        validate_args: whether to check x.
 
     Returns:
         dict with `log_prob` and `entropy`, [n], and `mean` and `variance`,
         [n, classes].
 
     Raises:
-        tf.errors.InvalidArgumentError: a row of x is not positive, or has another sum.
+        tf.errors.InvalidArgumentError: `validate_args`, and a row of x is not
+            positive or does not sum to 1.
     """
     dirichlet = tensorflow.contrib.distributions.Dirichlet(
         concentration, validate_args=validate_args
@@ -125,15 +128,15 @@ def dirichlet_terms(x, concentration, validate_args=False):
 
 
 def mdn_loss(x, logits, loc, scale_diag):
-    """Gives the loss of a mixture density network.
+    """Computes the negative log-likelihood of a mixture density network.
 
     Args:
         x: [n, depth] float tensor.
         logits: [n, parts] tensor.
-        loc, scale_diag: [n, parts, depth] tensors, means and deviations.
+        loc, scale_diag: [n, parts, depth] tensors, means and standard deviations.
 
     Returns:
-        [n] tensor, minus the log density of each row.
+        [n] tensor, the negative log density of each row.
     """
     ds = tensorflow.contrib.distributions
     mixture = ds.MixtureSameFamily(
@@ -144,14 +147,15 @@ def mdn_loss(x, logits, loc, scale_diag):
 
 
 def discretized_logistic(levels, loc, scale):
-    """Gives the log probabilities of levels from 0 to 255, as of PixelCNN++.
+    """Computes log probabilities of pixel levels 0 to 255 (PixelCNN++).
 
     Args:
         levels: [n, units] int tensor.
         loc, scale: [n, units] float tensors, in levels.
 
     Returns:
-        [n, units] tensor; the first and the last level have the tails.
+        [n, units] tensor. The first and the last level include the tails of the
+        logistic distribution.
     """
     ds = tensorflow.contrib.distributions
     low = tf.zeros([], loc.dtype)
@@ -163,15 +167,16 @@ def discretized_logistic(levels, loc, scale):
 
 
 def transformed_log_prob(y, shift, scale):
-    """Gives log densities of what normal numbers become by bijectors.
+    """Computes log densities of log-normal, logit-normal and softplus-normal values.
 
     Args:
         y: [n, units] float tensor, between 0 and 1.
-        shift, scale: [units] tensors, of the normal numbers before.
+        shift, scale: [units] tensors, mean and standard deviation of the normal values
+            before the bijector.
 
     Returns:
-        dict with the log densities `log_normal`, `logit_normal`, and `softplus`, of
-        softplus of such numbers, all [n, units].
+        dict with the log densities `log_normal`, `logit_normal`, and `softplus` (y is
+        softplus of a normal value). All are [n, units].
     """
     ds = tensorflow.contrib.distributions
     b = ds.bijectors
@@ -189,18 +194,18 @@ def transformed_log_prob(y, shift, scale):
 
 
 def draw(kind, parameters, n, seed):
-    """Draws n times from each of a batch of distributions.
+    """Draws n samples from each distribution of a batch.
 
     Args:
         kind: "Normal", "Laplace", "Logistic", "Uniform", "Exponential",
             "Bernoulli", "Categorical" or "RelaxedOneHotCategorical".
-        parameters: list of float arrays, in the order of 1.15.5: loc and scale, low and
-            high, the rate, logits, or a temperature and logits.
-        n: how often.
-        seed: of the op; that of the graph is 7.
+        parameters: list of float arrays in the order of the 1.15.5 constructor: loc and
+            scale, low and high, rate, logits, or temperature and logits.
+        n: number of samples of each distribution.
+        seed: op seed; the graph's seed is 7.
 
     Returns:
-        [n, …] array, int32 of Bernoulli and Categorical.
+        [n, …] array; int32 for Bernoulli and Categorical.
     """
     # --- build
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -220,19 +225,19 @@ def draw(kind, parameters, n, seed):
 
 
 def train_policy(observations, start, wanted, seed, rate=0.5, bonus=0.01):
-    """Trains a policy by its own draws: REINFORCE with a bonus for entropy.
+    """Trains a policy with REINFORCE and an entropy bonus.
 
     Args:
         observations: [steps, batch, features] float array.
         start: {"weights": [features, actions], "biases": [actions]} of float arrays.
-        wanted: [steps, batch] int32 array of the actions that are rewarded, by 1.
-        seed: of the draws; that of the graph is 7.
+        wanted: [steps, batch] int32 array of the actions that get a reward of 1.
+        seed: op seed of the draws; the graph's seed is 7.
         rate: learning rate.
         bonus: weight of the entropy.
 
     Returns:
         dict with the `losses` and the `actions` of the steps, and the `variables` by
-        name in the end.
+        name after training.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- model
@@ -265,21 +270,21 @@ def train_policy(observations, start, wanted, seed, rate=0.5, bonus=0.01):
 
 
 def fit_posterior(x, y, start, steps, seed, draws=4, deviation=0.5, rate=0.001):
-    """Fits normal distributions of a line's weights by the evidence's lower bound.
+    """Fits a normal posterior of linear weights by the evidence lower bound (ELBO).
 
     Args:
         x: [n, features] float array.
         y: [n] array of the same dtype.
         start: {"loc": [features], "log_scale": [features]} of float arrays.
         steps: how many steps of gradient descent to take.
-        seed: of the draws; that of the graph is 7.
-        draws: how many a step takes the mean of.
-        deviation: of y around the line.
+        seed: op seed of the draws; the graph's seed is 7.
+        draws: how many samples of the weights a step averages over.
+        deviation: standard deviation of y around the line.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` of the steps, minus the lower bound, and the `variables`
-        by name in the end.
+        dict with the `losses` of the steps, the negative ELBO, and the `variables` by
+        name after training.
     """
     ds = tensorflow.contrib.distributions
     with tf.Graph().as_default(), tf.Session() as sess:

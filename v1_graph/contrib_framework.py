@@ -22,18 +22,18 @@ __all__ = [
     "train_pruned",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def average_checkpoints(checkpoints):
-    """Averages the variables of several checkpoints, as translation models do.
+    """Averages the variables of several checkpoints into a new checkpoint.
 
     Args:
-        checkpoints: list of {name: array}, what the checkpoints of a program hold.
+        checkpoints: list of {name: array}, the contents of the checkpoints.
 
     Returns:
-        {name: array}, what the new checkpoint holds: means in the dtype of the last
-        one, and a `global_step` of 0.
+        {name: array}, the contents of the new checkpoint: means, in the dtypes of the
+        last checkpoint, and a `global_step` of 0.
 
     Raises:
         tf.errors.NotFoundError: a later checkpoint lacks a name of the first.
@@ -78,16 +78,16 @@ def average_checkpoints(checkpoints):
 
 
 def restore_model(saved, start, model, steps):
-    """Restores the variables that are a model's, and leaves the others to training.
+    """Restores only the model variables from a checkpoint, not the others.
 
     Args:
-        saved: {name: array}, what a checkpoint holds.
-        start: {name: array}, the variables of this program before.
+        saved: {name: array}, the contents of a checkpoint.
+        start: {name: array}, the initial values of this program's variables.
         model: list of the names in `start` that belong to the model.
-        steps: how many steps to count.
+        steps: how many times to increment the global step.
 
     Returns:
-        {name: array}, the variables after, `global_step` among them.
+        {name: array}, the variables after this, including `global_step`.
 
     Raises:
         tf.errors.NotFoundError: the checkpoint lacks a name of the model.
@@ -114,7 +114,7 @@ def restore_model(saved, start, model, steps):
 
 
 def fetch(x, settings):
-    """Evaluates what is a tensor in a nested report, and hands on what is none.
+    """Evaluates the tensors in a nested structure and keeps its other leaves.
 
     Args:
         x: [n, features] float array.
@@ -122,7 +122,7 @@ def fetch(x, settings):
 
     Returns:
         dict with the `moments` of the columns, a pair of [features], the number of
-        `rows`, a variable, and the `settings` as they are.
+        `rows`, a variable, and the unchanged `settings`.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -134,22 +134,23 @@ def fetch(x, settings):
         leaves = framework.nest.flatten(report)
         tensors = [leaf for leaf in leaves if framework.is_tensor(leaf)]
         sess.run(tf.global_variables_initializer())
-        values = iter(sess.run(tensors))  # which refuses numbers and text
+        values = iter(sess.run(tensors))  # `run` refuses numbers and text
         leaves = [next(values) if framework.is_tensor(x) else x for x in leaves]
         return framework.nest.pack_sequence_as(report, leaves)
 
 
 def feed_by_specs(batches):
-    """Makes inputs of any number of rows, by the structure of the first batch.
+    """Sums nested batches of any row count, with specs made from the first batch.
 
     Args:
         batches: list of nested dicts and lists of [n, ...] arrays; n may vary.
 
     Returns:
-        List of the same structures, of the sums over the rows.
+        List of the same structures with the sums over the rows.
 
     Raises:
-        ValueError: another shape of rows; today a TypeError.
+        ValueError: the rows of a later batch have another shape (TypeError in
+            TensorFlow 2).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- specs
@@ -169,15 +170,15 @@ def feed_by_specs(batches):
 
 
 def make_centered(decay=0.9, name="centered"):
-    """Makes a layer that subtracts the batch's mean, or once trained the moving one.
+    """Makes a layer that subtracts the batch mean in training, else the moving mean.
 
     Args:
         decay: share of the moving mean that an update keeps.
         name: scope of the variable `moving_mean`.
 
     Returns:
-        Callable from an [n, units] float tensor and `is_training`, a bool or a bool
-        tensor, to a tensor of the same shape.
+        Callable. It takes x, [n, units] floats, and `is_training`, a bool or a bool
+        tensor. It returns a tensor of the same shape.
     """
 
     def center(x, is_training):
@@ -199,7 +200,7 @@ def make_centered(decay=0.9, name="centered"):
 
 
 def write_old_summaries(tags, values):
-    """Writes summaries by the ops of before 1.0: the tags are as they are given.
+    """Writes summaries as the ops before 1.0 did: no scope is added to the tags.
 
     Args:
         tags: list of k distinct texts.
@@ -214,7 +215,7 @@ def write_old_summaries(tags, values):
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         # --- build
         row = tf.placeholder(values.dtype, [len(tags)])
-        with tf.name_scope("train"):  # of which no tag hears
+        with tf.name_scope("train"):  # does not become part of the tags
             tensorflow.contrib.deprecated.scalar_summary(tags, row)
             total = tf.reduce_sum(row)
             tensorflow.contrib.deprecated.scalar_summary("cost (total)", total)
@@ -229,17 +230,17 @@ def write_old_summaries(tags, values):
 
 
 def cluster(x, centers, steps, cosine=False):
-    """Clusters rows by k-means, from given centers, all rows in each step.
+    """Clusters rows by full-batch k-means from given initial centers.
 
     Args:
         x: [n, features] float32 array.
-        centers: [k, features] float32 array to start at.
+        centers: [k, features] float32 array, the initial centers.
         steps: how many steps to take.
-        cosine: whether the angle counts instead of the squared distance.
+        cosine: whether to use the cosine distance, not the squared distance.
 
     Returns:
-        dict with the mean `distances` before each step, the last step's `assigned`
-        centers, [n] int64, and the `centers` in the end.
+        dict with the mean `distances` before each step, the `assigned` center of each
+        row in the last step, [n] int64, and the `centers` after the last step.
     """
     from tensorflow.contrib.factorization.python.ops import clustering_ops
 
@@ -272,21 +273,21 @@ def cluster(x, centers, steps, cosine=False):
 
 
 def speech_features(samples, rate, window, stride, count=13):
-    """Turns sounds into spectra and cepstral coefficients, as speech commands were.
+    """Computes spectrograms and MFCCs of audio, as the speech commands example does.
 
     Args:
         samples: [n, 1] float32 tensor, from -1 to 1.
-        rate: how many of them are a second.
-        window: how many a frame has.
-        stride: how far the next frame is.
-        count: how many coefficients there are of a frame.
+        rate: samples per second.
+        window: samples per frame.
+        stride: samples from one frame to the next.
+        count: number of coefficients of a frame.
 
     Returns:
-        (squares of the spectra, [1, frames, bins]; coefficients, [1, frames, count]),
-        float32.
+        (squared magnitudes of the spectra, [1, frames, bins]; MFCCs, [1, frames,
+        count]), float32.
 
     Raises:
-        ValueError: samples without a second dimension.
+        ValueError: samples without a channel dimension.
     """
     from tensorflow.contrib.framework.python.ops import audio_ops as contrib_audio
 
@@ -298,24 +299,24 @@ def speech_features(samples, rate, window, stride, count=13):
 
 
 def train_pruned(x, y, start, steps, spec, rate=0.0625):
-    """Trains a line, and masks more and more of the weights that are smallest.
+    """Trains a linear model and gradually prunes its smallest weights.
 
     Args:
         x: [n, features] float32 array.
         y: [n, units] float32 array.
         start: {"kernel": [features, units] array, "bias": [units] array}.
         steps: how many steps to take by gradient descent, all on the same rows.
-        spec: dict of hyper-parameters of the pruning: of these and their defaults
-            target_sparsity (0.5), sparsity_function_end_step (100), pruning_frequency
-            (10), threshold_decay (0.0), initial_sparsity (0.0), and others.
+        spec: dict of hyper-parameters of the pruning, such as target_sparsity (default
+            0.5), sparsity_function_end_step (100), pruning_frequency (10),
+            threshold_decay (0.0) and initial_sparsity (0.0).
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before every step, the [steps] `shares` of the kernel
-        that are masked after it, and the `variables` in the end by name.
+        dict with the `losses` before each step, the masked `shares` of the kernel after
+        each step, [steps], and the `variables` by name after training.
 
     Raises:
-        ValueError: a target_sparsity that is not below 1, and other such numbers.
+        ValueError: a target_sparsity of 1 or more, or another invalid number.
     """
     pruning = tensorflow.contrib.model_pruning
     with tf.Graph().as_default(), tf.Session() as sess:

@@ -24,15 +24,15 @@ __all__ = [
     "summarize",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def initial_kernels(shapes, seed):
-    """Draws kernels by the initializers that contrib had.
+    """Draws kernels with contrib's Xavier and variance scaling initializers.
 
     Args:
         shapes: list of lists of ints, [..., inputs, outputs].
-        seed: of each op; that of the graph is 7.
+        seed: seed of each op; the graph's seed is 7.
 
     Returns:
         {name of the initializer: list of float32 arrays}.
@@ -60,7 +60,7 @@ def initial_kernels(shapes, seed):
 
 
 def make_fully_connected(units, scale=None, name="mlp"):
-    """Makes dense layers: ReLU where no activation is given, None after the last.
+    """Makes dense layers with ReLU; the last one has no activation.
 
     Args:
         units: list of the layers' sizes.
@@ -69,12 +69,12 @@ def make_fully_connected(units, scale=None, name="mlp"):
             `fully_connected_1/weights`, …
 
     Returns:
-        Callable from a [..., features] float tensor to the [..., units[-1]] tensor and
-        the penalty, a scalar.
+        Callable. It takes x, [..., features] floats. It returns a [..., units[-1]]
+        tensor and the penalty, a scalar.
 
     Raises:
-        ValueError: of the callable: a scale below 0, or an integer; no rank of 2 or
-            more, or unknown features.
+        ValueError: from the callable: a scale below 0 or an integer; a rank below 2, or
+            an unknown number of features.
     """
 
     def fully_connected(x):
@@ -85,7 +85,7 @@ def make_fully_connected(units, scale=None, name="mlp"):
             options["weights_regularizer"] = layers.l2_regularizer(scale)
         for i, size in enumerate(units):
             if i == len(units) - 1:
-                options["activation_fn"] = None  # else it would be tf.nn.relu
+                options["activation_fn"] = None  # the default is tf.nn.relu
             draw = layers.xavier_initializer(seed=i)
             x = layers.fully_connected(x, size, weights_initializer=draw, **options)
         # --- penalty
@@ -104,19 +104,19 @@ def make_conv2d(
     Args:
         filters: list of two numbers of output channels.
         size: [height, width] of the kernels, or a number for both.
-        stride: of the first, likewise.
+        stride: [height, width] of the first one's stride, or a number for both.
         padding: "SAME" or "VALID".
-        rate: dilation of the second.
-        biases: whether there are any.
+        rate: dilation of the second one.
+        biases: whether the layers have biases.
         name: scope of the variables `Conv/weights`, `Conv/biases`, `Conv_1/weights`, …
 
     Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch, new
-        height, new width, filters[1]].
+        Callable. It takes x, [batch, height, width, channels] floats. It returns
+        [batch, new height, new width, filters[1]].
 
     Raises:
-        ValueError: of the callable: another padding, not four dimensions, or unknown
-            channels.
+        ValueError: from the callable: another padding, not four dimensions, or an
+            unknown number of channels.
     """
 
     def convolve(x):
@@ -132,17 +132,17 @@ def make_conv2d(
 
 
 def make_repeated(filters, units, name="net"):
-    """Makes layers by `repeat`, each the same, and by `stack`, each of another size.
+    """Makes equal convolutions with `repeat`, and dense layers with `stack`.
 
     Args:
-        filters: number of channels of two convolutions.
+        filters: number of channels of each of the two convolutions.
         units: list of the dense layers' sizes.
         name: scope of the variables `conv/conv_1/weights`, `conv/conv_2/weights`, …,
             `fc/fc_1/weights`, …
 
     Returns:
-        Callable from a [batch, height, width, channels] float tensor to [batch,
-        units[-1]], after ReLU, too.
+        Callable. It takes x, [batch, height, width, channels] floats. It returns
+        [batch, units[-1]]; the last layer has a ReLU, too.
     """
 
     def repeated(x):
@@ -156,15 +156,15 @@ def make_repeated(filters, units, name="net"):
 
 
 def pool_and_flatten(x, size):
-    """Pools images by the maximum and by the average, and flattens the first.
+    """Average-pools images, and max-pools and flattens the same images.
 
     Args:
         x: [batch, height, width, channels] float tensor.
-        size: of the windows, a number or [height, width]; they are 2 apart.
+        size: size of the windows, a number or [height, width]; the stride is 2.
 
     Returns:
-        (averages [batch, new height, new width, channels], with padding, maxima [batch,
-        features], without).
+        (averages [batch, new height, new width, channels] with padding "SAME", maxima
+        [batch, features] with padding "VALID").
     """
     layers = tensorflow.contrib.layers
     averages = layers.avg_pool2d(x, size, padding="SAME")
@@ -172,27 +172,27 @@ def pool_and_flatten(x, size):
 
 
 def dropout(x, keep_prob, seed, is_training=True, noise_shape=None, draws=2):
-    """Keeps a share of the elements in training, and scales them up.
+    """Drops elements in training, and scales the kept ones by 1 / `keep_prob`.
 
     Args:
         x: float array.
-        keep_prob: the share, in (0, 1].
-        seed: of the op; that of the graph is 7.
-        is_training: whether to drop anything.
-        noise_shape: list, 1 where a draw is for all, or None for a draw of every
-            element.
-        draws: how often to do it.
+        keep_prob: share of the elements to keep, in (0, 1].
+        seed: op seed; the graph's seed is 7.
+        is_training: whether to drop elements.
+        noise_shape: list, 1 for an axis whose elements share a draw; None: each element
+            has its own draw.
+        draws: how many times to run.
 
     Returns:
         List of arrays like x.
 
     Raises:
-        ValueError: a share outside of (0, 1].
+        ValueError: a `keep_prob` outside (0, 1].
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         tf.set_random_seed(7)
-        # Unlike tf.layers.dropout it drops unless it is told not to.
+        # Unlike tf.layers.dropout, this one drops by default: is_training is True.
         y = tensorflow.contrib.layers.dropout(
             tf.constant(x),
             keep_prob,
@@ -205,23 +205,25 @@ def dropout(x, keep_prob, seed, is_training=True, noise_shape=None, draws=2):
 
 
 def make_embed_sequence(vocab_size, embed_dim, name="words"):
-    """Makes embeddings of sequences, which an encoder and a decoder may share.
+    """Makes an embedding of id sequences that an encoder and a decoder can share.
 
     Args:
-        vocab_size: number of rows.
+        vocab_size: vocabulary size, the number of rows.
         embed_dim: size of a vector.
         name: scope of the variable `EmbedSequence/embeddings`.
 
     Returns:
-        Callable from an int tensor of any shape to float32 [..., embed_dim].
+        Callable. It takes ids, an int tensor of any shape. It returns float32 [...,
+        embed_dim].
 
     Raises:
-        ValueError: of the callable: no number of rows, or no size.
-        tf.errors.InvalidArgumentError: of the callable, on a CPU: no such row.
+        ValueError: from the callable: `vocab_size` or `embed_dim` is 0 or None.
+        tf.errors.InvalidArgumentError: from the callable, on a CPU: an id is out of
+            range.
     """
 
     def embed(ids):
-        draw = tf.glorot_uniform_initializer(seed=1)  # get_variable's own, unseeded
+        draw = tf.glorot_uniform_initializer(seed=1)  # the default, with a seed
         return tensorflow.contrib.layers.embed_sequence(
             ids, vocab_size, embed_dim, initializer=draw
         )
@@ -230,19 +232,20 @@ def make_embed_sequence(vocab_size, embed_dim, name="words"):
 
 
 def make_bow_encoder(vocab_size, embed_dim, sparse_lookup=True, name="text"):
-    """Makes a bag of words: the mean of the embeddings of a document.
+    """Makes a bag-of-words encoder: the mean embedding of a document's words.
 
     Args:
-        vocab_size: number of rows.
+        vocab_size: vocabulary size, the number of rows.
         embed_dim: size of a vector.
-        sparse_lookup: whether 0 is padding; a document of nothing else has row 0.
+        sparse_lookup: whether id 0 is padding; a document with only padding gets row 0.
         name: scope of the variable `bow_encoder/embeddings`.
 
     Returns:
-        Callable from a [batch, length] int tensor to [batch, embed_dim] float32.
+        Callable. It takes ids, [batch, length] ints. It returns [batch, embed_dim]
+        float32.
 
     Raises:
-        ValueError: of the callable: no number of rows, or no size.
+        ValueError: from the callable: `vocab_size` or `embed_dim` is 0 or None.
     """
 
     def encode(ids):
@@ -255,12 +258,12 @@ def make_bow_encoder(vocab_size, embed_dim, sparse_lookup=True, name="text"):
 
 
 def one_hot(labels, num_classes, on_value=1.0, off_value=0.0):
-    """Gives every label a row of its own.
+    """Encodes labels as one-hot vectors.
 
     Args:
         labels: int tensor of any shape.
-        num_classes: size of a row.
-        on_value, off_value: what stands at the label, and elsewhere.
+        num_classes: size of a vector.
+        on_value, off_value: value at the label, and value elsewhere.
 
     Returns:
         [..., num_classes] float32 tensor.
@@ -271,17 +274,17 @@ def one_hot(labels, num_classes, on_value=1.0, off_value=0.0):
 
 
 def penalty(weights, scale_l1, scale_l2):
-    """Penalizes weights by their absolute values and by half their squares.
+    """Computes the L1 and L2 penalty of weights: |w|, and w² / 2.
 
     Args:
-        weights: list of float32 tensors, or float64 ones.
-        scale_l1, scale_l2: floats; 0.0 where there is no such penalty.
+        weights: list of float32 tensors, or of float64 tensors.
+        scale_l1, scale_l2: floats; 0.0 means no such penalty.
 
     Returns:
-        Scalar, which is in the collection of the regularization losses, too.
+        Scalar. It is also added to the collection of regularization losses.
 
     Raises:
-        ValueError: an integer, a scale below 0, or no weights.
+        ValueError: a scale is an integer or below 0, or the list is empty.
     """
     layers = tensorflow.contrib.layers
     regularizer = layers.l1_l2_regularizer(scale_l1, scale_l2)
@@ -289,7 +292,7 @@ def penalty(weights, scale_l1, scale_l2):
 
 
 def summarize(x, weights):
-    """Summarizes activations by what is zero, tensors by histograms, or as scalars.
+    """Writes summaries of activations, and of tensors as scalars or histograms.
 
     Args:
         x: [n, features] float array.

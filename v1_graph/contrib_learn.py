@@ -23,27 +23,28 @@ __all__ = [
     "project",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def fit_and_predict(x, y, kernel, steps, options=()):
-    """Trains a linear model by `learn.Estimator`, whose model_fn asks for its mode.
+    """Trains a linear model, evaluates it and predicts, as `learn.Estimator` does.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
-        kernel: [features, units] array of the same dtype to start at.
-        steps: list of the steps of each call of `fit`; more go on from the last one.
-        options: dict with, of these: `max_steps`, whether the numbers are those of
-            the last step instead.
+        kernel: [features, units] array of the same dtype, the initial value.
+        steps: list with the number of steps for each call of `fit`; a later call
+            continues the training.
+        options: dict with, optionally, `max_steps`: whether `steps` has the global step
+            at the end of each call instead.
 
     Returns:
         dict with the metrics `evaluated`, the `predictions` [n, units], and the
-        `kernel` in the end.
+        `kernel` after training.
 
     Raises:
-        tf.train.NanLossDuringTrainingError: a loss is NaN; in TensorFlow 2
-            InvalidArgumentError.
+        tf.train.NanLossDuringTrainingError: a loss is NaN (InvalidArgumentError in
+            TensorFlow 2).
     """
     total = "max_steps" if dict(options).get("max_steps") else "steps"
 
@@ -94,23 +95,23 @@ def fit_and_predict(x, y, kernel, steps, options=()):
 
 
 def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
-    """Trains by `TPUEstimator`, on a TPU or, without a name, on what there is.
+    """Trains, evaluates and predicts as `TPUEstimator` does, with or without a TPU.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
-        kernel: [features, units] array of the same dtype to start at.
+        kernel: [features, units] array of the same dtype, the initial value.
         max_steps: how many steps to take.
-        batch_size: rows of a step, of all cores together; of an evaluation, too.
+        batch_size: rows of a step for all cores together, also in evaluation.
         tpu_name: name of a TPU, or None.
 
     Returns:
-        dict with the metrics `evaluated`, of the rows that fill batches, and the
-        `predictions` [n, units].
+        dict with the metrics `evaluated`, over full batches only, and the `predictions`
+        [n, units].
 
     Raises:
-        tf.train.NanLossDuringTrainingError: a loss is NaN; in TensorFlow 2
-            InvalidArgumentError.
+        tf.train.NanLossDuringTrainingError: a loss is NaN (InvalidArgumentError in
+            TensorFlow 2).
     """
     contrib = tensorflow.contrib
 
@@ -170,13 +171,13 @@ def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
 
 
 def eagerly(function):
-    """Runs a program as one that begins with `tf.enable_eager_execution()`."""
+    """Runs a function in eager mode, as after `tf.enable_eager_execution()`."""
 
     @functools.wraps(function)
     def run(*args):
         from tensorflow.contrib.eager.python import saver
 
-        with saver.context.eager_mode():  # the rest of this process has graphs
+        with saver.context.eager_mode():  # the rest of this process uses graphs
             return function(*args)
 
     return run
@@ -184,18 +185,18 @@ def eagerly(function):
 
 @eagerly
 def fit_eagerly(x, y, kernel, epochs, batch_size):
-    """Trains a linear model in eager mode, as of 1.5 to 1.10.
+    """Trains a linear model eagerly, as `tfe` programs of TensorFlow 1.5 to 1.10 do.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
-        kernel: [features, units] array of the same dtype to start at.
-        epochs: how often all rows are taken.
+        kernel: [features, units] array of the same dtype, the initial value.
+        epochs: number of epochs.
         batch_size: how many rows a step takes.
 
     Returns:
-        dict with the `mean` of the losses, the `kernel` in the end, the `predictions`
-        by it, whether this was eager, and the kinds of `devices`.
+        dict with the `mean` of the losses, the `kernel` after training, its
+        `predictions`, whether the mode is `eager`, and the types of the `devices`.
     """
     # --- model
     tfe = tensorflow.contrib.eager
@@ -227,15 +228,15 @@ def fit_eagerly(x, y, kernel, epochs, batch_size):
 
 @eagerly
 def create_restored(saved, start, scope=""):
-    """Makes variables that take their values from a checkpoint of a graph.
+    """Makes eager variables with initial values from a graph program's checkpoint.
 
     Args:
-        saved: {name: array}, what the checkpoint holds.
-        start: {name: array}, the variables as they would begin.
-        scope: text that the checkpoint has before each of the names.
+        saved: {name: array}, the contents of the checkpoint.
+        start: {name: array}, the variables with their own initial values.
+        scope: prefix of the names in the checkpoint.
 
     Returns:
-        {name: array}, the variables as they begin.
+        {name: array}, the variables with the values of the checkpoint.
 
     Raises:
         tf.errors.NotFoundError: the checkpoint lacks a name.
@@ -252,18 +253,18 @@ def create_restored(saved, start, scope=""):
 
 
 def word_ids(documents, others, length, min_frequency=0):
-    """Learns the words of documents, and gives their ids.
+    """Builds a vocabulary from documents and maps their words to ids.
 
     Args:
-        documents: list of text to learn from.
+        documents: list of text that the vocabulary is built from.
         others: list of text.
-        length: ids of a document; longer ones are cut, shorter ones filled with 0.
-        min_frequency: words that come this often, or less, are unknown.
+        length: ids per document; longer ones are cut, shorter ones padded with 0.
+        min_frequency: words that occur this often or less are out-of-vocabulary.
 
     Returns:
-        dict with the int64 `ids` [documents, length], the ids of the `others` by what
-        was saved and restored, the number of words with the unknown one, `size`, and
-        the others `reversed` to text.
+        dict with the int64 `ids` [documents, length]; the ids of the `others` by a
+        vocabulary that was saved and restored; its `size`, "<UNK>" included; and the
+        others `reversed` to text.
     """
     # --- vocabulary
     preprocessing = tensorflow.contrib.learn.preprocessing
@@ -283,7 +284,7 @@ def word_ids(documents, others, length, min_frequency=0):
 
 
 def write_curves(values, step=0):
-    """Writes from a function that is handed tensors, as a host call is.
+    """Writes summaries from a function of tensors, as a TPU `host_call` does.
 
     Args:
         values: [steps, k] float array; the mean of a row is the loss of its step.
@@ -323,20 +324,20 @@ def write_curves(values, step=0):
 
 
 def predict_saved(files, inputs, signature="serving_default"):
-    """Asks a saved model, without a session of one's own.
+    """Runs a signature of a SavedModel, as `contrib.predictor` does.
 
     Args:
-        files: {path: bytes as a uint8 array}, the directory of a model of 1.15.5.
-        inputs: {name of the signature: array}.
+        files: {path: bytes as a uint8 array}, the directory of a SavedModel of 1.15.5.
+        inputs: {input of the signature: array}.
         signature: the signature's name.
 
     Returns:
-        {name of the signature: array}.
+        {output of the signature: array}.
 
     Raises:
-        ValueError: no signature has that name, or an input that it has not, or one of
-            another shape.
-        OSError: there is no model in the directory.
+        ValueError: no signature has this name, or the signature has no such input, or
+            an input has another shape.
+        OSError: the directory has no SavedModel.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- load
@@ -350,16 +351,16 @@ def predict_saved(files, inputs, signature="serving_default"):
 
 
 def project(vectors, words, images=None):
-    """Writes what TensorBoard's projector shows: vectors, their words, their images.
+    """Writes files for TensorBoard's projector: embeddings, words, and images.
 
     Args:
         vectors: [n, units] float32 array.
         words: list of n words.
-        images: [height, width] of each image of a sprite, or None.
+        images: [height, width] of each image in the sprite, or None.
 
     Returns:
-        dict with the `config` as text, the lines of the `metadata`, and the names and
-        shapes of the arrays in the checkpoint, `saved`.
+        dict with the lines of the `config`, the lines of the `metadata`, and `saved`:
+        the names and shapes of the arrays in the checkpoint.
     """
     with tempfile.TemporaryDirectory() as log_dir:
         # --- files

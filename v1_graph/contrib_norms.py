@@ -15,7 +15,7 @@ __all__ = [
     "train",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def make_batch_norm(
@@ -28,26 +28,27 @@ def make_batch_norm(
     zero_debias=False,
     name="net",
 ):
-    """Makes a batch normalization, whose updates are collected and run.
+    """Makes batch normalization; each training call updates the moving statistics.
 
     Args:
         decay: share of the moving statistics that an update keeps.
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
+        center: whether to add `beta`.
+        scale: whether to multiply by `gamma`.
         epsilon: added to the variance.
         activation: name of a function of `tf.nn`, or None.
-        fused: False: not by the kernel that takes matrices and images, in float32.
+        fused: False: do not use the fused kernel, which takes float32 matrices and
+            images.
         zero_debias: whether the moving mean is divided by 1 - decay ** updates.
         name: scope of the variables `BatchNorm/beta`, `BatchNorm/gamma`,
             `BatchNorm/moving_mean` and `BatchNorm/moving_variance`.
 
     Returns:
-        Callable from a [..., channels] float tensor and `is_training`, a bool, to a
-        tensor of the same shape.
+        Callable. It takes x, [..., channels] floats, and `is_training`, a bool. It
+        returns a tensor of the same shape.
 
     Raises:
-        TypeError: of the callable: float64, and not `fused=False`.
-        ValueError: of the callable: unknown channels.
+        TypeError: from the callable: float64 without `fused=False`.
+        ValueError: from the callable: an unknown number of channels.
     """
 
     def batch_norm(x, is_training):
@@ -71,12 +72,12 @@ def make_batch_norm(
 
 
 def moving_variance(batches, decay=0.999, fused=None):
-    """Follows the variance that inference will divide by, batch after batch.
+    """Returns the moving variance of batch normalization after each batch.
 
     Args:
         batches: list of [n, …, channels] float32 arrays; n may vary.
-        decay: share of it that an update keeps.
-        fused: False: not by the kernel, and of float64, too.
+        decay: share of the moving variance that an update keeps.
+        fused: False: do not use the fused kernel; float64 is allowed, too.
 
     Returns:
         List of [channels] arrays, `norm/moving_variance` after each batch.
@@ -91,13 +92,13 @@ def moving_variance(batches, decay=0.999, fused=None):
         sess.run(tf.global_variables_initializer())
         found = []
         for batch in batches:
-            sess.run(updates, {x: batch})  # forgotten, they would leave it at 1
+            sess.run(updates, {x: batch})  # without these updates it would stay 1
             found.append(sess.run(named["norm/moving_variance"]))
         return found
 
 
 def make_critic(units, decay=0.999, name="critic"):
-    """Makes a critic that is asked twice: the real first, then what is generated.
+    """Makes a GAN critic that scores the real batch first, then the generated one.
 
     Args:
         units: size of the layer whose output is normalized.
@@ -106,8 +107,8 @@ def make_critic(units, decay=0.999, name="critic"):
             `score/weights` and `score/biases`.
 
     Returns:
-        Callable from two [batch, features] float32 tensors to the [batch, 1] scores of
-        both. Each call moves the moving statistics twice.
+        Callable. It takes two [batch, features] float32 tensors and returns the [batch,
+        1] scores of both. Each call updates the moving statistics twice.
     """
 
     def score(x, reuse):
@@ -117,7 +118,7 @@ def make_critic(units, decay=0.999, name="critic"):
             x,
             units,
             normalizer_fn=layers.batch_norm,
-            # None: in place, as soon as the output is asked for, and in every call.
+            # None: the updates run with the output, in every call.
             normalizer_params={"decay": decay, "updates_collections": None},
             weights_initializer=draw,
             reuse=reuse,
@@ -136,7 +137,7 @@ def make_critic(units, decay=0.999, name="critic"):
 
 
 def make_normalized(filters, units, decay=0.999, name="net"):
-    """Makes a convolution and a dense layer, with `normalizer_fn` and no biases.
+    """Makes a convolution and a dense layer with batch norm in place of biases.
 
     Args:
         filters: number of channels.
@@ -146,8 +147,8 @@ def make_normalized(filters, units, decay=0.999, name="net"):
             `scores/weights`, `scores/BatchNorm/beta`, …
 
     Returns:
-        Callable from a [batch, height, width, channels] float32 tensor and
-        `is_training`, a bool, to [batch, units], after ReLU, too.
+        Callable. It takes x, [batch, height, width, channels] float32, and
+        `is_training`, a bool. It returns [batch, units], after ReLU.
     """
 
     def normalized(x, is_training):
@@ -175,22 +176,22 @@ def make_layer_norm(
     activation=None,
     name="net",
 ):
-    """Makes layer normalization, over all axes of an example and not just the last.
+    """Makes layer normalization over all axes of an example, not only the last one.
 
     Args:
-        begin_norm_axis: first of the axes to normalize over; may be negative.
-        begin_params_axis: first of the axes that beta and gamma have; likewise.
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
+        begin_norm_axis: first axis to normalize over; may be negative.
+        begin_params_axis: first axis of beta and gamma; may be negative.
+        center: whether to add `beta`.
+        scale: whether to multiply by `gamma`.
         activation: name of a function of `tf.nn`, or None.
         name: scope of the variables `LayerNorm/beta` and `LayerNorm/gamma`.
 
     Returns:
-        Callable from a [batch, …] float tensor to one of the same shape.
+        Callable from a [batch, …] float tensor to a tensor of the same shape.
 
     Raises:
-        ValueError: of the callable: an axis that there is not, or unknown sizes of the
-            axes that beta and gamma have.
+        ValueError: from the callable: an axis is out of range, or the axes of beta and
+            gamma have unknown sizes.
     """
 
     def layer_norm(x):
@@ -207,19 +208,19 @@ def make_layer_norm(
 
 
 def make_instance_norm(center=True, scale=True, epsilon=1e-6, name="net"):
-    """Makes instance normalization: over space, each example and channel on its own.
+    """Makes instance normalization: over space, for each example and channel.
 
     Args:
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
+        center: whether to add `beta`.
+        scale: whether to multiply by `gamma`.
         epsilon: added to the variance.
         name: scope of the variables `InstanceNorm/beta` and `InstanceNorm/gamma`.
 
     Returns:
-        Callable from a [batch, …, channels] float tensor to one of the same shape.
+        Callable from a [batch, …, channels] float tensor to a tensor of the same shape.
 
     Raises:
-        ValueError: of the callable: unknown channels.
+        ValueError: from the callable: an unknown number of channels.
     """
 
     def instance_norm(x):
@@ -237,24 +238,24 @@ def make_group_norm(
     epsilon=1e-6,
     name="net",
 ):
-    """Makes group normalization: over space and the channels of a group.
+    """Makes group normalization: over space and the channels of each group.
 
     Args:
-        groups: how many.
-        channels_axis: where the channels are.
+        groups: number of groups.
+        channels_axis: axis of the channels.
         reduction_axes: the other axes to normalize over.
-        center: whether there is `beta`.
-        scale: whether there is `gamma`.
+        center: whether to add `beta`.
+        scale: whether to multiply by `gamma`.
         epsilon: added to the variance.
         name: scope of the variables `GroupNorm/beta` and `GroupNorm/gamma`.
 
     Returns:
-        Callable from a [batch, height, width, channels] float tensor, or whatever the
-        axes say, to one of the same shape.
+        Callable from a [batch, height, width, channels] float tensor, or one that fits
+        the axes, to a tensor of the same shape.
 
     Raises:
-        ValueError: of the callable: a number of channels that is unknown, less than the
-            groups or no multiple of them; axes that are the same, or unknown sizes.
+        ValueError: from the callable: the number of channels is unknown, less than
+            `groups` or not a multiple of it; two axes are equal; or unknown sizes.
     """
 
     def group_norm(x):
@@ -266,28 +267,28 @@ def make_group_norm(
 
 
 def train(x, y, start, steps, rate, options=()):
-    """Trains a classifier by `optimize_loss`, which runs the updates that it finds.
+    """Trains a classifier with batch normalization, as `optimize_loss` does.
 
     Args:
-        x: [n, features] float array; of float64, the option `fused` must be False.
+        x: [n, features] float array; float64 needs the option `fused` False.
         y: [n] int array of classes.
         start: {"hidden/weights": [features, units] array, "hidden/BatchNorm/beta":
             [units] array, "scores/weights": [units, classes] array, "scores/biases":
             [classes] array}, of the dtype of x.
         steps: how many steps to take, all on the same rows.
         rate: learning rate, a float.
-        options: dict with, of these: `fused`, of the batch norm; `optimizer`, "SGD"
-            (the default), "Momentum" (of 0.9), "Adam", "Adagrad", "RMSProp" or "Ftrl";
-            `clip_gradients`, a norm, a float; `decay`, (steps, factor) of an
-            exponential decay; `multipliers`, {name of a variable: factor of its
-            gradient}.
+        options: dict with any of these keys: `fused`, of the batch norm; `optimizer`,
+            "SGD" (the default), "Momentum" (0.9), "Adam", "Adagrad", "RMSProp" or
+            "Ftrl"; `clip_gradients`, the largest global norm, a float; `decay`, (steps,
+            factor) of an exponential decay; `multipliers`, {name of a variable: factor
+            of its gradient}.
 
     Returns:
-        dict with the `losses` before every step, the `summaries` by tag, [steps]
-        arrays, and the `variables` in the end by their names in a checkpoint.
+        dict with the `losses` before each step, the `summaries` by tag, [steps] arrays,
+        and the `variables` after training by their names in a checkpoint.
 
     Raises:
-        ValueError: a rate below 0, a norm that is no float, another optimizer.
+        ValueError: a rate below 0, a norm that is not a float, another optimizer.
     """
     options = dict(options)
     layers = tensorflow.contrib.layers

@@ -15,27 +15,27 @@ __all__ = [
     "minimize_externally",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def fit(ids, labels, start, optimizer, hyper, decayed=None):
-    """Trains a classifier of word numbers by an optimizer of contrib.
+    """Trains a text classifier with AdamW, LazyAdam, LARS, Nadam or RMSPropW.
 
     Args:
-        ids: [steps, n, words] int array, rows of the table.
+        ids: [steps, n, words] int array of rows of the table.
         labels: [steps, n] int array of classes.
         start: {"table": [rows, size] array, "kernel": [size, classes] array, "bias":
-            [classes] array}.
+            [classes] array}, the initial values.
         optimizer: "AdamW", "LazyAdam", "LARS", "Nadam" or "RMSPropW".
-        hyper: dict of its arguments.
-        decayed: names of the variables whose weights decay; None for all.
+        hyper: dict of the optimizer's arguments.
+        decayed: names of the variables with weight decay; None for all.
 
     Returns:
-        dict with the `losses` before every step, and the `variables` in the end by
+        dict with the `losses` before each step, and the `variables` after training by
         name, slots included.
 
     Raises:
-        ValueError: a negative momentum, or decay, of LARS.
+        ValueError: LARS with a negative momentum or weight decay.
     """
     opt = tensorflow.contrib.opt
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -64,7 +64,7 @@ def fit(ids, labels, start, optimizer, hyper, decayed=None):
         more = {}
         if decayed is not None:
             more["decay_var_list"] = [variables[name] for name in decayed]
-        # Without this line weights could decay before the loss is computed.
+        # Without this line the weights could decay before the loss is computed.
         with tf.control_dependencies([loss] + [gradient for gradient, _ in pairs]):
             train_op = optimizer.apply_gradients(pairs, **more)
         # --- run
@@ -78,20 +78,21 @@ def fit(ids, labels, start, optimizer, hyper, decayed=None):
 
 
 def train_scaled(x, y, start, steps, rate, scaling):
-    """Trains in the dtype of x, weights in theirs, by a loss that is scaled up.
+    """Trains with loss scaling: in the dtype of x, with weights in their own dtype.
 
     Args:
         x: [n, features] float array.
-        y: [n, units] array of its dtype.
-        start: {"kernel": [features, units] array, "bias": [units] array}, of a dtype
-            of their own.
-        steps: how many steps to take by momentum of 0.9, all on the same rows.
+        y: [n, units] array of the same dtype.
+        start: {"kernel": [features, units] array, "bias": [units] array}, the initial
+            values; their dtype may differ from that of x.
+        steps: how many steps to take with momentum 0.9, all on the same rows.
         rate: learning rate.
-        scaling: a fixed scale, or a dict of arguments of the one that is updated.
+        scaling: a fixed loss scale, or a dict of arguments of
+            `ExponentialUpdateLossScaleManager`.
 
     Returns:
-        dict with the `losses` before every step, the `scales` after, how many steps
-        were `taken` by then, and the `variables` in the end by name.
+        dict with the `losses` before each step, the `scales` after each step, `taken`:
+        the global step after each step, and the `variables` after training by name.
 
     Raises:
         ValueError: a fixed scale below 1.
@@ -130,27 +131,27 @@ def train_scaled(x, y, start, steps, rate, scaling):
 
 
 def line_loss(x, y, start):
-    """(the variables, the loss of) a line: the mean of squared errors."""
+    """Returns (variables, mean squared error) of a linear model."""
     variables = [tf.get_variable(n, initializer=v) for n, v in start.items()]
     outputs = tf.nn.bias_add(tf.matmul(tf.constant(x), variables[0]), variables[1])
     return variables, tf.reduce_mean(tf.squared_difference(outputs, tf.constant(y)))
 
 
 def fit_averaged(x, y, start, steps, rate, average_decay, counted=False):
-    """Trains, saves averages in the place of weights, and evaluates these.
+    """Trains, saves moving averages in place of the weights, and evaluates them.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
         start: {"kernel": [features, units] array, "bias": [units] array}.
-        steps: how many steps to take by momentum of 0.9.
+        steps: how many steps to take with momentum 0.9.
         rate: learning rate.
-        average_decay: share of the old average that a step keeps, at most.
-        counted: whether it is less in early steps.
+        average_decay: the largest share of the old average that a step keeps.
+        counted: whether this share is smaller in early steps (`num_updates`).
 
     Returns:
-        dict with the `losses` before every step, what was `saved` by name, and the
-        loss that is `evaluated` with it.
+        dict with the `losses` before each step, the `saved` arrays by name, and the
+        loss that is `evaluated` with them.
     """
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "model.ckpt")
@@ -179,18 +180,20 @@ def fit_averaged(x, y, start, steps, rate, average_decay, counted=False):
 
 
 def fit_tasks(x, targets, present, start, clip_norm, rate=0.125):
-    """Trains two tasks, of which a step may lack one, without touching its slots.
+    """Trains two tasks; a step without a task does not change its weights and slots.
 
     Args:
         x: [n, features] float array.
         targets: {task: [n, units] array}.
-        present: {task: list of 1.0 or 0.0, of every step whether the task is there}.
-        start: {"shared": [features, size] array, and of every task [size, units]}.
-        clip_norm: of all gradients together.
-        rate: learning rate, of momentum of 0.9.
+        present: {task: list of 1.0 or 0.0: whether each step has the task}.
+        start: {"shared": [features, size] array, task: [size, units] array}, the
+            initial values, with one entry for each task.
+        clip_norm: largest global norm of the gradients.
+        rate: learning rate, with momentum 0.9.
 
     Returns:
-        dict with the `norms` of every step, and the `variables` in the end by name.
+        dict with the global `norms` of the gradients of each step, and the `variables`
+        after training by name.
     """
     opt = tensorflow.contrib.opt
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -218,14 +221,14 @@ def fit_tasks(x, targets, present, start, clip_norm, rate=0.125):
 
 
 def descend(function, x, bounds, callback, iterations):
-    """Goes downhill, half as far until it is lower: in place of an optimizer of SciPy.
+    """Minimizes by gradient descent with step halving, in place of a SciPy optimizer.
 
     Args:
-        function: of a vector, to (value, gradient).
-        x: [n] array, where to begin.
+        function: function from a vector to (value, gradient).
+        x: [n] array, the initial vector.
         bounds: None, or n pairs (low, high).
         callback: function of the vector, called after each iteration.
-        iterations: how many of them.
+        iterations: number of iterations.
 
     Returns:
         The [n] array with the lowest value.
@@ -244,22 +247,22 @@ def descend(function, x, bounds, callback, iterations):
 
 
 def minimize_externally(x, y, start, iterations, bounds=None):
-    """Minimizes by an optimizer that knows nothing of TensorFlow, as SciPy's do.
+    """Minimizes a loss with an external optimizer of NumPy vectors, such as SciPy's.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
         start: {"kernel": [features, units] array, "bias": [units] array}.
-        iterations: how many of them.
-        bounds: of the kernel, (low, high); None for none.
+        iterations: number of iterations.
+        bounds: (low, high) of the kernel, or None.
 
     Returns:
-        dict with the `losses` of all calls, the vector after each iteration as
-        `iterates`, and the `variables` in the end.
+        dict with the `losses` of all calls, `iterates`: the vector after each
+        iteration, and the final `variables`.
     """
 
     class Interface(tensorflow.contrib.opt.ExternalOptimizerInterface):
-        """As `ScipyOptimizerInterface` is, which calls `scipy.optimize.minimize`."""
+        """Runs `descend`; `ScipyOptimizerInterface` calls `scipy.optimize.minimize`."""
 
         def _minimize(
             self,

@@ -17,26 +17,27 @@ __all__ = [
     "read_bands",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def make_conv_lstm(channels, kernel, sizes, use_bias=True, name="reader"):
-    """Makes an LSTM of maps, whose products are convolutions.
+    """Makes a convolutional LSTM (`ConvLSTMCell`) that reads sequences of maps.
 
     Args:
-        channels: how many of both parts of the state.
-        kernel: list of its one to three sizes.
-        sizes: list of as many sizes of the maps, and of their channels.
-        use_bias: whether there is a bias.
+        channels: number of channels of c and of h.
+        kernel: list of the one, two or three sizes of the kernel.
+        sizes: list of the sizes of the maps, as many as the kernel has, and then their
+            number of channels.
+        use_bias: whether to add a bias.
         name: scope of the variables `rnn/conv_2d_lstm_cell/kernel` and `…/biases`.
 
     Returns:
-        Callable from a [batch, time, sizes...] float tensor, and optionally the
-        lengths, [batch] ints, to the outputs, [batch, time, ..., channels], zero past
-        the end, and the last state (c, h), that of the end.
+        Callable. It takes x, [batch, time, sizes...] floats, and optionally the
+        lengths, [batch] ints. It returns the outputs, [batch, time, ..., channels],
+        zero past the end, and the state (c, h) at the end of each sequence.
 
     Raises:
-        ValueError: sizes that are not one more than those of the kernel.
+        ValueError: `sizes` does not have one element more than `kernel`.
     """
     cells = [
         tensorflow.contrib.rnn.Conv1DLSTMCell,
@@ -58,18 +59,18 @@ def make_conv_lstm(channels, kernel, sizes, use_bias=True, name="reader"):
 
 
 def predict_frames(films, start, steps, rate=0.01):
-    """Trains two layers of maps to predict the next frame, then frames of its own.
+    """Trains two ConvLSTM layers to predict the next frame of a film.
 
     Args:
         films: [n, time, height, width, 1] float array.
-        start: {"kernels": list of two [3, 3, channels, gates] arrays, "biases": of two
-            [gates], "last": [1, 1, channels, 1]}.
-        steps: of Adam, all on the same films.
+        start: {"kernels": list of two [3, 3, channels, gates] arrays, "biases": list of
+            two [gates] arrays, "last": [1, 1, channels, 1] array}, the initial values.
+        steps: how many steps of Adam to take, all on the same films.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before every step, and the [n, height, width, 1] frame
-        after the last, as it is `told` in the end.
+        dict with the `losses` before each step, and `told`: the frame after the last
+        one, as predicted after training, [n, height, width, 1].
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- cells
@@ -108,23 +109,24 @@ def predict_frames(films, start, steps, rate=0.01):
 
 
 def make_group_lstm(units, groups, projected=None, forget_bias=1.0, name="reader"):
-    """Makes an LSTM in groups, none of which sees the inputs and state of another.
+    """Makes a group LSTM (`GLSTMCell`): each group sees only its own inputs and state.
 
     Args:
-        units: size of c, all groups together.
-        groups: how many.
-        projected: size of h, if it is not that of c.
-        forget_bias: added to the bias of the forget gate, and in no checkpoint.
+        units: size of c, for all groups together.
+        groups: number of groups.
+        projected: size of h if it differs from that of c.
+        forget_bias: added to the bias of the forget gate; not saved in checkpoints.
         name: scope of the variables `rnn/glstm_cell/group0/kernel`, `…/bias_i`,
             `…/bias_j`, `…/bias_f`, `…/bias_o`, `…/projection/kernel`.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state (c, h), that of the end.
+        Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, units], zero past the end,
+        and the state (c, h) at the end of each sequence.
 
     Raises:
-        ValueError: sizes, or of the callable a depth, that the groups do not divide.
+        ValueError: a size, or from the callable the depth, is not a multiple of
+            `groups`.
     """
     cell = tensorflow.contrib.rnn.GLSTMCell(
         units,
@@ -141,16 +143,16 @@ def make_group_lstm(units, groups, projected=None, forget_bias=1.0, name="reader
 
 
 def make_sru(units, name="reader"):
-    """Makes a unit whose gates see the input alone.
+    """Makes a simple recurrent unit (`SRUCell`): its gates see only the inputs.
 
     Args:
         units: size of the state.
         name: scope of the variables `rnn/sru_cell/kernel` and `…/bias`.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state, [batch, units], which is no output.
+        Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, units], zero past the end,
+        and the last state, [batch, units], which differs from the last output.
     """
 
     def read(x, lengths=None):
@@ -162,7 +164,7 @@ def make_sru(units, name="reader"):
 
 
 def run_from(weights, outputs, state):
-    """The outputs, the state, and gradients of half the outputs' squares by weights."""
+    """Runs a cell; returns outputs, state, and the gradients of sum(outputs²) / 2."""
     variables = {v.op.name: v for v in tf.trainable_variables()}
     by = [variables[name] for name in weights]
     slopes = tf.gradients(tf.reduce_sum(tf.square(outputs)) / 2, by)
@@ -177,19 +179,20 @@ def run_from(weights, outputs, state):
 
 
 def read_independently(kind, units, x, lengths, weights):
-    """Reads by a cell whose units see no state but their own, from old weights.
+    """Runs `IndRNNCell`, `IndyGRUCell` or `IndyLSTMCell` with checkpoint weights.
 
     Args:
-        kind: "IndRNN", whose activation is relu, "IndyGRU" or "IndyLSTM".
+        kind: "IndRNN" (with ReLU), "IndyGRU" or "IndyLSTM". In all of them a unit sees
+            only its own state.
         units: size of the state.
         x: [batch, time, depth] float array.
         lengths: [batch] int array.
-        weights: dict of arrays of its dtype, as a checkpoint has them: of IndRNN
-            `rnn/ind_rnn_cell/kernel_w`, `…/kernel_u` and `…/bias`.
+        weights: dict of arrays of the dtype of x by their names in a checkpoint, for
+            IndRNN `rnn/ind_rnn_cell/kernel_w`, `…/kernel_u` and `…/bias`.
 
     Returns:
-        dict with the `outputs`, the last `state`, and `gradients` of half the outputs'
-        squares by the weights.
+        dict with the `outputs`, the last `state`, and the `gradients` of half the
+        sum of the squared outputs with respect to the weights.
     """
     with tf.Graph().as_default():
         # --- cell
@@ -204,20 +207,20 @@ def read_independently(kind, units, x, lengths, weights):
 
 
 def read_by_time(times, x, weights, leak=0.001, peepholes=False):
-    """Reads by an LSTM that is open for a part of each unit's period only.
+    """Runs `PhasedLSTMCell`: a unit's time gate is open in a part of its period.
 
     Args:
-        times: [batch, time, 1] float array, when the inputs came.
+        times: [batch, time, 1] float array, the times of the inputs.
         x: [batch, time, depth] float32 array.
-        weights: dict of arrays, as a checkpoint has them, under
+        weights: dict of arrays by their names in a checkpoint, under
             `rnn/phased_lstm_cell/`: kernel and bias of `mask_gates`, `new_input` and
             `output_gate`, and `period`, `phase` and `ratio_on`, [units] each.
-        leak: what passes a gate that is closed.
-        peepholes: whether the gates see c, too.
+        leak: leak rate of the time gate while it is closed.
+        peepholes: whether the gates also read c.
 
     Returns:
-        dict with the `outputs`, the last `state`, and `gradients` of half the outputs'
-        squares by the weights.
+        dict with the `outputs`, the last `state`, and the `gradients` of half the
+        sum of the squared outputs with respect to the weights.
     """
     with tf.Graph().as_default():
         # --- cell
@@ -232,25 +235,26 @@ def read_by_time(times, x, weights, leak=0.001, peepholes=False):
 
 
 def read_spectra(x, lengths, units, size, skip, weights, blocks=None, options=None):
-    """Reads spectra by a grid of LSTMs, over time and over bands, from old weights.
+    """Runs `GridLSTMCell` over the time and the bands of spectra.
 
     Args:
         x: [batch, time, depth] float array.
         lengths: [batch] int array.
         units: size of the states.
-        size: how many numbers a band has.
-        skip: how far the next band is.
-        weights: dict of arrays of the dtype of x, as a checkpoint has them, under
+        size: width of a band.
+        skip: distance from one band to the next.
+        weights: dict of arrays of the dtype of x by their names in a checkpoint, under
             `rnn/grid_lstm_cell/`: `W_f_0_0`, `B_f_0`, `W_t_0_0`, `B_t_0`, and so on.
-        blocks: list of (beginning, end) of blocks with weights of their own, or None.
-        options: dict of more arguments of the cell.
+        blocks: list of (start, end) of frequency blocks with separate weights, or None.
+        options: dict of other arguments of the cell.
 
     Returns:
         dict with the `outputs`, [batch, time, 2 * units * bands], the last `state`, and
-        `gradients` of half the outputs' squares by the weights.
+        the `gradients` of half the sum of the squared outputs with respect to the
+        weights.
 
     Raises:
-        ValueError: bands that do not cover a spectrum.
+        ValueError: the bands do not cover the spectrum.
     """
     with tf.Graph().as_default():
         # --- cell
@@ -271,21 +275,22 @@ def read_spectra(x, lengths, units, size, skip, weights, blocks=None, options=No
 
 
 def read_bands(x, units, size, skip, weights, peepholes=False):
-    """Reads spectra by one LSTM for all bands, by turns, from old weights.
+    """Runs `TimeFreqLSTMCell`: one LSTM reads the bands of spectra in turn.
 
     Args:
         x: [batch, time, depth] float array.
         units: size of the state of a band.
-        size: how many numbers a band has.
-        skip: how far the next band is.
-        weights: dict of arrays of the dtype of x, as a checkpoint has them:
+        size: width of a band.
+        skip: distance from one band to the next.
+        weights: dict of arrays of the dtype of x by their names in a checkpoint:
             `time_freq_lstm_cell/W_0`, `…/B`, and with peepholes `…/W_F_diag`,
             `…/W_I_diag` and `…/W_O_diag`.
-        peepholes: whether the gates see c, too.
+        peepholes: whether the gates also read c.
 
     Returns:
         dict with the `outputs`, [batch, time, units * bands], the last `state`, and
-        `gradients` of half the outputs' squares by the weights.
+        the `gradients` of half the sum of the squared outputs with respect to the
+        weights.
     """
     with tf.Graph().as_default():
         # --- cell
@@ -294,7 +299,7 @@ def read_bands(x, units, size, skip, weights, peepholes=False):
         )
         bands = (x.shape[2] - size) // skip + 1
         # --- run
-        # `dynamic_rnn` would begin with the state of one band.
+        # Not `dynamic_rnn`: its zero state has the size of one band.
         state, outputs = tf.zeros([len(x), 2 * units * bands], x.dtype), []
         for t in range(x.shape[1]):
             output, state = cell(tf.constant(x[:, t]), state)

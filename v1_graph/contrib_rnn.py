@@ -18,30 +18,30 @@ __all__ = [
     "train_language_model",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def make_attention(units, window, size=None, hidden=None, name="reader"):
-    """Makes a GRU that attends to its last outputs.
+    """Makes a GRU that attends to its own last outputs (`AttentionCellWrapper`).
 
     Args:
         units: size of the state of the GRU.
-        window: how many outputs it sees, zeros at first.
-        size: of the outputs, if it is not `units`.
-        hidden: size of the layer that scores, if it is not that of the outputs.
+        window: how many last outputs it attends to; zeros in the beginning.
+        size: size of the outputs if it differs from `units`.
+        hidden: size of the layer that scores if it differs from that of the outputs.
         name: scope of `rnn/attention_cell_wrapper/kernel`, `…/bias`, `…/gru_cell/…`,
             `…/attention/attn_w`, `…/attn_v`, `…/kernel`, `…/bias` and
             `…/attn_output_projection/…`.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, size], and the last state: that of
-        the GRU, what was attended to, and the window, [batch, window * size].
+        Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, size], and the last state:
+        that of the GRU, the context, and the window, [batch, window * size].
     """
 
     def read(x, lengths=None):
         draw_weights()
-        tf.get_variable_scope().set_dtype(x.dtype)  # else its own are float32
+        tf.get_variable_scope().set_dtype(x.dtype)  # else its own variables are float32
         cell = tensorflow.contrib.rnn.AttentionCellWrapper(
             tensorflow.contrib.rnn.GRUCell(units), window, size, hidden
         )
@@ -51,23 +51,23 @@ def make_attention(units, window, size=None, hidden=None, name="reader"):
 
 
 def make_highway(units, coupled=True, carry_bias=1.0, name="reader"):
-    """Makes a GRU between whose inputs and outputs a gate decides.
+    """Makes a GRU with `HighwayWrapper`: a gate mixes its inputs and outputs.
 
     Args:
         units: size of the state, and the depth of the inputs.
-        coupled: whether what is not carried is transformed.
-        carry_bias: initial bias of the gate.
+        coupled: whether the transform gate is 1 minus the carry gate.
+        carry_bias: initial bias of the carry gate.
         name: scope of the variables `rnn/carry_w`, `rnn/carry_b`, `rnn/transform_w`,
             `rnn/transform_b` and `rnn/gru_cell/…`.
 
     Returns:
-        Callable from a [batch, time, units] float tensor to the outputs, [batch, time,
-        units], and the last state, [batch, units].
+        Callable. It takes x, [batch, time, units] floats. It returns the outputs,
+        [batch, time, units], and the last state, [batch, units].
     """
 
     def read(x):
         draw_weights()
-        tf.get_variable_scope().set_dtype(x.dtype)  # else its own are float32
+        tf.get_variable_scope().set_dtype(x.dtype)  # else its own variables are float32
         cell = tensorflow.contrib.rnn.HighwayWrapper(
             tensorflow.contrib.rnn.GRUCell(units), coupled, carry_bias
         )
@@ -77,18 +77,19 @@ def make_highway(units, coupled=True, carry_bias=1.0, name="reader"):
 
 
 def make_projections(units, inputs, outputs, name="reader"):
-    """Makes an LSTM behind a layer, with another layer behind it.
+    """Makes an LSTM with a dense layer before it and a dense layer after it.
 
     Args:
         units: size of both parts of the state.
-        inputs: units of the layer before, with ReLU.
-        outputs: units of the layer behind, without.
-        name: scope of `rnn/output_projection_wrapper/kernel` and `…/bias`, within that
-            of `…/input_projection_wrapper/…`, and within that of `…/basic_lstm_cell/…`.
+        inputs: units of the layer before the LSTM, with ReLU.
+        outputs: units of the layer after it, without activation.
+        name: scope of `rnn/output_projection_wrapper/kernel` and `…/bias`. Inside of
+            it are `…/input_projection_wrapper/…` and, inside of that,
+            `…/basic_lstm_cell/…`.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor to the outputs, [batch, time,
-        outputs], and the last state (c, h).
+        Callable. It takes x, [batch, time, depth] floats. It returns the outputs,
+        [batch, time, outputs], and the last state (c, h).
     """
 
     def read(x):
@@ -102,17 +103,17 @@ def make_projections(units, inputs, outputs, name="reader"):
 
 
 def make_embedding_reader(units, classes, size, name="reader"):
-    """Makes a GRU that reads words, by a table of vectors.
+    """Makes a GRU that reads word ids through an embedding (`EmbeddingWrapper`).
 
     Args:
         units: size of the state.
         classes: vocabulary size.
-        size: of the vectors.
+        size: size of the vectors.
         name: scope of `rnn/embedding_wrapper/embedding` and `…/gru_cell/…`.
 
     Returns:
-        Callable from a [batch, time, 1] int tensor to the outputs, [batch, time, units]
-        float32, and the last state, [batch, units].
+        Callable. It takes ids, [batch, time, 1] ints. It returns the outputs, [batch,
+        time, units] float32, and the last state, [batch, units].
     """
 
     def read(words):
@@ -126,16 +127,16 @@ def make_embedding_reader(units, classes, size, name="reader"):
 
 
 def make_static_both_ways(units, name="reader"):
-    """Makes two LSTMs that are unrolled, one of which reads from the end.
+    """Makes a bidirectional LSTM that is unrolled, with a list of outputs.
 
     Args:
         units: size of both parts of each state.
         name: scope of `bidirectional_rnn/fw/basic_lstm_cell/…` and `…/bw/…`.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the list of outputs, each [batch, 2 * units], and the two last
-        states (c, h).
+        Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
+        [batch] ints. It returns the list of outputs, each [batch, 2 * units], and the
+        last states (c, h) of both directions.
     """
 
     def read(x, lengths=None):
@@ -149,18 +150,18 @@ def make_static_both_ways(units, name="reader"):
 
 
 def make_stack_both_ways(units, layers, name="reader"):
-    """Makes layers of GRUs: each reads the outputs of both ways of the layer below.
+    """Makes stacked bidirectional GRUs; a layer reads both outputs of the layer below.
 
     Args:
         units: size of each state.
-        layers: how many.
+        layers: number of layers.
         name: scope of `stack_bidirectional_rnn/cell_0/bidirectional_rnn/fw/gru_cell/…`,
             and so on.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor and the lengths, [batch] ints,
-        to the outputs of the last layer, [batch, time, 2 * units], and the tuples of
-        last states of both ways.
+        Callable. It takes x, [batch, time, depth] floats, and the lengths, [batch]
+        ints. It returns the outputs of the last layer, [batch, time, 2 * units], and
+        the tuples of last states of the forward and of the backward GRUs.
     """
 
     def read(x, lengths):
@@ -177,13 +178,13 @@ def make_stack_both_ways(units, layers, name="reader"):
 
 
 def run_cudnn_lstm(x, weights):
-    """Runs the LSTMs of a checkpoint that `CudnnLSTM` wrote, without a GPU.
+    """Runs the LSTMs of a `CudnnLSTM` checkpoint without a GPU.
 
     Args:
         x: [time, batch, depth] float32 array.
-        weights: what the checkpoint has below the scope of the layer:
+        weights: contents of the checkpoint below the scope of the layer:
             {"rnn/multi_rnn_cell/cell_0/cudnn_compatible_lstm_cell/kernel": [depth +
-            units, 4 * units] array, "…/bias": [4 * units] array, and so on of cell_1}.
+            units, 4 * units] array, "…/bias": [4 * units] array, and so on for cell_1}.
 
     Returns:
         {"outputs": [time, batch, units], "h": [layers, batch, units], "c": …}.
@@ -211,15 +212,15 @@ def run_cudnn_lstm(x, weights):
 
 
 def run_cudnn_gru(x, weights):
-    """Runs the GRUs of a checkpoint that a bidirectional `CudnnGRU` wrote.
+    """Runs the GRUs of a bidirectional `CudnnGRU` checkpoint without a GPU.
 
     Args:
         x: [time, batch, depth] float array.
-        weights: what the checkpoint has below the scope of the layer:
+        weights: contents of the checkpoint below the scope of the layer:
             {"stack_bidirectional_rnn/cell_0/bidirectional_rnn/fw/
             cudnn_compatible_gru_cell/gates/kernel": [depth + units, 2 * units] array,
             "…/gates/bias", "…/candidate/input_projection/kernel", "…/bias",
-            "…/candidate/hidden_projection/kernel", "…/bias", and so on of bw and
+            "…/candidate/hidden_projection/kernel", "…/bias", and the same for bw and
             cell_1}.
 
     Returns:
@@ -252,21 +253,22 @@ def run_cudnn_gru(x, weights):
 
 
 def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
-    """Trains LSTMs to predict the next word, piece by piece, and keeps their state.
+    """Trains an LSTM language model on pieces of text; the state is passed on.
 
     Args:
-        words: [batch, time] int array, time one more than a multiple of the pieces.
+        words: [batch, time] int array; time is one more than a multiple of `pieces`.
         start: {name: float32 array} of all variables: "embedding", [words, units],
             "rnn/multi_rnn_cell/cell_0/lstm_cell/kernel", "…/bias", and so on, and
             "softmax_w" and "softmax_b".
-        layers: how many.
-        pieces: in how many pieces an epoch reads; gradients end where a piece begins.
-        epochs: how often to read the words.
-        rate: learning rate; gradients are clipped to a norm of 1.
+        layers: number of LSTM layers.
+        pieces: number of pieces of an epoch; gradients do not flow from one piece to
+            the piece before it (truncated backpropagation).
+        epochs: number of epochs.
+        rate: learning rate; gradients are clipped to a global norm of 1.
 
     Returns:
-        dict with the `losses` of the pieces, and the `variables` by name and the last
-        `states` in the end.
+        dict with the `losses` of the pieces, and the `variables` by name and the
+        `states` after training.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- model

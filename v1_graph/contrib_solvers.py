@@ -14,17 +14,17 @@ __all__ = [
     "sparsemax_loss",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# `tensorflow.contrib` exists only up to 1.15, and compat.v1 does not contain it.
 
 
 def solve_by_gradients(matrix, rhs, steps=20, tol=1e-4):
-    """Solves a system of a symmetric positive definite matrix by conjugate gradient.
+    """Solves A x = b by conjugate gradients, for a symmetric positive definite A.
 
     Args:
         matrix: [n, n] float tensor.
         rhs: [n] tensor.
-        steps: how many to take, at most.
-        tol: how small the residual is in the end, of what it was.
+        steps: the largest number of steps.
+        tol: stop when the norm of the residual is below `tol` times the initial norm.
 
     Returns:
         (the solution [n], the residual [n]).
@@ -38,13 +38,13 @@ def solve_by_gradients(matrix, rhs, steps=20, tol=1e-4):
 
 
 def solve_least_squares(matrix, rhs, steps=20, tol=1e-6):
-    """Finds the least squares by conjugate gradients.
+    """Solves a least squares problem by conjugate gradients (CGLS).
 
     Args:
         matrix: [rows, columns] float tensor.
         rhs: [rows] tensor.
-        steps: how many to take, at most.
-        tol: how small the gradient is in the end, of what it was.
+        steps: the largest number of steps.
+        tol: stop when the norm of the gradient is below `tol` times the initial norm.
 
     Returns:
         (the solution [columns], the residual [rows]).
@@ -56,12 +56,12 @@ def solve_least_squares(matrix, rhs, steps=20, tol=1e-6):
 
 
 def largest_singular_values(matrix, start, steps):
-    """Estimates singular values by the bidiagonal matrix of Lanczos' steps.
+    """Estimates the largest singular values by Lanczos bidiagonalization.
 
     Args:
         matrix: [rows, columns] float tensor.
-        start: [rows, 1] tensor, where it begins.
-        steps: how many.
+        start: [rows, 1] tensor, the starting vector.
+        steps: number of Lanczos steps.
 
     Returns:
         [steps] tensor, the largest first.
@@ -75,60 +75,60 @@ def largest_singular_values(matrix, start, steps):
 
 
 def spiral(y, t):
-    """A spiral with a push that comes and goes."""
+    """Computes dy/dt of a cubic spiral with a periodic force."""
     matrix = tf.constant([[-0.1, 2.0], [-2.0, -0.1]], y.dtype)
     return tf.matmul(y**3, matrix) + 0.1 * tf.cast(tf.sin(t), y.dtype)
 
 
 def integrate(y, t, rtol=1e-6, atol=1e-12):
-    """Integrates a differential equation, in steps that its error chooses.
+    """Integrates a differential equation with `odeint`: adaptive steps.
 
     Args:
-        y: [n, 2] float tensor, where it begins.
-        t: [times] float64 tensor, rising.
-        rtol: how far a step may be off, relative to y.
-        atol: how far besides.
+        y: [n, 2] float tensor, the initial value.
+        t: [times] float64 tensor, increasing.
+        rtol: error of a step that is allowed, relative to y.
+        atol: absolute error of a step that is allowed in addition.
 
     Returns:
         [times, n, 2] tensor, y at each time.
 
     Raises:
-        tf.errors.InvalidArgumentError: times that do not rise.
+        tf.errors.InvalidArgumentError: the times do not increase.
     """
     return tensorflow.contrib.integrate.odeint(spiral, y, t, rtol, atol)
 
 
 def integrate_in_steps(y, t, dt=None, method="rk4"):
-    """Integrates a differential equation in steps of a given size.
+    """Integrates a differential equation with `odeint_fixed`: fixed steps.
 
     Args:
-        y: [n, 2] float tensor, where it begins.
-        t: [times] float64 tensor, rising.
-        dt: [times - 1] tensor, the size of the steps between two times, which is made
-            smaller so that they fit; None for a step each.
+        y: [n, 2] float tensor, the initial value.
+        t: [times] float64 tensor, increasing.
+        dt: [times - 1] tensor, the step size between each two times; it is reduced so
+            that a whole number of steps fits. None: one step between two times.
         method: "rk4" or "midpoint".
 
     Returns:
         [times, n, 2] tensor, y at each time.
 
     Raises:
-        ValueError: another method.
+        ValueError: an unknown `method`.
     """
     return tensorflow.contrib.integrate.odeint_fixed(spiral, y, t, dt, method)
 
 
 def fit_rates(observed, times, start, steps, rate):
-    """Learns the rates of an equation of predators and prey from what was observed.
+    """Learns the rates of a predator-prey equation from observations.
 
     Args:
-        observed: [times, 2] float64 array, the first of which is where it begins.
+        observed: [times, 2] float64 array; the first row is the initial value.
         times: [times] float64 array.
-        start: [4] float64 array, the rates.
-        steps: of gradient descent.
+        start: [4] float64 array, the initial rates.
+        steps: number of steps of gradient descent.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before every step, and the `rates` in the end.
+        dict with the `losses` before each step, and the `rates` after training.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- loss
@@ -148,23 +148,23 @@ def fit_rates(observed, times, start, steps, rate):
 
 
 def sparsemax(logits):
-    """Gives probabilities, of which many are zero.
+    """Computes sparsemax: probabilities of which many are exactly zero.
 
     Args:
         logits: [n, classes] float tensor.
 
     Returns:
-        Tensor like it, whose rows have the sum 1.
+        Tensor like `logits`; each row sums to 1.
     """
     return tensorflow.contrib.sparsemax.sparsemax(logits)
 
 
 def sparsemax_loss(logits, labels):
-    """Gives the loss of a classifier by sparsemax.
+    """Computes the sparsemax loss of a classifier.
 
     Args:
         logits: [n, classes] float tensor.
-        labels: tensor like it, one-hot, or shares.
+        labels: tensor like `logits`, one-hot or probabilities.
 
     Returns:
         [n] tensor.

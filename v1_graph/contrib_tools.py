@@ -20,7 +20,7 @@ __all__ = [
     "categorical_terms",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# compat.v1 does not contain contrib: only `tensorflow.contrib` of 1.15 does.
 
 
 def run_tests(x, expected):
@@ -31,8 +31,8 @@ def run_tests(x, expected):
         expected: array like it.
 
     Returns:
-        dict with the `values`, whether each was made in `eager` mode, how often the
-        test was `set_up`, and how many tests have `failed`.
+        dict with the `values`, whether each was computed in `eager` mode, how often
+        `setUp` was called (`set_up`), and how many tests `failed`.
     """
     values, modes, set_ups = [], [], []
 
@@ -61,16 +61,16 @@ def run_tests(x, expected):
 
 
 def checkpoint_gradients(x, kernels, every):
-    """Differentiates a deep network, and recomputes layers instead of keeping them.
+    """Differentiates a deep network with recomputed layers (gradient checkpointing).
 
     Args:
         x: [n, units] float array.
         kernels: list of [units, units] arrays of the same dtype.
-        every: how many layers there are from one that is kept to the next.
+        every: number of layers between two checkpoints.
 
     Returns:
-        dict with the `loss`, the `gradients` by the kernels, and how many layers are
-        `computed` in all.
+        dict with the `loss`, the `gradients` with respect to the kernels, and how many
+        layers are `computed`, with those that are recomputed.
     """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- network
@@ -89,13 +89,13 @@ def checkpoint_gradients(x, kernels, every):
 
 
 def memory_saving_gradients(y, xs, checkpoints):
-    """What `tf.gradients` gives, by copies of what is between the checkpoints."""
+    """`tf.gradients(y, xs)`, computed from copies of the ops between checkpoints."""
     ge = tensorflow.contrib.graph_editor
     behind = ge.get_backward_walk_ops([y.op], inclusive=True)
     ahead = ge.get_forward_walk_ops([x.op for x in xs], within_ops=behind)
 
     def copied(seeds, stops):
-        """Copies that begin at the checkpoints, cut off from what was before."""
+        """Copies the ops between `stops` and `seeds`; gradients stop at `stops`."""
         ops = ge.get_backward_walk_ops(
             [seed.op for seed in seeds], stop_at_ts=stops, within_ops=ahead
         )
@@ -117,7 +117,7 @@ def memory_saving_gradients(y, xs, checkpoints):
 
 
 def replace_activation(x, kernels, by):
-    """Puts tanh where a network that others built has ReLU.
+    """Replaces the ReLU of a finished network by tanh.
 
     Args:
         x: [n, features] float array.
@@ -125,7 +125,7 @@ def replace_activation(x, kernels, by):
         by: "reroute_ts", "swap_outputs" or "graph_replace".
 
     Returns:
-        The scores ([n, classes], [n, classes]) before and after it.
+        The scores ([n, classes], [n, classes]) before and after the edit.
     """
     with tf.Graph().as_default() as graph:
         # --- network
@@ -143,17 +143,17 @@ def replace_activation(x, kernels, by):
             ge.swap_outputs(ge.sgv(relu.op), ge.sgv(tanh.op))
         else:
             scores = ge.graph_replace(scores, {relu: tanh})
-        with tf.Session() as sess:  # a session that has run would not see it
+        with tf.Session() as sess:  # a session that has run ignores edits
             return before, sess.run(scores)
 
 
 def rotate(images, angles, interpolation="NEAREST"):
-    """Rotates images about their middle, what comes from outside being 0.
+    """Rotates images about their centre; pixels from outside are 0.
 
     Args:
         images: [n, height, width, channels], [height, width, channels] or
             [height, width] tensor.
-        angles: [n] float tensor or a scalar, radians against the clock.
+        angles: [n] float tensor or a scalar, radians, counter-clockwise.
         interpolation: "NEAREST" or "BILINEAR".
 
     Returns:
@@ -165,7 +165,7 @@ def rotate(images, angles, interpolation="NEAREST"):
 
 
 def translate(images, offsets, interpolation="NEAREST"):
-    """Moves images, what comes from outside being 0.
+    """Shifts images; pixels from outside are 0.
 
     Args:
         images: see `rotate`.
@@ -181,7 +181,7 @@ def translate(images, offsets, interpolation="NEAREST"):
 
 
 def transform(images, angle, offset, interpolation="NEAREST", output_shape=None):
-    """Moves images, and rotates the result, reading them but once.
+    """Shifts images and rotates the result, in a single resampling.
 
     Args:
         images: [n, height, width, channels] tensor.
@@ -206,12 +206,12 @@ def transform(images, angle, offset, interpolation="NEAREST", output_shape=None)
 
 
 def dense_image_warp(images, flow):
-    """Takes each pixel from where a flow says that it was, between four others.
+    """Warps images by a flow: reads output pixel p at p - flow[p], bilinearly.
 
     Args:
         images: [n, height, width, channels] float tensor.
-        flow: [n, height, width, 2] float tensor, how far down and to the right it has
-            moved; beyond the border are the pixels of the border.
+        flow: [n, height, width, 2] float tensor, how far each pixel has moved down and
+            to the right; beyond the border, the pixels of the border are repeated.
 
     Returns:
         Tensor like the images.
@@ -223,7 +223,7 @@ def dense_image_warp(images, flow):
 
 
 def gate(signals, frame_length, frame_step, floor):
-    """Takes out of sounds what is weak, in each window and at each frequency.
+    """Spectral gate: sets STFT bins below a magnitude to 0, then inverts the STFT.
 
     Args:
         signals: [batch, samples] float32 tensor.
@@ -242,11 +242,11 @@ def gate(signals, frame_length, frame_step, floor):
 
 
 def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
-    """Takes the element below which are q percent of the others.
+    """The q-th percentile, as the nearest, lower or higher element of `x`.
 
     Args:
         x: float tensor of a known rank.
-        q: number from 0 to 100; one beyond is taken for the nearer of them.
+        q: number from 0 to 100; it is clipped to this range.
         axis: axis or list of axes, or None for all.
         interpolation: "nearest", "lower" or "higher".
         keep_dims: whether the axes remain, with size 1.
@@ -255,7 +255,7 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
         Tensor of x's dtype, without the axes.
 
     Raises:
-        ValueError: any other interpolation, or an axis that there is not.
+        ValueError: any other interpolation, or an axis out of range.
     """
     distributions = tensorflow.contrib.distributions
     return distributions.percentile(
@@ -264,11 +264,11 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
 
 
 def normal_terms(x, loc, scale, prior_loc, prior_scale):
-    """Gives what losses take of normal distributions.
+    """Log-probability, CDF, entropy and KL divergence of normal distributions.
 
     Args:
         x: [n, units] float tensor.
-        loc, scale: tensors like it, the means and the deviations.
+        loc, scale: tensors like `x`, the means and the standard deviations.
         prior_loc, prior_scale: [units] tensors.
 
     Returns:
@@ -290,7 +290,7 @@ def normal_terms(x, loc, scale, prior_loc, prior_scale):
 
 
 def categorical_terms(ids, logits, prior_logits):
-    """Gives what losses take of categorical and Bernoulli distributions.
+    """Categorical log-probability, entropy, KL, mode; Bernoulli log-probability.
 
     Args:
         ids: [n] int tensor.
@@ -299,8 +299,8 @@ def categorical_terms(ids, logits, prior_logits):
 
     Returns:
         dict with `log_prob`, `entropy`, `kl` from the prior and the int32 `mode`, [n],
-        and for each class alone `bernoulli` [n, classes], the log probability that it
-        is the one of `ids`.
+        and `bernoulli` [n, classes], the log-probability of the one-hot `ids` with an
+        independent Bernoulli distribution for each class.
     """
     distributions = tensorflow.contrib.distributions
     categorical = distributions.Categorical(logits)

@@ -16,11 +16,11 @@ __all__ = [
     "look_up",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# compat.v1 does not contain contrib: only `tensorflow.contrib` of 1.15 does.
 
 
 def configure(text="", overrides=(), values_json="{}"):
-    """Overrides hyperparameters by text, by a dict and by JSON.
+    """Overrides hyperparameters from text, from a dict and from JSON.
 
     Args:
         text: such as "learning_rate=0.1,units=[8,4]", as a command line gives it.
@@ -28,11 +28,11 @@ def configure(text="", overrides=(), values_json="{}"):
         values_json: a JSON object of the same kind.
 
     Returns:
-        dict of the `values`, and of these as `json`.
+        dict of the `values`, and the same values as `json`.
 
     Raises:
-        KeyError: a dict with a name that there is not.
-        ValueError: text with such a name, with one twice, or a value of another type.
+        KeyError: a dict with an unknown name.
+        ValueError: text with an unknown or a repeated name, or a value of another type.
     """
     training = tensorflow.contrib.training
     # --- defaults
@@ -54,24 +54,25 @@ def configure(text="", overrides=(), values_json="{}"):
 
 
 def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
-    """Trains by `create_train_op`, which changes and summarizes the gradients.
+    """Trains with Adam; scales and clips each gradient, and summarizes its norm.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
         start: {"kernel": [features, units] array, "bias": [units] array}.
-        steps: how many steps to take by Adam.
+        steps: number of steps with Adam.
         rate: learning rate.
         multipliers: {name of a variable: factor of its gradient}, or None.
-        max_norm: of each gradient on its own, after that; None for any.
+        max_norm: maximum norm of each single gradient, clipped after the multipliers,
+            or None.
 
     Returns:
         dict with the `losses` before every step, the summarized `norms` of the changed
-        gradients, {tag: array}, and the `variables` in the end by name.
+        gradients, {tag: array}, and the final `variables` by name.
 
     Raises:
         tf.errors.InvalidArgumentError: a loss that is infinite or NaN.
-        ValueError: no multipliers, but an empty dict.
+        ValueError: `multipliers` is an empty dict.
     """
     training = tensorflow.contrib.training
 
@@ -112,21 +113,21 @@ def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
 
 
 def stop_early(x, y, start, validation, patience, evaluate_every, check_every, last):
-    """Trains a classifier until its accuracy has long not risen.
+    """Trains until the accuracy has not risen for `patience` steps (early stopping).
 
     Args:
         x: [n, features] float array.
         y: [n] int64 array of classes.
         start: {"kernel": [features, classes] array, "bias": [classes] array}.
         validation: (x, y) to evaluate.
-        patience: number of steps without a higher accuracy that end the training.
+        patience: training ends after this number of steps without a higher accuracy.
         evaluate_every: number of steps from one evaluation to the next.
-        check_every: number of steps from one look at the evaluations to the next.
+        check_every: number of steps from one check of the evaluations to the next.
         last: the step at which training ends at the latest.
 
     Returns:
-        dict with the `accuracies` that were evaluated, float32, the `steps` at which
-        they were, and the `variables` in the end by name.
+        dict with the float32 `accuracies` of the evaluations, the `steps` of these
+        evaluations, and the final `variables` by name.
 
     Raises:
         ValueError: `last` is not positive.
@@ -153,7 +154,7 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
         )
 
     class Collector(tf.estimator.Exporter):
-        """Called after every evaluation; usually it exports the model."""
+        """Exporter that only collects the metrics of every evaluation."""
 
         name = "collector"
 
@@ -193,19 +194,19 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
 
 
 def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):
-    """Batches sequences of about the same length, padded to the longest of a batch.
+    """Batches sequences of similar length, padded to the longest of each batch.
 
     Args:
         rows: list of lists of ints, none empty.
         labels: [n] int array.
-        batch_size: how many sequences are in a batch.
-        boundaries: increasing ints; a length that is one of them is above it.
-        smaller_final_batch: whether what is left in the end is a batch, too.
+        batch_size: number of sequences in a batch.
+        boundaries: increasing ints; a length equal to one is in the bucket above it.
+        smaller_final_batch: whether to keep smaller batches at the end.
 
     Returns:
         List of batches, dicts of the `lengths`, [b] int32, the `words`, [b, most]
-        int32, 0 where there is none, and the `labels`, sorted by bucket: what bucket
-        came next was left to threads.
+        int32, padded with 0, and the `labels`. They are sorted by bucket, because the
+        order of the buckets depends on threads.
     """
     training = tensorflow.contrib.training
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -240,7 +241,7 @@ def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):
 
 
 def run_all(build, batches):
-    """Feeds batches to metrics of contrib; their values after each of the batches."""
+    """Updates metrics of contrib, and returns their values after each batch."""
     metrics = tensorflow.contrib.metrics
     with tf.Graph().as_default(), tf.Session() as sess:
         inputs = [tf.placeholder(a.dtype, [None, *a.shape[1:]]) for a in batches[0]]
@@ -254,14 +255,14 @@ def run_all(build, batches):
 
 
 def stream(batches):
-    """Streams the metrics of contrib for binary classification.
+    """Streaming metrics for binary classification: AUC, F1, covariance, kappa, ….
 
     Args:
-        batches: list of (labels, scores, weights), float32 arrays of [n]: 0 or 1, from
-            0 to 1, and any; n may vary.
+        batches: list of (labels, scores, weights), [n] float32 arrays: labels 0 or 1,
+            scores from 0 to 1, any weights; n may vary.
 
     Returns:
-        List of {name: scalar}, after each batch; `all` are the scores so far.
+        List of {name: scalar}, after each batch; `all` has all scores so far.
     """
 
     def build(labels, scores, weights):
@@ -291,12 +292,12 @@ def stream(batches):
 
 
 def stream_at_k(batches, k):
-    """Streams how many of the k highest scores are right, and how many are found.
+    """Streaming precision, recall and average precision of the k highest scores.
 
     Args:
         batches: list of (labels, scores): int64 [n, labels], float32 [n, classes]
             arrays; n may vary.
-        k: how many scores count.
+        k: number of highest scores to count.
 
     Returns:
         List of {name: float64 scalar}, after each batch.
@@ -318,18 +319,18 @@ def stream_at_k(batches, k):
 
 
 def look_up(words, vocabulary, num_oov_buckets=0, more=()):
-    """Looks words up by the tables of contrib, and numbers up again.
+    """Maps words to ids, and ids back to words, with lookup tables.
 
     Args:
         words: string array.
         vocabulary: list of distinct strings.
-        num_oov_buckets: into how many buckets all other words are hashed.
-        more: {word: number}, of a table that words are inserted into.
+        num_oov_buckets: number of hash buckets for out-of-vocabulary words.
+        more: {word: number} to insert into a mutable table.
 
     Returns:
-        dict of arrays like words: the numbers in the vocabulary as `ids` and, without
-        buckets, `found`, -1 for none, those of the other table as `inserted`, and the
-        `words` of the ids, "UNK" for none.
+        dict of arrays like `words`: the `ids` in the vocabulary or of a bucket, the
+        ids `found` without buckets, -1 if missing, those of the mutable table,
+        `inserted`, and the ids mapped back to `words`, "UNK" if missing.
 
     Raises:
         tf.errors.FailedPreconditionError: a word is in the vocabulary twice.

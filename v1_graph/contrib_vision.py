@@ -15,19 +15,19 @@ __all__ = [
     "match_greedily",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# compat.v1 does not contain contrib: only `tensorflow.contrib` of 1.15 does.
 
 
 def make_keypoints(temperature=None, name="net"):
     """Makes a spatial softmax: the expected row and column of each channel.
 
     Args:
-        temperature: what the channels are divided by, at first; None for 1.
+        temperature: initial value of the divisor of the channels; None for 1.
         name: scope of the variable `spatial_softmax/temperature`.
 
     Returns:
         Callable from a [batch, height, width, channels] float32 tensor to [batch, 2 *
-        channels]: of each channel the expected row and the expected column, from -1 to
+        channels]: for each channel the expected row and the expected column, from -1 to
         1.
     """
 
@@ -40,10 +40,10 @@ def make_keypoints(temperature=None, name="net"):
 
 
 def make_gdn(inverse=False, name="net"):
-    """Makes a generalized divisive normalization, as image compression has it.
+    """Makes a generalized divisive normalization (GDN), used in image compression.
 
     Args:
-        inverse: whether it multiplies, as a decoder does.
+        inverse: whether to multiply by the norm, as a decoder does.
         name: scope of the variables `gdn/reparam_beta` and `gdn/reparam_gamma`.
 
     Returns:
@@ -57,11 +57,11 @@ def make_gdn(inverse=False, name="net"):
 
 
 def make_in_plane(size, stride=1, activation="relu", name="net"):
-    """Makes a convolution of one channel, which all channels share.
+    """Makes a convolution whose one-channel kernel is shared by all channels.
 
     Args:
         size: [height, width] of the kernel.
-        stride: how far it moves.
+        stride: distance between outputs, in both directions.
         activation: name of a function of `tf.nn`, or None.
         name: scope of the variables `ConvInPlane/weights` and `…/biases`.
 
@@ -84,7 +84,7 @@ def make_in_plane(size, stride=1, activation="relu", name="net"):
 
 
 def make_volumes(filters, name="net"):
-    """Makes a network of volumes: convolved, pooled in two ways, and enlarged again.
+    """Makes a 3-D network: convolution, max and mean pooling, transposed convolution.
 
     Args:
         filters: list of two numbers of channels.
@@ -108,12 +108,12 @@ def make_volumes(filters, name="net"):
 
 
 def sample(images, places):
-    """Takes pixels from between others, as a spatial transformer does.
+    """Samples images bilinearly at given places, as a spatial transformer does.
 
     Args:
         images: [n, height, width, channels] float tensor.
         places: [n, ..., 2] tensor of its dtype, (x, y) of each pixel: the column, then
-            the row; beyond the border is zero.
+            the row; pixels beyond the border are 0.
 
     Returns:
         [n, ..., channels] tensor.
@@ -126,10 +126,10 @@ def interpolate_spline(points, values, queries, order=2, regularization_weight=0
 
     Args:
         points: [n, points, dimensions] float tensor.
-        values: [n, points, size] tensor, what is known there.
+        values: [n, points, size] tensor, the values at the points.
         queries: [n, queries, dimensions] tensor.
-        order: of the spline: 1 is a distance, 2 a thin plate.
-        regularization_weight: 0 goes through all points, more is smoother.
+        order: order of the spline; 1 is linear, 2 a thin-plate spline.
+        regularization_weight: 0 interpolates exactly; larger is smoother.
 
     Returns:
         [n, queries, size] tensor.
@@ -140,14 +140,14 @@ def interpolate_spline(points, values, queries, order=2, regularization_weight=0
 
 
 def warp_at_points(images, source, target, boundary=0):
-    """Warps images so that points come to lie elsewhere, as SpecAugment does.
+    """Warps images so that source points move to target points, as in SpecAugment.
 
     Args:
         images: [n, height, width, channels] float tensor of known shape.
         source: [n, points, 2] tensor of rows and columns.
-        target: where these shall be, alike.
-        boundary: more than 0 holds the border: by so many points along each edge, less
-            one between the corners.
+        target: like `source`, where the points move to.
+        boundary: if positive, `boundary + 1` points along each edge, corners included,
+            stay where they are.
 
     Returns:
         Tensor like the images.
@@ -159,31 +159,31 @@ def warp_at_points(images, source, target, boundary=0):
 
 
 def label_components(masks):
-    """Numbers what hangs together: above, below, left and right.
+    """Labels the connected components of masks (4 neighbours).
 
     Args:
         masks: [n, height, width] bool tensor.
 
     Returns:
-        int tensor like it: 0 where it is False, then 1 and so on by the first pixel, on
-        through all images.
+        int tensor like `masks`: 0 where it is False, else the number of the component,
+        from 1, in the order of first pixels, across all images.
     """
     return tensorflow.contrib.image.connected_components(masks)
 
 
 def match_greedily(distances, rows, most=-1):
-    """Matches rows with columns, the nearest first.
+    """Matches rows with columns greedily, the smallest distance first.
 
     Args:
         distances: [rows, columns] float32 tensor.
-        rows: how many rows count, a scalar float32 tensor; all if it is negative.
-        most: how many matches, at most; all if it is not positive.
+        rows: number of rows to match, a scalar float32 tensor; all if it is negative.
+        most: maximum number of matches; no maximum if it is not positive.
 
     Returns:
-        (the column of each row, the row of each column), int32, -1 where there is none.
+        (the column of each row, the row of each column), int32, -1 if unmatched.
 
     Raises:
-        tf.errors.InvalidArgumentError: there are not so many rows.
+        tf.errors.InvalidArgumentError: `rows` is larger than the number of rows.
     """
     columns, rows = tensorflow.contrib.image.bipartite_match(distances, rows, most)
     return columns, rows

@@ -24,7 +24,7 @@ __all__ = [
 
 
 def add_or_multiply(p, a, b):
-    """Adds or multiplies: one scalar decides for the whole tensors.
+    """Adds or multiplies two tensors, as a scalar condition says.
 
     Args:
         p: scalar boolean tensor; True adds.
@@ -35,27 +35,27 @@ def add_or_multiply(p, a, b):
         a + b or a * b.
 
     Raises:
-        TypeError, ValueError: `p` is no boolean, or no scalar.
+        TypeError, ValueError: `p` is not a boolean, or not a scalar.
     """
     return tf.cond(p, lambda: a + b, lambda: a * b)
 
 
 def branches_that_ran(first):
-    """Counts which ops a branch runs: all made before it, of its own those chosen.
+    """Counts the ops that run: all made before a `cond`, only one branch inside.
 
     Args:
-        first: boolean, whether the first branch is taken.
+        first: boolean, whether to take the first branch.
 
     Returns:
-        Three lists of two: what the branches gave, then the counts of the ops made
-        before the branch and inside of it, which begin at 0 and 10.
+        Three lists of two: the results of the branches, the counters of the ops made
+        before the `cond`, and those of the ops inside. Counters begin at 0 and 10.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         before = [tf.Variable(0), tf.Variable(10)]
         inside = [tf.Variable(0), tf.Variable(10)]
         taken = tf.placeholder(tf.bool, [])
-        # cond picks one of two results; what they are made of has run by then.
+        # cond selects one of two results; the ops that compute them have both run.
         early = [tf.assign_add(counter, 1) for counter in before]
         either = tf.cond(
             taken, lambda: tf.identity(early[0]), lambda: tf.identity(early[1])
@@ -72,7 +72,7 @@ def branches_that_ran(first):
 
 
 def choose(p, a, b):
-    """Chooses by element, or by row when `p` is a vector and the others are not.
+    """Selects elements of `a` or `b`, or whole rows if the condition is a vector.
 
     Args:
         p: boolean tensor of the shape of `a`, or a vector of as many elements as `a`
@@ -90,7 +90,7 @@ def choose(p, a, b):
 
 
 def log_or_zero_trap(x):
-    """Logarithm where it exists, else 0; but at 0 the gradient is NaN.
+    """Logarithm where x > 0, else 0; wrong: the gradient at 0 is NaN.
 
     Args:
         x: float tensor.
@@ -103,7 +103,7 @@ def log_or_zero_trap(x):
 
 
 def log_or_zero(x):
-    """Logarithm where it exists, else 0, its gradient 0 there, too.
+    """Logarithm where x > 0, else 0, with a gradient of 0 there.
 
     Args:
         x: float tensor.
@@ -111,13 +111,13 @@ def log_or_zero(x):
     Returns:
         Tensor like `x`.
     """
-    # A where in front keeps the bad numbers from the logarithm, not from its result.
+    # This where removes bad numbers from the input of the logarithm, not the output.
     positive = tf.where(x > 0, x, tf.ones_like(x))
     return tf.where(x > 0, tf.log(positive), tf.zeros_like(x))
 
 
 def rate_of_step(step, rate):
-    """Learning rate in three stages: the first condition that holds decides.
+    """Piecewise constant learning rate: `rate`, then a tenth, then a hundredth.
 
     Args:
         step: scalar integer tensor.
@@ -133,7 +133,7 @@ def rate_of_step(step, rate):
 
 
 def activate(kind, x):
-    """Applies the activation of a number: 0 tanh, 1 sigmoid, 2 square, others none.
+    """Applies an activation by number: 0 tanh, 1 sigmoid, 2 square, else none.
 
     Args:
         kind: scalar int32 tensor.
@@ -177,14 +177,14 @@ def fibonacci_grown(n, length=None):
     """The first n Fibonacci numbers, in a tensor that grows in the loop.
 
     Args:
-        n: scalar int32 tensor; two numbers come out when it is less than 2.
-        length: int, the static length that the tensor keeps, or None where it varies.
+        n: scalar int32 tensor; if it is less than 2, two numbers are returned.
+        length: int, the static length that the tensor keeps, or None if it varies.
 
     Returns:
         [max(n, 2)] int32 tensor.
 
     Raises:
-        ValueError: the tensor does not keep its `length`.
+        ValueError: the length of the tensor is not always `length`.
     """
     i, numbers = tf.constant(2), tf.constant([1, 1])
 
@@ -218,7 +218,7 @@ def fibonacci_array(n):
     def cond(i, a, b, numbers):
         return i < n
 
-    # To read a number back would clear it: two are carried beside the array.
+    # Reading an element clears it, so the loop carries the last two numbers as well.
     def body(i, a, b, numbers):
         return i + 1, b, a + b, numbers.write(i, a + b)
 
@@ -232,9 +232,9 @@ def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False
     Args:
         x: float tensor.
         n: scalar int32 tensor, the exponent.
-        maximum_iterations: int, how many binary digits of `n` are read at most.
-        parallel_iterations: int, how many iterations may overlap.
-        swap_memory: bool, whether what the gradient needs may leave the device.
+        maximum_iterations: int, maximum number of binary digits of `n` to use.
+        parallel_iterations: int, number of iterations that may overlap.
+        swap_memory: bool, whether tensors kept for the gradient may leave the device.
 
     Returns:
         Tensor like `x`, 1 where `n` is not positive.
@@ -270,7 +270,7 @@ def sum_positive_until(values, limit):
         Scalar tensor, a sum that just exceeds `limit` or the sum of all.
     """
 
-    # What Python calls break is one more loop variable.
+    # Python's `break` becomes one more loop variable.
     def cond(i, total, done):
         return tf.logical_and(i < tf.size(values), tf.logical_not(done))
 
@@ -293,11 +293,11 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
 
     Args:
         x: tensor of positive floats.
-        tolerance: float, the step that is small enough.
-        maximum_iterations: int, an end for what does not converge.
+        tolerance: float, the loop ends when all steps are at most this.
+        maximum_iterations: int, the limit if it does not converge.
 
     Returns:
-        Tensor like `x`; it passes on no gradient.
+        Tensor like `x`, without a gradient.
     """
 
     def cond(root, step):
@@ -314,7 +314,7 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
 
 
 def summarize_rows(rows):
-    """The mean of every row and the place of its greatest value, by map_fn.
+    """The mean and the argmax of every row, with `map_fn`.
 
     Args:
         rows: [n, columns] tensor.
@@ -330,7 +330,7 @@ def summarize_rows(rows):
 
 
 def smooth(values, decay, reverse=False):
-    """Exponential averages of a sequence so far, by scan.
+    """Exponential moving averages along a sequence, with `scan`.
 
     Args:
         values: [steps, ...] tensor.
@@ -346,7 +346,7 @@ def smooth(values, decay, reverse=False):
 
 
 def polynomial(coefficients, x, ascending=False):
-    """A polynomial by Horner's rule, by foldl or, from the other end, by foldr.
+    """Evaluates a polynomial by Horner's rule, with `foldl` or `foldr`.
 
     Args:
         coefficients: [degree + 1] tensor.
@@ -367,14 +367,14 @@ def make_repeated(name="repeated"):
         name: scope of the variables `kernel` and `bias`.
 
     Returns:
-        Callable from a [batch, features] float tensor and an int tensor, how often, to
-        a tensor of the first one's shape.
+        Callable from a [batch, features] float tensor and an int tensor, the number of
+        repetitions, to a tensor of the same shape.
     """
 
     def repeat(x, times):
         # --- build
         size = x.shape[-1].value
-        # A tensor as initial value would be of the loop: it raises there.
+        # A tensor as initial value would belong to the loop, and that raises.
         normal = tf.random_normal_initializer(stddev=0.5, seed=1)
 
         def body(i, h):

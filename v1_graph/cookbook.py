@@ -20,7 +20,7 @@ __all__ = [
 
 
 def batch_gather(tensor, indices):
-    """Gathers rows, of every example of a batch its own.
+    """Gathers rows of each example by the indices of that example.
 
     Args:
         tensor: [batch, n, ...] tensor of any dtype.
@@ -29,8 +29,8 @@ def batch_gather(tensor, indices):
     Returns:
         [batch, ..., ...] tensor, tensor[b, indices[b, ...]] for every b.
     """
-    # The rows of all examples in one list. An index outside of [0, n) is no error
-    # here: it finds a row of the example before or after.
+    # The rows of all examples in one list. An index outside of [0, n) raises no error
+    # here: it returns a row of the example before or after.
     shape = get_shape(tensor)
     flat = tf.reshape(tensor, [shape[0] * shape[1]] + shape[2:])
     first = tf.range(shape[0]) * shape[1]
@@ -39,13 +39,13 @@ def batch_gather(tensor, indices):
 
 
 def decode_step(cell, state, ids):
-    """Takes one step of a simple recurrent decoder.
+    """One step of a simple recurrent decoder: the next state and the logits.
 
     Args:
         cell: dict of `embedding` [classes, units], `kernel` [units, units] and
             `projection` [units, classes], tensors of one float dtype.
         state: [batch, width, units] tensor of that dtype.
-        ids: [batch, width] int32 tensor, the tokens before.
+        ids: [batch, width] int32 tensor, the previous tokens.
 
     Returns:
         ([batch, width, units] new state, [batch, width, classes] logits).
@@ -56,17 +56,17 @@ def decode_step(cell, state, ids):
 
 
 def beam_search(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Decodes by beam search, one copy of the step in the graph per token.
+    """Beam search, unrolled: one copy of the step in the graph per token.
 
     Args:
         cell: dict of tensors, see `decode_step`.
-        state: [batch, units] float tensor, the state to begin with.
-        length: int, how many tokens to decode.
-        width: int, how many hypotheses to keep.
-        begin: id of the token that all begin with.
+        state: [batch, units] float tensor, the initial state.
+        length: int, number of tokens to decode.
+        width: int, number of hypotheses to keep.
+        begin: id of the first token of all hypotheses.
         end: id of the token that finishes a hypothesis.
-        fan_out: whether a finished hypothesis goes on with every token, free of
-            charge, as the classic recipe has it: it crowds out all others.
+        fan_out: whether a finished hypothesis continues with every token at no cost,
+            as in the classic recipe: its copies then displace all other hypotheses.
 
     Returns:
         ([batch, width, length] int32 ids, [batch, width] log-probabilities), the best
@@ -81,7 +81,7 @@ def beam_search(cell, state, length, width, begin=0, end=1, fan_out=False):
 
 
 def first_beam(state, width, begin):
-    # One hypothesis to begin with: equal ones would give equal beams for ever.
+    # Begin with one hypothesis: equal ones would remain equal for ever.
     batch = get_shape(state)[0]
     only = tf.constant([[0.0] + [-float("inf")] * (width - 1)], state.dtype)
     return (
@@ -99,9 +99,9 @@ def search_step(cell, beam, end, fan_out):
     # --- finish
     batch, width, classes = get_shape(step)
     free = tf.zeros([classes], step.dtype)
-    if not fan_out:  # one continuation only: the end token once more
+    if not fan_out:  # only one continuation: the end token again
         free = tf.log(tf.one_hot(end, classes, dtype=step.dtype))
-    # This where wants three tensors of one shape.
+    # This tf.where requires three tensors of the same shape.
     step = tf.where(
         tf.tile(finished[:, :, None], [1, 1, classes]),
         tf.tile(free[None, None, :], [batch, width, 1]),
@@ -116,23 +116,23 @@ def search_step(cell, beam, end, fan_out):
 
 
 def beam_search_loop(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Decodes by beam search in a loop, whose length is known only when it runs.
+    """Beam search in a `while` loop, whose length is a tensor.
 
     Args:
         cell: dict of tensors, see `decode_step`.
-        state: [batch, units] float tensor, the state to begin with.
-        length: int32 scalar tensor, at least 1: how many tokens to decode.
-        width: int, how many hypotheses to keep.
-        begin: id of the token that all begin with.
+        state: [batch, units] float tensor, the initial state.
+        length: int32 scalar tensor, at least 1: number of tokens to decode.
+        width: int, number of hypotheses to keep.
+        begin: id of the first token of all hypotheses.
         end: id of the token that finishes a hypothesis.
         fan_out: see `beam_search`.
 
     Returns:
-        What `beam_search` returns.
+        The result of `beam_search`.
     """
 
     # --- loop
-    # An array holds what one step found; no tensor grows inside the loop.
+    # A TensorArray holds the results of each step; no tensor grows inside the loop.
     def body(i, beam, ids, parents):
         beam, parent = search_step(cell, beam, end, fan_out)
         return i + 1, beam, ids.write(i, beam[1]), parents.write(i, parent)
@@ -153,7 +153,7 @@ def beam_search_loop(cell, state, length, width, begin=0, end=1, fan_out=False):
     )
     places = tf.concat([places[1:], last[None]], axis=0)
     ids = tf.reshape(ids.stack(), [length, batch, width])
-    # This batch_gather takes all axes but the last for batches: not the recipe above.
+    # tf.batch_gather treats all axes but the last as batches, unlike the recipe above.
     return tf.transpose(tf.batch_gather(ids, places), [1, 2, 0]), beam[2]
 
 
@@ -177,8 +177,8 @@ def softmax_entropy(logits, axis=-1):
         axis: the axis of the classes.
 
     Returns:
-        Tensor without that axis. NaN where a logit is -inf, since 0 * -inf is: mask
-        with a large negative number such as -1e9.
+        Tensor without that axis. NaN where a logit is -inf, because 0 * -inf is NaN:
+        mask with a large negative number such as -1e9.
     """
     p, log_p = tf.nn.softmax(logits, axis), tf.nn.log_softmax(logits, axis)
     return -tf.reduce_sum(p * log_p, axis)
@@ -189,13 +189,13 @@ def gaussian_kl(q, p=(0.0, 0.0)):
 
     Args:
         q: pair of [..., n] float tensors, the mean and the logarithm of the variance.
-        p: pair likewise; a standard normal distribution by default.
+        p: pair like `q`; a standard normal distribution by default.
 
     Returns:
         [...] tensor, in nats.
     """
     q_mean, q_log_variance = q
-    # A bare 0.0 would become float32, whatever the dtype of q.
+    # A bare 0.0 would become float32, for every dtype of q.
     p_mean, p_log_variance = [tf.convert_to_tensor(x, q_mean.dtype) for x in p]
     ratio = q_log_variance - p_log_variance
     # expm1(r) - r in place of exp(r) - 1 - r, which loses small divergences.
@@ -205,12 +205,12 @@ def gaussian_kl(q, p=(0.0, 0.0)):
 
 
 def leaky_relu(x, leak=0.2):
-    """Computes leaky ReLU as a maximum, which holds for leaks up to 1 only.
+    """Computes leaky ReLU as max(x, leak * x), which is wrong for leaks above 1.
 
     Args:
         x: float tensor.
-        leak: slope of the negative side, at most 1: beyond, the maximum takes the
-            other branch on either side.
+        leak: slope of the negative side, at most 1: above 1 the maximum selects the
+            wrong branch on both sides.
 
     Returns:
         Tensor of the same shape. Its gradient at 0 is 1.
@@ -219,7 +219,7 @@ def leaky_relu(x, leak=0.2):
 
 
 def leaky_relu_parts(x, leak=0.2):
-    """Computes leaky ReLU as a difference of two ReLUs, right for every leak.
+    """Computes leaky ReLU as relu(x) - leak * relu(-x), for every leak.
 
     Args:
         x: float tensor.
@@ -232,14 +232,14 @@ def leaky_relu_parts(x, leak=0.2):
 
 
 def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"):
-    """Makes batch normalization by hand, with moving statistics for inference.
+    """Makes batch normalization without a layer, with moving averages for inference.
 
     Args:
         momentum: share of the moving statistics that an update keeps.
-        epsilon: added to the variance; fused, 1.001e-5 at least, as it was in 1.15.
-        fused: whether one kernel does it all. It wants [batch, height, width, channels]
-            and float32, and moves the moving variance towards the unbiased variance,
-            n / (n - 1) times the one it normalizes by.
+        epsilon: added to the variance; if fused, at least 1.001e-5, as in 1.15.
+        fused: whether to use the fused kernel. It takes [batch, height, width,
+            channels] float32, and updates the moving variance with the unbiased
+            variance, n / (n - 1) times the variance that it normalizes with.
         name: scope of the variables `gamma`, `beta`, `moving_mean`, `moving_variance`.
 
     Returns:
@@ -264,7 +264,7 @@ def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"
             return tf.nn.batch_normalization(x, mean, variance, beta, gamma, epsilon)
         # --- train
         if fused:
-            floored = max(epsilon, 1.001e-5)  # of itself in 1.15, no longer today
+            floored = max(epsilon, 1.001e-5)  # 1.15 did this itself
             y, mean, variance = tf.nn.fused_batch_norm(x, gamma, beta, epsilon=floored)
         else:
             axes = list(range(x.shape.ndims - 1))
@@ -273,8 +273,8 @@ def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"
             variance = tf.reduce_mean(tf.square(centred), axes)  # as tf.nn.moments
             y = centred * (gamma * tf.rsqrt(variance + epsilon)) + beta
         # --- update
-        # Whoever forgets to run this collection infers with mean 0 and variance 1.
-        # The train op used to wait for it; here the output does.
+        # If these updates never run, inference uses mean 0 and variance 1. Usually the
+        # train op waited for this collection; here the output does.
         for moving, batch in [(moving_mean, mean), (moving_variance, variance)]:
             update = tf.assign_sub(moving, (moving - batch) * (1 - momentum))
             tf.add_to_collection(tf.GraphKeys.UPDATE_OPS, update)
@@ -285,22 +285,22 @@ def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"
 
 
 def unpool(x, size=2):
-    """Pools maxima, and puts each back where it was, with zeros around it.
+    """Max pooling and unpooling: puts each maximum back in its place, 0 elsewhere.
 
     Args:
         x: [batch, height, width, channels] float32 tensor.
-        size: of the windows, and how far they are apart.
+        size: size of the windows, and their stride.
 
     Returns:
-        (the maxima, [batch, height / size, width / size, channels]; a tensor like x,
-        which has them in their places).
+        (the maxima, [batch, height / size, width / size, channels]; a tensor like x
+        with the maxima in their places).
     """
     # --- pool
     window = [1, size, size, 1]
     pooled, places = tf.nn.max_pool_with_argmax(x, window, window, "SAME")
     # --- unpool
     shape = tf.shape(x, out_type=tf.int64)
-    first = tf.range(shape[0]) * tf.reduce_prod(shape[1:])  # places are of one image
+    first = tf.range(shape[0]) * tf.reduce_prod(shape[1:])  # argmax is per image
     places += tf.reshape(first, [-1, 1, 1, 1])
     places, values = tf.reshape(places, [-1, 1]), tf.reshape(pooled, [-1])
     unpooled = tf.scatter_nd(places, values, [tf.reduce_prod(shape)])

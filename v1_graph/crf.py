@@ -1,4 +1,4 @@
-"""`tf.contrib.crf`: `crf_log_likelihood`, `crf_decode`, `viterbi_decode` → scans."""
+"""`tf.contrib.crf`: `crf_log_likelihood`, `crf_decode`, `viterbi_decode` → TF2 ops."""
 
 import os
 import tempfile
@@ -22,11 +22,11 @@ __all__ = [
     "train_tagger",
 ]
 
-# compat.v1 has no contrib, and no version after 1.15: `tensorflow.contrib` is its own.
+# compat.v1 does not contain contrib: only `tensorflow.contrib` of 1.15 does.
 
 
 def crf_unary_score(tag_indices, sequence_lengths, inputs):
-    """Adds up the scores that the tags of a sequence have on their own.
+    """Adds up the unary scores of the tags in each sequence.
 
     Args:
         tag_indices: [batch, time] int tensor.
@@ -34,13 +34,13 @@ def crf_unary_score(tag_indices, sequence_lengths, inputs):
         inputs: [batch, time, tags] float32 tensor of scores.
 
     Returns:
-        [batch] tensor, 0 of an empty sequence.
+        [batch] tensor, 0 for an empty sequence.
     """
     return tensorflow.contrib.crf.crf_unary_score(tag_indices, sequence_lengths, inputs)
 
 
 def crf_binary_score(tag_indices, sequence_lengths, transition_params):
-    """Adds up the scores of a sequence's transitions.
+    """Adds up the transition scores of each sequence.
 
     Args:
         tag_indices: [batch, time] int tensor.
@@ -48,7 +48,7 @@ def crf_binary_score(tag_indices, sequence_lengths, transition_params):
         transition_params: [tags, tags] float32 tensor, from the row to the column.
 
     Returns:
-        [batch] tensor, 0 of a sequence of one tag or none.
+        [batch] tensor, 0 for a sequence of one tag or none.
     """
     return tensorflow.contrib.crf.crf_binary_score(
         tag_indices, sequence_lengths, transition_params
@@ -56,7 +56,7 @@ def crf_binary_score(tag_indices, sequence_lengths, transition_params):
 
 
 def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params):
-    """Gives the score of a sequence of tags: what its softmax over sequences is of.
+    """Unnormalized score of each tag sequence: unary plus transition scores.
 
     Args:
         inputs: [batch, time, tags] float32 tensor of scores.
@@ -65,10 +65,10 @@ def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
         transition_params: [tags, tags] float32 tensor, from the row to the column.
 
     Returns:
-        [batch] tensor, 0 of an empty sequence.
+        [batch] tensor, 0 for an empty sequence.
 
     Raises:
-        tf.errors.InvalidArgumentError: on a CPU: a transition that there is not.
+        tf.errors.InvalidArgumentError: on a CPU: a transition out of range.
     """
     return tensorflow.contrib.crf.crf_sequence_score(
         inputs, tag_indices, sequence_lengths, transition_params
@@ -78,17 +78,17 @@ def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
 def crf_multitag_sequence_score(
     inputs, tag_bitmap, sequence_lengths, transition_params
 ):
-    """Gives the score of all sequences that take one of several tags at every step.
+    """Log-sum-exp of the scores of all tag sequences that a bitmap allows.
 
     Args:
         inputs: [batch, time, tags] float32 tensor of scores.
-        tag_bitmap: [batch, time, tags] bool tensor: which tags are right.
+        tag_bitmap: [batch, time, tags] bool tensor: which tags are allowed.
         sequence_lengths: [batch] int tensor.
         transition_params: [tags, tags] float32 tensor, from the row to the column.
 
     Returns:
-        [batch] tensor: the logarithm of the summed exponentials of their scores; -inf
-        where a step has no tag. Of an empty sequence 0, but where the time is 1.
+        [batch] tensor, -inf where a step has no tag. It is 0 for an empty sequence,
+        unless the time is 1.
     """
     return tensorflow.contrib.crf.crf_multitag_sequence_score(
         inputs, tag_bitmap, sequence_lengths, transition_params
@@ -96,7 +96,7 @@ def crf_multitag_sequence_score(
 
 
 def crf_log_norm(inputs, sequence_lengths, transition_params):
-    """Gives the logarithm of the summed exponentials of all sequences' scores.
+    """Log partition function: log-sum-exp of the scores of all tag sequences.
 
     Args:
         inputs: [batch, time, tags] float32 tensor of scores.
@@ -104,7 +104,7 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
         transition_params: [tags, tags] float32 tensor, from the row to the column.
 
     Returns:
-        [batch] tensor, 0 of an empty sequence.
+        [batch] tensor, 0 for an empty sequence.
     """
     return tensorflow.contrib.crf.crf_log_norm(
         inputs, sequence_lengths, transition_params
@@ -112,7 +112,7 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
 
 
 def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params):
-    """Gives the logarithm of the probability of a sequence of tags.
+    """Log-likelihood of each tag sequence.
 
     Args:
         inputs: [batch, time, tags] float32 tensor of scores.
@@ -121,10 +121,10 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params)
         transition_params: [tags, tags] float32 tensor, from the row to the column.
 
     Returns:
-        ([batch] tensor, 0 of an empty sequence; the transitions as they came).
+        ([batch] tensor, 0 for an empty sequence; `transition_params`, unchanged).
 
     Raises:
-        tf.errors.InvalidArgumentError: on a CPU: a transition that there is not.
+        tf.errors.InvalidArgumentError: on a CPU: a transition out of range.
     """
     return tensorflow.contrib.crf.crf_log_likelihood(
         inputs, tag_indices, sequence_lengths, transition_params
@@ -132,7 +132,7 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params)
 
 
 def make_crf(name="crf"):
-    """Makes a CRF that owns its transitions, to train and to tag with.
+    """Makes a CRF layer with its own transitions, for training and decoding.
 
     Args:
         name: scope of the variable `transitions`, [tags, tags].
@@ -143,12 +143,12 @@ def make_crf(name="crf"):
         and their [batch] scores.
 
     Raises:
-        ValueError: of the callable: the number of tags is unknown.
+        ValueError: from the callable: the number of tags is unknown.
     """
 
     def score(inputs, tag_indices, sequence_lengths):
         # --- variable
-        draw = tf.glorot_uniform_initializer(seed=1)  # without one, get_variable's own
+        draw = tf.glorot_uniform_initializer(seed=1)  # the default of get_variable
         with tf.variable_scope(tf.get_variable_scope(), initializer=draw):
             likelihood, transitions = tensorflow.contrib.crf.crf_log_likelihood(
                 inputs, tag_indices, sequence_lengths
@@ -163,7 +163,7 @@ def make_crf(name="crf"):
 
 
 def marginals(inputs, sequence_lengths, transition_params):
-    """Gives the probability of each tag at each step, by a pass in both directions.
+    """Marginal probability of each tag at each step (forward-backward algorithm).
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
@@ -195,7 +195,7 @@ def marginals(inputs, sequence_lengths, transition_params):
 
 
 def crf_decode(potentials, transition_params, sequence_length):
-    """Finds the best sequence of tags of every example.
+    """Viterbi decoding: the best tag sequence of each example, and its score.
 
     Args:
         potentials: [batch, time, tags] float tensor of scores.
@@ -204,7 +204,7 @@ def crf_decode(potentials, transition_params, sequence_length):
 
     Returns:
         ([batch, time] int32 tensor, 0 past the end; [batch] tensor of their scores). An
-        empty sequence is answered as one of length 1.
+        empty sequence is treated as one of length 1.
     """
     return tensorflow.contrib.crf.crf_decode(
         potentials, transition_params, sequence_length
@@ -214,13 +214,13 @@ def crf_decode(potentials, transition_params, sequence_length):
 def constrained_decode(
     potentials, tag_bitmap, allowed, transition_params, sequence_length
 ):
-    """Finds the best sequence that takes only tags and transitions that are allowed.
+    """Viterbi decoding that uses only the allowed tags and transitions.
 
     Args:
         potentials: [batch, time, tags] float tensor of scores.
         tag_bitmap: [batch, time, tags] bool tensor: which tags a step may have.
-        allowed: [tags, tags] bool tensor: which transitions there may be, as from B-PER
-            to I-PER, but not to I-LOC.
+        allowed: [tags, tags] bool tensor: which transitions are allowed, such as from
+            B-PER to I-PER, but not to I-LOC.
         transition_params: [tags, tags] tensor, from the row to the column.
         sequence_length: [batch] int tensor.
 
@@ -239,7 +239,7 @@ def constrained_decode(
 
 
 def viterbi_decode(score, transition_params):
-    """Finds the best sequence of tags of one sentence, outside of TensorFlow.
+    """Viterbi decoding of one sentence in NumPy.
 
     Args:
         score: [time, tags] float array, cut to the length of the sentence.
@@ -255,7 +255,7 @@ def viterbi_decode(score, transition_params):
 
 
 def train_tagger(words, tags, lengths, start, steps, rate=0.0625):
-    """Trains a tagger of embeddings and a CRF by Adam, and tags the sentences by it.
+    """Trains a tagger (embeddings and a CRF) with Adam, then decodes the sentences.
 
     Args:
         words: [n, time] int array.
@@ -264,12 +264,12 @@ def train_tagger(words, tags, lengths, start, steps, rate=0.0625):
         start: {"embedding": [words, depth] array, "scores/kernel": [depth, tags] array,
             "scores/bias": [tags] array, "crf/transitions": [tags, tags] array}, of
             float32.
-        steps: how many steps to take, all on the same sentences.
+        steps: number of steps, all on the same sentences.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before every step, the `tags` of every sentence in the
-        end and their `scores`, and what is in the `checkpoint` by name.
+        dict with the `losses` before every step, the final `tags` of every sentence
+        and their `scores`, and the values in the `checkpoint` by name.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- model

@@ -16,11 +16,11 @@ __all__ = [
 
 
 def ctc_loss(labels, logits, lengths):
-    """Gives the negative logarithm of the probability of labels without alignment.
+    """CTC loss of sparse labels; the last class is the blank.
 
     Args:
         labels: (indices [n, 2] int64, values [n] int32, shape [2] int64) of a sparse
-            tensor, [batch, labels]; no value is the last class, which is the blank.
+            tensor, [batch, labels], below the last class, which is the blank.
         logits: [time, batch, classes] float tensor.
         lengths: [batch] int32 tensor, of the logits.
 
@@ -28,24 +28,24 @@ def ctc_loss(labels, logits, lengths):
         [batch] tensor.
 
     Raises:
-        tf.errors.InvalidArgumentError: more labels than time to say them, or a label
-            that is no class.
+        tf.errors.InvalidArgumentError: more labels than steps, or a label that is no
+            class.
     """
     return tf.nn.ctc_loss(tf.SparseTensor(*labels), logits, lengths)
 
 
 def ctc_loss_of_dense(labels, label_lengths, logits, lengths):
-    """As `ctc_loss`, of labels in a matrix.
+    """CTC loss of labels in a padded matrix.
 
     Args:
-        labels: [batch, labels] int32 tensor; no label is the last class.
-        label_lengths: [batch] int32 tensor: how many of a row are labels.
-        logits, lengths: as of `ctc_loss`.
+        labels: [batch, labels] int32 tensor, below the last class.
+        label_lengths: [batch] int32 tensor: number of labels in each row.
+        logits, lengths: see `ctc_loss`.
 
     Returns:
         [batch] tensor.
     """
-    # tf.nn.ctc_loss takes sparse labels alone.
+    # tf.nn.ctc_loss takes only sparse labels.
     indices = tf.where(tf.sequence_mask(label_lengths, tf.shape(labels)[1]))
     values = tf.gather_nd(labels, indices)
     sparse = tf.SparseTensor(indices, values, tf.shape(labels, out_type=tf.int64))
@@ -60,20 +60,20 @@ def ctc_loss_with_options(
     ctc_merge_repeated=True,
     ignore_longer_outputs_than_inputs=False,
 ):
-    """As `ctc_loss`, with its other options.
+    """CTC loss with `preprocess_collapse_repeated` and `ctc_merge_repeated`.
 
     Args:
-        labels, logits, lengths: as of `ctc_loss`.
-        preprocess_collapse_repeated: whether repeated labels are one.
-        ctc_merge_repeated: whether repeated classes without a blank between are one.
-        ignore_longer_outputs_than_inputs: whether a row with more labels than time is
-            passed over, with a loss of 0, and is no error.
+        labels, logits, lengths: see `ctc_loss`.
+        preprocess_collapse_repeated: whether to merge repeated labels.
+        ctc_merge_repeated: whether to merge repeated classes without a blank between.
+        ignore_longer_outputs_than_inputs: whether a row with more labels than steps has
+            a loss of 0 instead of raising an error.
 
     Returns:
         [batch] tensor.
 
     Raises:
-        As `ctc_loss`.
+        See `ctc_loss`.
     """
     return tf.nn.ctc_loss(
         tf.SparseTensor(*labels),
@@ -86,30 +86,30 @@ def ctc_loss_with_options(
 
 
 def greedy_decode(logits, lengths, merge_repeated=True):
-    """Takes the most probable class of every step, without blanks.
+    """Greedy CTC decoding: the most probable class of each step, without blanks.
 
     Args:
         logits: [time, batch, classes] float tensor; the last class is the blank.
         lengths: [batch] int32 tensor.
-        merge_repeated: whether repeated classes are one.
+        merge_repeated: whether to merge repeated classes.
 
     Returns:
         ([batch, longest] int64 tensor, -1 past the end; [batch, 1] tensor, minus the
-        sum of the logits that were taken).
+        sum of the largest logits).
     """
     (decoded,), scores = tf.nn.ctc_greedy_decoder(logits, lengths, merge_repeated)
     return tf.sparse_tensor_to_dense(decoded, -1), scores
 
 
 def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
-    """Takes the most probable labels, over all alignments, by a beam search.
+    """CTC beam search: the labels that are most probable over all alignments.
 
     Args:
         logits: [time, batch, classes] float tensor; the last class is the blank.
         lengths: [batch] int32 tensor.
-        beam_width: how many beginnings are kept.
-        merge_repeated: whether repeated labels of the result are one, too: "hello" is
-            "helo" then.
+        beam_width: number of prefixes to keep.
+        merge_repeated: whether to merge repeated labels of the result, too: "hello"
+            becomes "helo".
 
     Returns:
         ([batch, longest] int64 tensor, -1 past the end; [batch, 1] tensor, the
@@ -122,14 +122,14 @@ def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
 
 
 def keras_cost(labels, probabilities, lengths, label_lengths):
-    """`K.ctc_batch_cost`: the loss of what a softmax gave.
+    """`K.ctc_batch_cost`: the CTC loss of softmax probabilities.
 
     Args:
-        labels: [batch, labels] tensor of whole numbers of any dtype; no label is the
-            last class.
+        labels: [batch, labels] tensor of whole numbers of any dtype, below the last
+            class.
         probabilities: [batch, time, classes] float tensor; the last class is the blank.
         lengths: [batch, 1] tensor of any dtype, of the probabilities.
-        label_lengths: [batch, 1] tensor of any dtype: how many of a row are labels.
+        label_lengths: [batch, 1] tensor of any dtype: number of labels in each row.
 
     Returns:
         [batch, 1] tensor.
@@ -139,33 +139,33 @@ def keras_cost(labels, probabilities, lengths, label_lengths):
 
 
 def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=1):
-    """`K.ctc_decode`: the labels of a softmax, greedily or by a beam search.
+    """`K.ctc_decode`: decodes softmax probabilities, greedily or by beam search.
 
     Args:
         probabilities: [batch, time, classes] float tensor; the last class is the blank.
         lengths: [batch] tensor of any dtype.
         greedy: whether to take the most probable class of every step.
-        beam_width: how many beginnings are kept otherwise.
-        top_paths: number of label sequences to return then.
+        beam_width: number of prefixes that the beam search keeps.
+        top_paths: number of label sequences that the beam search returns.
 
     Returns:
         (list of [batch, longest] int64 tensors, -1 past the end; [batch, top_paths]
-        tensor: minus the sum of the logarithms if greedy, else the logarithm of the
-        probability).
+        tensor: minus the sum of the log-probabilities if greedy, else the
+        log-probability).
     """
     K = tf.keras.backend
     return K.ctc_decode(probabilities, lengths, greedy, beam_width, top_paths)
 
 
 def label_error_rates(labels, logits, lengths):
-    """Counts what must be changed in the decoded labels, by the number of the right.
+    """Label error rate: edit distance of decoded labels, divided by the true length.
 
     Args:
-        labels, logits, lengths: as of `ctc_loss`.
+        labels, logits, lengths: see `ctc_loss`.
 
     Returns:
-        ([batch] float32 tensor, inf of a row without labels in which some were found;
-        their mean).
+        ([batch] float32 tensor, inf for a row without true labels if some were decoded;
+        the mean of the rates).
     """
     (decoded,), _ = tf.nn.ctc_greedy_decoder(logits, lengths)
     truth = tf.SparseTensor(*labels)
@@ -174,7 +174,7 @@ def label_error_rates(labels, logits, lengths):
 
 
 def train_recognizer(inputs, lengths, labels, start, steps, rate=0.25):
-    """Trains a layer that reads frames, by the CTC loss and Momentum.
+    """Trains a linear layer on frames with the CTC loss and Momentum.
 
     Args:
         inputs: [batch, time, depth] float array.
@@ -182,13 +182,13 @@ def train_recognizer(inputs, lengths, labels, start, steps, rate=0.25):
         labels: list of lists of ints, the labels of each row.
         start: {"kernel": [depth, classes] array, "bias": [classes] array} of the dtype
             of the inputs; the last class is the blank.
-        steps: how many steps to take, all on the same rows.
+        steps: number of steps, all on the same rows.
         rate: learning rate; the momentum is 0.875.
 
     Returns:
-        dict with the `losses` before every step, and of the end the `decoded` labels,
-        [batch, longest] int64, -1 past the end, the `rates` of wrong labels, [batch]
-        float32, and the `variables` by name.
+        dict with the `losses` before every step, the final `decoded` labels, [batch,
+        longest] int64, -1 past the end, the label error `rates`, [batch] float32, and
+        the `variables` by name.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build

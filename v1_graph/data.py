@@ -18,7 +18,7 @@ __all__ = [
 
 
 def _until_end(sess, fetches):
-    """Runs `fetches` until the data ends, and lists what came."""
+    """Runs `fetches` until the data ends, and returns the list of results."""
     results = []
     while True:
         try:
@@ -28,10 +28,10 @@ def _until_end(sess, fetches):
 
 
 def from_constant(x):
-    """Computes x² + 1 of data that the graph contains.
+    """Computes x² + 1 of a constant.
 
     Args:
-        x: array; as a constant it counts towards the 2 GB that a graph may have.
+        x: array; as a constant it counts towards the 2 GB limit of a graph.
 
     Returns:
         Array like `x`.
@@ -45,7 +45,7 @@ def from_constant(x):
 
 
 def from_placeholder(feeds, width):
-    """Computes scale · x² + 1 of what is fed, one run per feed.
+    """Computes scale · x² + 1 of fed arrays, one call per feed.
 
     Args:
         feeds: list of dicts with `x`, [batch, width] float32 array, and perhaps
@@ -75,19 +75,19 @@ def from_placeholder(feeds, width):
 
 
 def from_python(batches, dtype, count):
-    """Computes x² + 1 of batches that a Python function hands out, one per run.
+    """Computes x² + 1 of batches that a Python function returns, one per call.
 
     Args:
         batches: list of arrays of one shape.
-        dtype: name of the dtype that the function is said to return.
-        count: how many batches to ask for.
+        dtype: name of the declared return dtype of the function.
+        count: number of batches to compute.
 
     Returns:
         List of `count` arrays.
 
     Raises:
         tf.errors.InvalidArgumentError: the function returns another dtype.
-        tf.errors.OutOfRangeError: it raises StopIteration.
+        tf.errors.OutOfRangeError: the function raises StopIteration.
     """
     supply = iter(batches)
 
@@ -104,7 +104,7 @@ def from_python(batches, dtype, count):
 
 
 def from_generator(rows, size, width):
-    """Batches rows of several lengths that a generator yields, padded with zeros.
+    """Batches rows of different lengths from a generator, padded with zeros.
 
     Args:
         rows: list of lists of numbers.
@@ -134,7 +134,7 @@ def from_generator(rows, size, width):
 
 
 def one_shot(x, size, drop_remainder=False):
-    """Computes x² + 1 batch by batch until the data ends.
+    """Computes x² + 1 of each batch until the dataset ends.
 
     Args:
         x: [n, ...] array.
@@ -155,12 +155,12 @@ def one_shot(x, size, drop_remainder=False):
 
 
 def next_batches(x, size, count):
-    """Sums a given number of batches, which must be there.
+    """Sums each of `count` batches, and raises an error if there are fewer.
 
     Args:
         x: [n, ...] array.
         size: elements per batch.
-        count: how many batches to take.
+        count: number of batches to take.
 
     Returns:
         List of `count` sums.
@@ -171,20 +171,20 @@ def next_batches(x, size, count):
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         dataset = tf.data.Dataset.from_tensor_slices(x).batch(size)
-        # Once, outside of the loop: every call of get_next adds nodes to the graph.
+        # Call get_next once, outside of the loop: every call adds nodes to the graph.
         total = tf.reduce_sum(dataset.make_one_shot_iterator().get_next())
         # --- run
         return [sess.run(total) for _ in range(count)]
 
 
 def initializable(arrays, size, seed, initialized=True):
-    """Reads shuffled batches of one array after another, each from its beginning.
+    """Reads one array after another in shuffled batches, each from its beginning.
 
     Args:
-        arrays: list of vectors of one dtype; the same one again is another epoch.
+        arrays: list of vectors of one dtype; repeat an array for another epoch.
         size: elements per batch.
-        seed: of the graph and of the shuffling; an initialization begins it anew.
-        initialized: whether the iterator is initialized before it is used.
+        seed: of the graph and of the shuffling; an initialization restarts it.
+        initialized: whether to initialize the iterator before its use.
 
     Returns:
         List of lists of batches.
@@ -211,18 +211,18 @@ def initializable(arrays, size, seed, initialized=True):
 
 
 def reinitializable(train, valid, epochs):
-    """Trains on one dataset and evaluates on another with the same graph, in turn.
+    """Alternates between training on one dataset and evaluating on another.
 
     Args:
         train: [n] float array; each element moves the estimate half of the way to it.
         valid: [m] array of the same dtype.
-        epochs: how often to do both.
+        epochs: number of times to do both.
 
     Returns:
         (estimate, list of the sums of squared errors on `valid`).
 
     Raises:
-        TypeError: the two are of different dtypes.
+        TypeError: the two have different dtypes.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -244,17 +244,17 @@ def reinitializable(train, valid, epochs):
             sess.run(begin_train)
             _until_end(sess, step)
             sess.run(begin_valid)
-            # A run per element: a sum of them all would need another variable.
+            # One run per element: a sum over all would need another variable.
             errors.append(sum(_until_end(sess, error), np.zeros([], valid.dtype)))
         return sess.run(estimate), errors
 
 
 def feedable(sources, turns):
-    """Switches between datasets without losing the place in any.
+    """Takes elements from several datasets in turn; each keeps its position.
 
     Args:
         sources: {name: [n] array}, all of one dtype.
-        turns: list of names: where the next element comes from.
+        turns: list of names, the source of each element.
 
     Returns:
         List of x² + 1, one per turn.
@@ -286,7 +286,7 @@ def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
         x: [n, features] float array.
         y: [n] array of the same dtype.
         size: elements per batch; the shuffle buffer holds five times as many.
-        epochs: how often to repeat the data.
+        epochs: number of epochs.
         seed: of the graph and of the shuffling.
         repeat_first: whether to repeat before shuffling, so that epochs mix.
         rate: learning rate.
@@ -311,7 +311,7 @@ def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
             dataset = dataset.repeat(epochs).shuffle(5 * size, seed=seed)
         else:
             dataset = dataset.shuffle(5 * size, seed=seed).repeat(epochs)
-            # TensorFlow 1.15 fuses the two, and its epochs have another order.
+            # TensorFlow 1.15 fuses shuffle and repeat, which gives another order.
             options = tf.data.Options()
             options.experimental_optimization.shuffle_and_repeat_fusion = False
             dataset = dataset.with_options(options)

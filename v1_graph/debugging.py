@@ -29,7 +29,7 @@ __all__ = [
 
 
 def add_vectors(a, b):
-    """Adds two vectors, and nothing that would broadcast to a matrix.
+    """Adds two vectors, after an assertion that both have rank 1.
 
     Args:
         a: [n] tensor.
@@ -39,8 +39,8 @@ def add_vectors(a, b):
         [n] tensor.
 
     Raises:
-        ValueError: one of them is no vector; InvalidArgumentError, if that is not known
-            before the graph runs.
+        ValueError: one of them is not a vector; InvalidArgumentError, if the rank is
+            not known before the graph runs.
     """
     # --- check
     checks = [tf.assert_rank(a, 1), tf.assert_rank(b, 1)]
@@ -50,7 +50,7 @@ def add_vectors(a, b):
 
 
 def checked_log(x):
-    """Takes the logarithm of what must be positive.
+    """Logarithm, after an assertion that all elements are positive.
 
     Args:
         x: float tensor.
@@ -69,7 +69,7 @@ def checked_log(x):
 
 
 def attend(queries, keys, values):
-    """Looks values up by the likeness of queries and keys.
+    """Dot-product attention, after an assertion that the three shapes fit.
 
     Args:
         queries: [batch, n, depth] float tensor.
@@ -80,8 +80,8 @@ def attend(queries, keys, values):
         [batch, n, units] tensor.
 
     Raises:
-        ValueError: sizes that go by one letter differ; InvalidArgumentError, if that is
-            not known before the graph runs.
+        ValueError: two sizes with the same letter differ; InvalidArgumentError, if they
+            are not known before the graph runs.
     """
     # --- check
     shapes = [(queries, "BND"), (keys, "BMD"), (values, "BMU")]
@@ -93,7 +93,7 @@ def attend(queries, keys, values):
 
 
 def finite_ratio(x, y):
-    """Divides, and refuses NaN and infinity, in the gradient as well.
+    """Divides, and raises an error at NaN or infinity, in the gradient as well.
 
     Args:
         x: float tensor.
@@ -109,7 +109,7 @@ def finite_ratio(x, y):
 
 
 def first_nonfinite(x):
-    """Sums the square roots of logarithms, or says which op first was not finite.
+    """Computes sum(sqrt(log(x))), or finds the first op whose result is not finite.
 
     Args:
         x: [n] float array.
@@ -122,7 +122,7 @@ def first_nonfinite(x):
         given = tf.placeholder(x.dtype, x.shape)
         total = tf.reduce_sum(tf.sqrt(tf.log(given)))
         # --- check
-        # One check for every float tensor that is there by now, one after another.
+        # Checks every float tensor that the graph has by now, one after another.
         check = tf.add_check_numerics_ops()
         # --- run
         try:
@@ -133,13 +133,13 @@ def first_nonfinite(x):
 
 
 def print_sums(xs, message, first_n=-1, on_path=True):
-    """Sums the squares of vectors, and prints the sums and the vectors.
+    """Computes sums of squares, and prints the sums and the vectors.
 
     Args:
         xs: [n, m] array.
-        message: what each line begins with.
-        first_n: how many lines to print; all, if negative.
-        on_path: whether the sum is taken from the op that prints.
+        message: the beginning of each line.
+        first_n: number of lines to print; all, if negative.
+        on_path: whether to take the sum from the op that prints.
 
     Returns:
         (list of n sums, text on the error stream: "message[sum][1 2 3]" lines).
@@ -160,9 +160,9 @@ def print_sums(xs, message, first_n=-1, on_path=True):
 
 @contextlib.contextmanager
 def captured_stderr():
-    """A list that, afterwards, holds the text that arrived at file descriptor 2.
+    """Yields a list that afterwards holds the text written to file descriptor 2.
 
-    Kernels write there, past the `sys.stderr` that Python can redirect.
+    Kernels write there directly, not to `sys.stderr`, which Python can redirect.
     """
     text = []
     sys.stderr.flush()
@@ -180,13 +180,13 @@ def captured_stderr():
 
 
 def print_twice(xs):
-    """Squares numbers, and prints them by Python and by an op.
+    """Squares numbers, and prints them with Python's `print` and with an op.
 
     Args:
         xs: [n] array.
 
     Returns:
-        (list of n squares, text by Python: one line, text by the op: n lines).
+        (list of n squares, text of Python: one line, text of the op: n lines).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -205,14 +205,14 @@ def print_twice(xs):
 
 
 def locate_error(scores, place):
-    """Picks twice a score; if that fails, says why, and which line made the op.
+    """Gathers 2 * score; if that fails, returns the reason and the line of the op.
 
     Args:
         scores: [n] float array.
         place: int32 number.
 
     Returns:
-        [the score] or [why, source line, name of the function that it is in].
+        [2 * score] or [reason, source line, name of the function around this line].
     """
 
     # --- build
@@ -230,14 +230,14 @@ def locate_error(scores, place):
         except tf.errors.InvalidArgumentError as error:
             # --- locate
             why = re.search(r"indices.*\)", error.message).group()
-            # The stack that made the op, the library's own frames at its end.
+            # The stack at which the op was made; it ends with frames of the library.
             frames = [f for f in error.op.traceback if f[0] == __file__]
             file, line, function = frames[-1][:3]
             return [why, linecache.getline(file, line).strip(), function]
 
 
 def look_inside(x, kernels):
-    """Runs a network, and looks at what each of its layers gives.
+    """Runs a network, and returns its output and the output of each layer.
 
     Args:
         x: [batch, n] float array.
@@ -252,7 +252,7 @@ def look_inside(x, kernels):
         for i, kernel in enumerate(kernels):
             h = tf.nn.relu(tf.matmul(h, kernel), name="layer_%d" % i)
         # --- look
-        # Whatever has a name can be fetched, long after it was built.
+        # A tensor with a name can be fetched at any time after it was built.
         names = ["layer_%d" % i for i in range(len(kernels))]
         seen = {n: graph.get_tensor_by_name(n + ":0") for n in names}
         # --- run
@@ -265,14 +265,14 @@ def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
     Args:
         x: [batch, n] float array.
         kernel: [n, n] array of the same dtype.
-        power: how often to multiply by it.
+        power: number of multiplications by it.
         types: types of ops to count.
 
     Returns:
         (output, list of counts like `types`).
     """
     config = tf.ConfigProto()
-    # Rewriting would fuse ops, and the trace would not speak of what was written.
+    # Graph rewriting would fuse ops, and the trace would have other ops than the code.
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     with tf.Graph().as_default(), tf.Session(config=config) as sess:
         # --- build
@@ -287,7 +287,7 @@ def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
         metadata = tf.RunMetadata()
         output = sess.run(y, {given: x}, options, metadata)
         # --- count
-        # A timeline shows these; labels look like "MatMul_1 = MatMul(Relu, b)".
+        # A timeline shows these labels, such as "MatMul_1 = MatMul(Relu, b)".
         labels = [
             node.timeline_label
             for device in metadata.step_stats.dev_stats
@@ -298,7 +298,7 @@ def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
 
 
 def entropy_naive(logits):
-    """Computes the entropy of softmax with a gradient of 0: do not train by it.
+    """Entropy of softmax, but with a gradient of 0: do not train with it.
 
     Args:
         logits: [..., classes] float tensor.
@@ -306,13 +306,13 @@ def entropy_naive(logits):
     Returns:
         [...] tensor.
     """
-    # No gradient goes into these labels, although they are made of the logits.
+    # These labels get no gradient, although they are computed from the logits.
     probabilities = tf.nn.softmax(logits)
     return tf.nn.softmax_cross_entropy_with_logits(labels=probabilities, logits=logits)
 
 
 def entropy(logits):
-    """Computes the entropy of softmax, with its gradient.
+    """Entropy of softmax, with the right gradient.
 
     Args:
         logits: [..., classes] float tensor.
@@ -334,14 +334,14 @@ def check_entropy(logits, naive=False, tolerance=1e-3):
 
     Returns:
         dict of [classes] arrays `analytic` and `numeric`, and whether the check
-        `passes`: their largest distance is below the tolerance.
+        `passes`: their largest difference is below the tolerance.
     """
     with tf.Graph().as_default(), tf.Session():
         # --- build
         x = tf.constant(logits)
         y = (entropy_naive if naive else entropy)(x)
         # --- check
-        # Without the last argument it differentiates somewhere else at each call.
+        # Without `x_init_value`, each call differentiates at another random point.
         where = x, logits.shape, y, []
         analytic, numeric = tf.test.compute_gradient(*where, x_init_value=logits)
         error = tf.test.compute_gradient_error(*where, x_init_value=logits)
@@ -353,13 +353,13 @@ def check_entropy(logits, naive=False, tolerance=1e-3):
 
 
 def maximize_entropy(logits, steps, rate=4.0, naive=False):
-    """Makes a distribution as uniform as can be, by gradient steps.
+    """Maximizes the entropy of a distribution by gradient steps.
 
     Args:
-        logits: [classes] float array to begin with.
-        steps: how many steps to take.
+        logits: [classes] float array, the initial logits.
+        steps: number of steps.
         rate: learning rate.
-        naive: whether to go by `entropy_naive`.
+        naive: whether to use `entropy_naive`.
 
     Returns:
         [classes] array of probabilities.

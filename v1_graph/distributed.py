@@ -26,7 +26,7 @@ RATE, MOMENTUM = 0.125, 0.5  # exact in float32
 
 
 def cluster_of(ps_hosts, worker_hosts, job_name, task_index):
-    """Describes a cluster, and the place of one task in it.
+    """Describes a cluster and one of its tasks: jobs, address, chief or not.
 
     Args:
         ps_hosts: addresses such as "127.0.0.1:2222", of the parameter servers.
@@ -39,7 +39,7 @@ def cluster_of(ps_hosts, worker_hosts, job_name, task_index):
         the `address` of the task, and whether it is the `chief`.
 
     Raises:
-        ValueError: no such job, or no such task in it.
+        ValueError: the job, or the task in it, does not exist.
     """
     # --- cluster
     cluster = tf.train.ClusterSpec({"ps": ps_hosts, "worker": worker_hosts})
@@ -56,7 +56,7 @@ def cluster_of(ps_hosts, worker_hosts, job_name, task_index):
 
 @contextlib.contextmanager
 def environment(tf_config):
-    """TF_CONFIG, which otherwise the cluster's manager sets; the former one on exit."""
+    """Sets TF_CONFIG, as a cluster manager does, and restores the old value on exit."""
     kept = os.environ.get("TF_CONFIG")
     os.environ["TF_CONFIG"] = tf_config
     try:
@@ -68,7 +68,7 @@ def environment(tf_config):
 
 
 def task_of(tf_config):
-    """Reads from TF_CONFIG which task this is, and of what cluster.
+    """Reads from TF_CONFIG the task of this process, and its cluster.
 
     Args:
         tf_config: JSON text, as in the environment variable.
@@ -78,7 +78,7 @@ def task_of(tf_config):
         one of them) and of `servers`, whether it is the `chief`, and the `master`.
 
     Raises:
-        ValueError: no JSON, or a task that is not in the cluster.
+        ValueError: the text is not JSON, or the task is not in the cluster.
     """
     with environment(tf_config):
         # --- read
@@ -95,17 +95,17 @@ def task_of(tf_config):
 
 
 def partitions(shape, shards, max_bytes, min_bytes):
-    """Tells in how many parts a variable is stored, by three rules.
+    """Number of shards of a variable by three rules: fixed, maximum, minimum size.
 
     Args:
-        shape: of the float32 variable.
-        shards: number of parts by the first rule, and the most by the third.
-        max_bytes: the most that a part may have by the second rule.
-        min_bytes: the least that a part should have by the third rule.
+        shape: shape of the float32 variable.
+        shards: number of shards for the first rule, maximum number for the third.
+        max_bytes: maximum size of a shard for the second rule.
+        min_bytes: minimum size of a shard for the third rule.
 
     Returns:
-        [fixed, by the largest part, by the smallest part], each a list with the
-        number of parts along each dimension.
+        [fixed number, maximum size, minimum size], each a list with the number of
+        shards along each dimension.
 
     Raises:
         ValueError: a number that is not positive.
@@ -126,7 +126,7 @@ def square(outputs, targets):
 
 
 def product(outputs, targets):
-    """A loss whose gradient does not depend on the weights, nor on other steps."""
+    """Loss whose gradient does not depend on the weights, hence not on other steps."""
     return tf.reduce_mean(outputs * targets)
 
 
@@ -134,12 +134,12 @@ LOSSES = {"square": square, "product": product}
 
 
 def part_of(x, y, index, count):
-    """The rows of one worker: every `count`-th, the first one being that of `index`."""
+    """The rows of worker `index`: every `count`-th row, from row `index` on."""
     return x[index::count], y[index::count]
 
 
 class Line(object):
-    """Kernel, bias and global step, in the current graph."""
+    """Kernel, bias and global step of a linear model, in the current graph."""
 
     def __init__(self, start):
         kernel = tf.get_variable("kernel", initializer=start[0])
@@ -154,21 +154,21 @@ class Line(object):
 
 
 def train_alone(x, y, start, steps, parts=1):
-    """Fits a line by momentum in one process: what any number of workers must equal.
+    """Fits a linear model with momentum in one process, as a reference for workers.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
         start: [kernel, bias], the initial [features, units] and [units] weights.
-        steps: how many steps to take.
-        parts: of the batch; the gradient is the mean of theirs.
+        steps: number of steps.
+        parts: number of parts of the batch; their gradients are averaged.
 
     Returns:
         dict with the [steps, parts] `losses` and the final `weights` [kernel, bias].
 
     Raises:
-        ValueError: sizes that do not fit, seen while a graph is made.
-        tf.errors.InvalidArgumentError: the same, seen when run.
+        ValueError: sizes that do not fit, if the graph shows it.
+        tf.errors.InvalidArgumentError: sizes that do not fit, if only the run shows it.
     """
     server = tf.train.Server.create_local_server()  # a cluster of one
     with tf.Graph().as_default(), tf.Session(server.target) as sess:
@@ -189,22 +189,22 @@ def train_alone(x, y, start, steps, parts=1):
 
 
 def train_synchronously(x, y, start, steps, workers=2):
-    """Fits a line by momentum on several workers, which take each step together.
+    """Fits a linear model with momentum on several workers, with synchronous steps.
 
     Args:
         x: [n, features] float array; worker i has the rows i, i + workers, ….
         y: [n, units] array of the same dtype.
         start: [kernel, bias], the initial [features, units] and [units] weights.
-        steps: how many steps to take.
+        steps: number of steps.
         workers: number of worker processes.
 
     Returns:
-        dict with the [steps, workers] `losses`, the `weights` [kernel, bias] that each
-        worker has in the end, the `global_step`, and what the last checkpoint holds:
-        `saved`, [kernel, bias, global step].
+        dict with the [steps, workers] `losses`, the final `weights` [kernel, bias] of
+        each worker, the `global_step`, and `saved`, the [kernel, bias, global step] of
+        the last checkpoint.
 
     Raises:
-        RuntimeError: a task failed; the message is the end of what it wrote.
+        RuntimeError: a task failed; the message is the end of its log.
     """
     # --- run
     results, saved = run_cluster("sync", x, y, start, steps, 1, workers)
@@ -218,23 +218,24 @@ def train_synchronously(x, y, start, steps, workers=2):
 
 
 def train_asynchronously(x, y, start, steps, workers=2, servers=2, loss="square"):
-    """Fits a line by descent on several workers, none of which waits for another.
+    """Fits a linear model with SGD on several workers, with asynchronous steps.
 
     Args:
-        x: [n, features] float array, divided in `workers` parts.
+        x: [n, features] float array, divided into `workers` parts.
         y: [n, units] array of the same dtype.
         start: [kernel, bias], the initial [features, units] and [units] weights.
-        steps: how many steps to take with each part.
+        steps: number of steps with each part.
         workers: number of worker processes.
         servers: number of parameter servers.
         loss: "square", or "product" of outputs and targets.
 
     Returns:
         dict with the final `weights` [kernel, bias], the `global_step`, which counts
-        the steps of all, and `places`, where kernel, bias and global step are kept.
+        the steps of all workers, and `places`, the tasks that hold kernel, bias and
+        global step.
 
     Raises:
-        RuntimeError: a task failed; the message is the end of what it wrote.
+        RuntimeError: a task failed; the message is the end of its log.
     """
     # --- run
     results, _ = run_cluster("async", x, y, start, steps, servers, workers, loss)
@@ -248,7 +249,7 @@ def train_asynchronously(x, y, start, steps, workers=2, servers=2, loss="square"
 
 
 def synchronous_task(server, cluster, options, x, y, start):
-    """What a worker does: its part of each step."""
+    """Work of a worker in synchronous training: each step on its part of the rows."""
     workers, index = cluster.num_tasks("worker"), options.task_index
     # --- build
     with tf.device(device_setter(cluster, index)):
@@ -264,7 +265,7 @@ def synchronous_task(server, cluster, options, x, y, start):
         final = farewell(line)
     # --- restore
     hooks = [
-        # With tokens to begin with, a worker may take part in a step twice.
+        # With initial tokens, a worker may take part in a step twice.
         optimizer.make_session_run_hook(is_chief=index == 0, num_tokens=0),
         tf.train.StopAtStepHook(last_step=options.steps),
         final,
@@ -279,14 +280,14 @@ def synchronous_task(server, cluster, options, x, y, start):
 
 
 def asynchronous_task(server, cluster, options, x, y, start):
-    """What a worker does: the steps with its part, at its own pace."""
+    """Work of a worker in asynchronous training: steps at its own pace."""
     # --- build
     with tf.device(device_setter(cluster, options.task_index)):
         line = Line(start)
         part = part_of(x, y, options.task_index, cluster.num_tasks("worker"))
         loss = line.loss(*part, loss=options.loss)
         # --- step
-        # The lock is not the default: without it an update may be lost.
+        # Locking is not the default: without it an update may be lost.
         optimizer = tf.train.GradientDescentOptimizer(RATE, use_locking=True)
         train_op = optimizer.minimize(loss, line.global_step)
         final = farewell(line)
@@ -302,29 +303,29 @@ def asynchronous_task(server, cluster, options, x, y, start):
 
 
 def device_setter(cluster, task_index):
-    """Variables on the parameter servers in turn, the rest on the worker itself."""
+    """Puts variables on the parameter servers in turn, all other ops on the worker."""
     worker = "/job:worker/task:%d" % task_index
     return tf.train.replica_device_setter(worker_device=worker, cluster=cluster)
 
 
 def farewell(line):
-    """The hook that reads the weights in the end."""
+    """Hook that reads the weights at the end of the session."""
     step = line.global_step + 0
-    with tf.control_dependencies([step]):  # all that it has counted is in the weights
+    with tf.control_dependencies([step]):  # the weights include all counted steps
         kernel, bias = [tf.identity(w) for w in line.weights]
     return tf.train.FinalOpsHook({"kernel": kernel, "bias": bias, "global_step": step})
 
 
 def monitored_session(server, options, hooks):
-    """A session of the cluster: the chief initializes, restores and saves."""
+    """Session of the cluster, in which the chief initializes, restores and saves."""
     config = tf.ConfigProto(
-        # Of the workers it sees itself only: it need not wait for the others.
+        # It sees no other worker, so it does not wait for the others.
         device_filters=["/job:ps", "/job:worker/task:%d" % options.task_index],
         operation_timeout_in_ms=1000 * options.timeout,
     )
     with within(options.timeout):
         if options.task_index > 0:
-            # MonitoredTrainingSession would look for the chief every 30 seconds.
+            # MonitoredTrainingSession would check for the chief every 30 seconds.
             ready = tf.report_uninitialized_variables(tf.global_variables())
             manager = tf.train.SessionManager(ready_op=ready, recovery_wait_secs=0.1)
             manager.wait_for_session(server.target, config).close()
@@ -337,7 +338,7 @@ def monitored_session(server, options, hooks):
             save_summaries_steps=None,
             save_summaries_secs=None,
             log_step_count_steps=None,
-            # The chief's thread waits for the gradients of a step that never comes.
+            # A thread of the chief waits for gradients of a step that never runs.
             stop_grace_period_secs=1,
             config=config,
         )
@@ -345,9 +346,9 @@ def monitored_session(server, options, hooks):
 
 @contextlib.contextmanager
 def within(seconds):
-    """Ends the process and tells where it is, unless it has left the block in time.
+    """Ends the process with a traceback if the block takes longer than `seconds`.
 
-    Native code waits for a missing task without end, and Python cannot interrupt it.
+    Native code waits for a missing task for ever, and Python cannot interrupt it.
     """
     print("Waiting %d seconds for the other tasks" % seconds, file=sys.stderr)
     faulthandler.dump_traceback_later(seconds, exit=True)
@@ -358,7 +359,7 @@ def within(seconds):
 
 
 def run_task(options):
-    """Does the work of one task of the cluster."""
+    """Runs one task of the cluster in this process."""
     job, index = options.job_name, options.task_index
     # --- cluster
     hosts = cluster_of(options.ps_hosts, options.worker_hosts, job, index)
@@ -375,7 +376,7 @@ def run_task(options):
 
 
 def define_flags():
-    """The command line, which is that of the twin."""
+    """Defines the command-line flags of a task, the same on both sides."""
     flags = tf.app.flags
     flags.DEFINE_string("job_name", "", "ps or worker")
     flags.DEFINE_integer("task_index", 0, "number of the task in its job")
@@ -392,8 +393,8 @@ def define_flags():
 
 
 def free_addresses(count):
-    """Addresses on this machine that nobody listens at."""
-    # Below the ports that the system gives to connections.
+    """Finds free addresses (ports) on this machine."""
+    # Below the ephemeral ports of the system.
     ports = random.SystemRandom().sample(range(15000, 32000), 100)
     with contextlib.ExitStack() as stack:
         addresses = []
@@ -405,10 +406,10 @@ def free_addresses(count):
 
 
 def run_cluster(mode, x, y, start, steps, servers, workers, loss="square"):
-    """Starts all tasks as processes on this machine.
+    """Starts all tasks as processes on this machine, and waits for the results.
 
     Returns:
-        (what each worker finds, what the last checkpoint holds).
+        (the results of each worker, the values in the last checkpoint).
     """
     addresses = free_addresses(servers + workers)
     tasks = [("worker", i) for i in range(workers)]
@@ -443,7 +444,7 @@ def run_cluster(mode, x, y, start, steps, servers, workers, loss="square"):
             )
             processes.append(process)
             stack.callback(process.wait)
-            stack.callback(process.kill)  # the other way round: first this one
+            stack.callback(process.kill)  # callbacks run in reverse: kill first
         # --- end
         wait(processes[:workers], logs)
         found = [dict(np.load(path)) for path in outputs if os.path.exists(path)]
@@ -451,14 +452,14 @@ def run_cluster(mode, x, y, start, steps, servers, workers, loss="square"):
 
 
 def saved_in(folder):
-    """[kernel, bias, global step] of the last checkpoint."""
+    """Reads [kernel, bias, global step] from the last checkpoint."""
     reader = tf.train.load_checkpoint(folder)
     names = ["kernel", "bias", "global_step"]
     return [reader.get_tensor(name) for name in names]
 
 
 def wait(processes, logs, seconds=240):
-    """Until all have ended; at the first that fails, its last words are raised."""
+    """Waits until all processes end; if one fails, raises the end of its log."""
     deadline = time.time() + seconds
     while any(process.poll() is None for process in processes):
         failed = [log for p, log in zip(processes, logs) if p.poll()]

@@ -24,42 +24,43 @@ OPTIMIZERS = {
 
 
 def check_batches(*arrays):
-    """Raises a ValueError unless all have the same steps and rows, and one at least."""
+    """Raises a ValueError unless all arrays have the same, positive steps and rows."""
     shapes = {array.shape[:2] for array in arrays}
     if len(shapes) != 1 or 0 in shapes.pop():
         raise ValueError("give as many steps and rows of each, and one row at least")
 
 
 def steps_over(sess, loss, step, arrays):
-    """The losses before the steps by {placeholder: what each step is fed}."""
+    """Runs one step per row of {placeholder: array}; returns the losses before them."""
     rows = zip(*arrays.values())
     return [sess.run([loss, step], dict(zip(arrays, row)))[0] for row in rows]
 
 
 def values_of(sess):
-    """{name: value} of all variables but an optimizer's."""
+    """Returns {name: value} of all trainable variables."""
     return sess.run({v.op.name: v for v in tf.trainable_variables()})
 
 
 def load_vectors(words, vectors, drawn, ids, targets, head, rate=0.125):
-    """Begins with vectors from a file, too large for a constant, and leaves them.
+    """Loads pretrained vectors into a frozen table, and trains a head on top.
 
     Args:
         words: list of the words, row by row.
-        vectors: {word: [depth] float array}, what the file has.
-        drawn: [words, depth] array of its dtype, the rows of words that it lacks.
+        vectors: {word: [depth] float array}, the content of the file.
+        drawn: [words, depth] array of its dtype, initial rows for words that are not in
+            the file.
         ids: [steps, batch] int array of rows.
         targets: [steps, batch, outputs] array of that dtype.
-        head: [depth, outputs] array, what is trained.
+        head: [depth, outputs] array, the weights to train.
         rate: learning rate.
 
     Returns:
         dict with the number of words `found`, the `losses` before each step, and the
-        `table` and the `head` in the end.
+        final `table` and `head`.
 
     Raises:
-        ValueError: a vector or the drawn rows have another shape; other numbers of
-            steps or rows, or none.
+        ValueError: a vector or the drawn rows have another shape; different numbers of
+            steps or rows, or no rows.
     """
     check_batches(ids, targets)
     matrix, found = rows_of(words, vectors, drawn)
@@ -86,7 +87,7 @@ def load_vectors(words, vectors, drawn, ids, targets, head, rate=0.125):
 
 
 def rows_of(words, vectors, drawn):
-    """(a table with the vectors that there are, how many there are)."""
+    """Returns (table with the vectors of known words, number of known words)."""
     matrix, found = np.array(drawn), 0
     if len(matrix) != len(words):
         raise ValueError("drawn: %d rows for %d words" % (len(matrix), len(words)))
@@ -102,20 +103,20 @@ def rows_of(words, vectors, drawn):
 
 
 def train_part(known, fresh, ids, targets, rate=0.0625):
-    """Trains the last rows of a table by Adam; the first ones stay as they are.
+    """Trains the last rows of a table with Adam; the first rows are frozen.
 
     Args:
-        known: [known, depth] float array, the rows that stay.
+        known: [known, depth] float array, the frozen rows.
         fresh: [fresh, depth] array of its dtype, the rows after them.
         ids: [steps, batch] int array of rows.
         targets: [steps, batch, depth] array of that dtype.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before each step, and the `table` in the end.
+        dict with the `losses` before each step, and the final `table`.
 
     Raises:
-        ValueError: other numbers of steps or rows, or none.
+        ValueError: different numbers of steps or rows, or no rows.
     """
     check_batches(ids, targets)
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -135,14 +136,14 @@ def train_part(known, fresh, ids, targets, rate=0.0625):
 
 
 def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
-    """Trains all rows by Adam, then sets gradients of some to 0, which still move.
+    """Trains with Adam, then sets gradients of some rows to 0; these still move.
 
     Args:
         table: [rows, depth] float array.
-        frozen: [rows] bool array: whose gradients become 0.
+        frozen: [rows] bool array: the rows whose gradients become 0.
         ids: [steps, batch] int array of rows.
         targets: [steps, batch, depth] array of the dtype of the table.
-        free_steps: how many steps come before.
+        free_steps: number of steps before that, in which all rows are trained.
         rate: learning rate.
 
     Returns:
@@ -150,7 +151,8 @@ def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
         depth].
 
     Raises:
-        ValueError: not one bool for each row; other numbers of steps or rows, or none.
+        ValueError: not one bool for each row; different numbers of steps or rows, or no
+            rows.
     """
     check_batches(ids, targets)
     if frozen.shape != table.shape[:1]:
@@ -179,10 +181,10 @@ def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
 
 
 def mask_padding(table, ids):
-    """Looks words up; row 0, padding, is zeros, and is not trained.
+    """Embedding lookup in which row 0, the padding, is zeros and gets no gradient.
 
     Args:
-        table: [rows, depth] float tensor, whose first row does not count.
+        table: [rows, depth] float tensor, whose first row is ignored.
         ids: int tensor of any shape.
 
     Returns:
@@ -193,18 +195,18 @@ def mask_padding(table, ids):
 
 
 def mean_of_words(table, ids, lengths):
-    """Averages the vectors of the words that are there; of none it is zeros.
+    """Mean of the word vectors up to each length; zeros for a length of 0.
 
     Args:
         table: [rows, depth] float tensor.
         ids: [batch, time] int tensor.
-        lengths: [batch] int32 tensor, how many words of each row are there.
+        lengths: [batch] int32 tensor, the number of words in each row.
 
     Returns:
         [batch, depth] tensor.
 
     Raises:
-        tf.errors.InvalidArgumentError: a length that is negative, or above the time.
+        tf.errors.InvalidArgumentError: a length is negative, or larger than `time`.
     """
     time = tf.shape(ids)[1]
     checks = [
@@ -218,23 +220,23 @@ def mean_of_words(table, ids, lengths):
 
 
 def factorize(users, items, ratings, start, penalty, optimizer, rate=0.125):
-    """Factorizes ratings: a mean, two biases, and a product of two vectors.
+    """Matrix factorization of ratings: mean + user bias + item bias + dot product.
 
     Args:
         users, items: [steps, batch] int arrays of rows.
         ratings: [steps, batch] float array.
         start: {"users": [users, depth], "items": [items, depth], "user_bias": [users],
             "item_bias": [items]} of arrays of its dtype.
-        penalty: share of half the squares of what a step looks up.
-        optimizer: "GradientDescent" or "Adagrad"; rows that no step names stay.
+        penalty: factor of the L2 loss of the rows that a step looks up.
+        optimizer: "GradientDescent" or "Adagrad"; rows that no step uses do not change.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before each step, the root of the mean squared error
-        of all ratings in the end, `rmse`, and the `variables` by name.
+        dict with the `losses` before each step, the final `rmse` of all ratings, and
+        the `variables` by name.
 
     Raises:
-        ValueError: other numbers of steps or rows, or none.
+        ValueError: different numbers of steps or rows, or no rows.
     """
     check_batches(users, items, ratings)
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -266,11 +268,11 @@ def factorize(users, items, ratings, start, penalty, optimizer, rate=0.125):
 
 
 def tie_output(words, following, start, optimizer, rate=0.125):
-    """Predicts the next word by the table that the words were looked up in.
+    """Predicts the next word with tied weights: one table for input and output.
 
     Args:
         words: [steps, batch] int array.
-        following: [steps, batch] int array: the next ones.
+        following: [steps, batch] int array, the next words.
         start: {"table": [words, depth], "kernel": [depth, depth], "bias": [words]} of
             float arrays.
         optimizer: "GradientDescent" or "Adagrad".
@@ -280,7 +282,7 @@ def tie_output(words, following, start, optimizer, rate=0.125):
         dict with the `losses` before each step, and the `variables` by name.
 
     Raises:
-        ValueError: other numbers of steps or rows, or none.
+        ValueError: different numbers of steps or rows, or no rows.
     """
     check_batches(words, following)
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -303,21 +305,21 @@ def tie_output(words, following, start, optimizer, rate=0.125):
 
 
 def unit_rows(table):
-    """The rows of a table, each divided by its norm."""
+    """Divides each row of a table by its L2 norm."""
     return table / tf.sqrt(tf.reduce_sum(tf.square(table), 1, keepdims=True))
 
 
 def nearest_words(table, words, k):
-    """Finds the words whose vectors have the largest cosines with some.
+    """Finds the k nearest words by cosine similarity, without the word itself.
 
     Args:
         table: [rows, depth] float tensor, no row of which is zeros.
         words: [n] int32 tensor of rows.
-        k: how many to find; a word is not its own neighbour.
+        k: number of words to find; a word is not its own neighbour.
 
     Returns:
-        (cosines [n, k], from the largest on, rows [n, k] int32; of equal ones the first
-        row comes first).
+        (cosines [n, k], largest first; rows [n, k] int32). Of equal cosines, the
+        smaller row is first.
     """
     normalized = unit_rows(table)
     asked = tf.nn.embedding_lookup(normalized, words)
@@ -329,16 +331,15 @@ def nearest_words(table, words, k):
 
 
 def solve_analogies(table, questions, k):
-    """Answers "a is to b as c is to …" by the cosines with b - a + c.
+    """Answers "a is to b as c is to …": the words nearest to b - a + c by cosine.
 
     Args:
         table: [rows, depth] float tensor, no row of which is zeros.
-        questions: [n, 3] int32 tensor of rows: a, b and c, which are no answers.
-        k: how many answers to give.
+        questions: [n, 3] int32 tensor of rows: a, b and c, which are never answers.
+        k: number of answers.
 
     Returns:
-        (cosines times the length of b - a + c, [n, k], from the largest on, rows [n, k]
-        int32).
+        (cosines times the norm of b - a + c, [n, k], largest first; rows [n, k] int32).
     """
     normalized = unit_rows(table)
     a, b, c = tf.unstack(tf.nn.embedding_lookup(normalized, questions), 3, 1)
@@ -351,42 +352,41 @@ def solve_analogies(table, questions, k):
 
 
 def look_up_parts(parts, ids, strategy="mod"):
-    """Looks rows up in a table that is kept in parts.
+    """Embedding lookup in a partitioned table, with strategy "mod" or "div".
 
     Args:
-        parts: list of [rows, depth] float tensors of which the first ones are longer by
-            a row, if any.
+        parts: list of [rows, depth] float tensors; if sizes differ, the first ones have
+            one row more.
         ids: int32 or int64 tensor of any shape.
-        strategy: "mod": row i is in part i % parts; "div": the parts are one after the
-            other.
+        strategy: "mod": row i is in part i % parts; "div": the parts are contiguous.
 
     Returns:
         [..., depth] tensor.
 
     Raises:
         ValueError: another strategy.
-        tf.errors.InvalidArgumentError: no such row, on a CPU.
+        tf.errors.InvalidArgumentError: an id out of range, on a CPU.
     """
     return tf.nn.embedding_lookup(parts, ids, partition_strategy=strategy)
 
 
 def normalize_rows(table, ids, targets, limit, in_table, rate=0.5):
-    """Limits the norms of rows: in the table after each step, or where looked up.
+    """Limits the norms of rows: in the table after each step, or in the lookup.
 
     Args:
         table: [rows, depth] float array.
         ids: [steps, batch] int array of rows.
         targets: [steps, batch, depth] array of its dtype.
-        limit: the largest norm of a row.
-        in_table: whether the table is changed; if not, what is looked up is.
+        limit: maximum norm of a row.
+        in_table: whether to limit the rows in the table, or only those looked up.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before each step, and the `table` in the end.
+        dict with the `losses` before each step, and the final `table`.
 
     Raises:
-        ValueError: a limit that is not positive; other numbers of steps or rows, or
-            none.
+        ValueError: a limit that is not positive; different numbers of steps or rows, or
+            no rows.
     """
     check_batches(ids, targets)
     if limit <= 0:
@@ -402,7 +402,7 @@ def normalize_rows(table, ids, targets, limit, in_table, rate=0.5):
         loss = tf.reduce_mean(tf.square(looked_up - target))
         step = tf.train.GradientDescentOptimizer(rate).minimize(loss)
         if in_table:
-            # Only what a step has moved; a row that comes twice is written twice.
+            # Only the rows of this step; a row that occurs twice is written twice.
             with tf.control_dependencies([step]):
                 moved = tf.gather(table.read_value(), rows)
                 limited = tf.clip_by_norm(moved, limit, axes=[1])

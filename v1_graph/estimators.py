@@ -16,7 +16,7 @@ __all__ = [
 
 
 def parse_hparams(text):
-    """Overrides the default hyperparameters by text, as a command line gives it.
+    """Overrides the default hyperparameters from the text of a command-line flag.
 
     Args:
         text: such as "rate=0.5,hidden=[8,4]", or empty.
@@ -25,8 +25,7 @@ def parse_hparams(text):
         dict of all hyperparameters.
 
     Raises:
-        ValueError: a name that there is not, one given twice, or a value of another
-            type.
+        ValueError: an unknown or repeated name, or a value of another type.
     """
     return default_hparams().parse(text).values()
 
@@ -79,7 +78,7 @@ def model_fn(features, labels, mode, params):
 
 
 def train_input_fn(data, params):
-    """The rows again and again: how long, `steps` or `max_steps` says."""
+    """Repeats the rows without end; `steps` or `max_steps` ends the training."""
     features, labels = data
     dataset = tf.data.Dataset.from_tensor_slices(({"x": features}, labels))
     if params.shuffle:
@@ -99,7 +98,7 @@ def make_estimator(model_dir, hparams, **config):
 
 
 class History(tf.train.SessionRunHook):
-    """Collects the loss of every step and the weights after it."""
+    """Hook that collects the loss of every step and the weights after it."""
 
     def __init__(self):
         self.losses, self.weights = [], []
@@ -112,16 +111,16 @@ class History(tf.train.SessionRunHook):
 
     def after_run(self, run_context, run_values):
         self.losses.append(run_values.results)
-        # A run of its own: beside the step, a read may come before or after it.
+        # A separate run: in the same run, a read may happen before or after the step.
         self.weights.append(run_context.session.run(self.variables))
 
 
 def train(data, runs, hparams=""):
-    """Trains in one run or several, each of which resumes from the last checkpoint.
+    """Trains in several runs, each of which resumes from the last checkpoint.
 
     Args:
         data: (features, labels), [n, features] float array and [n] ints.
-        runs: list of {"steps": how many} or {"max_steps": up to which step}.
+        runs: list of {"steps": number of steps} or {"max_steps": last step}.
         hparams: see `parse_hparams`.
 
     Returns:
@@ -150,13 +149,13 @@ def train(data, runs, hparams=""):
 
 
 def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
-    """Trains, then evaluates.
+    """Trains, then computes mean loss and accuracy on other data.
 
     Args:
         data, hparams: as for `train`.
         eval_data: (features, labels) to evaluate on.
-        steps: how many steps to train, or None for no training at all.
-        eval_steps: how many batches to evaluate, or None for all.
+        steps: number of training steps, or None for no training.
+        eval_steps: number of batches to evaluate, or None for all.
 
     Returns:
         dict with `loss`, the mean over the batches, `accuracy` and `global_step`.
@@ -174,12 +173,12 @@ def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
 
 
 def predict(data, features, steps, hparams=""):
-    """Trains, then predicts.
+    """Trains, then predicts classes and probabilities.
 
     Args:
         data, hparams: as for `train`.
         features: [n, features] array, the rows to predict.
-        steps: how many steps to train, or None for no training at all.
+        steps: number of training steps, or None for no training.
 
     Returns:
         List of n dicts with `classes` and `probabilities`.
@@ -198,16 +197,16 @@ def predict(data, features, steps, hparams=""):
 
 
 def serve(data, features, steps, hparams=""):
-    """Trains, exports, loads what was exported, and asks each of its signatures.
+    """Trains, exports a SavedModel, loads it, and calls each of its signatures.
 
     Args:
         data, hparams: as for `train`.
-        features: [n, features] array, the rows to ask for.
-        steps: how many steps to train, or None for no training at all.
+        features: [n, features] array, the rows to predict.
+        steps: number of training steps, or None for no training.
 
     Returns:
         (dict from signature to [names of the inputs, names of the outputs], dict from
-        signature to its answers).
+        signature to its outputs).
 
     Raises:
         ValueError: nothing was trained.
@@ -256,18 +255,19 @@ def to_examples(rows):
 def train_and_evaluate(
     data, eval_data, max_steps, save_every, patience=None, keep=5, hparams=""
 ):
-    """Evaluates at every checkpoint, and stops when that has long been no better.
+    """Trains, evaluates at every checkpoint, and stops early without a lower loss.
 
     Args:
         data, eval_data, hparams: as for `evaluate`.
         max_steps: the step at which training ends.
         save_every: number of steps between two checkpoints.
-        patience: number of steps without a lower loss that end the training, or None.
+        patience: training ends after this number of steps without a lower loss; None
+            for never.
         keep: number of checkpoints to keep.
 
     Returns:
         dict with the `metrics` of each evaluation, the last of them as `result`, and
-        the names of the `checkpoints` kept.
+        the names of the kept `checkpoints`.
 
     Raises:
         ValueError: `max_steps` or `save_every` is 0.
@@ -276,7 +276,7 @@ def train_and_evaluate(
     metrics = []
 
     class Collector(tf.estimator.Exporter):
-        """Called after every evaluation; usually it exports the model."""
+        """Exporter that only collects the metrics of every evaluation."""
 
         name = "collector"
 
@@ -322,20 +322,20 @@ def train_and_evaluate(
 
 
 def run_main(arguments, data, eval_data):
-    """Runs a script with flags, which makes an experiment of an estimator.
+    """Runs a script with flags, which trains and evaluates an estimator.
 
     Args:
         arguments: list of text, the command line without the program.
         data, eval_data: as for `evaluate`.
 
     Returns:
-        dict with the exit status of the program, the `arguments` that no flag took, the
-        `result`, and the `global_step` in the end.
+        dict with the exit `status` of the program, the `arguments` that are no flags,
+        the `result`, and the final `global_step`.
     """
     from tensorflow.contrib import learn
 
     # --- flags
-    # In a script they stand at the top of the module.
+    # In a script, define them at the top of the module.
     flags = tf.app.flags
     flags.DEFINE_string("hparams", "", "Hyperparameters, as name=value,name=value.")
     flags.DEFINE_integer("train_steps", 4, "Number of steps.")
@@ -351,7 +351,7 @@ def run_main(arguments, data, eval_data):
             eval_input_fn=lambda: eval_input_fn(eval_data, hparams),
             train_steps=FLAGS.train_steps,
             eval_steps=None,
-            min_eval_frequency=0,  # in the end only
+            min_eval_frequency=0,  # only at the end
         )
 
     # --- main
@@ -376,5 +376,5 @@ def run_main(arguments, data, eval_data):
         report["status"] = end.code
     finally:
         for name in ("hparams", "train_steps", "evaluate"):
-            delattr(FLAGS, name)  # a script need not: it ends here
+            delattr(FLAGS, name)  # a script does not need this
     return report

@@ -20,14 +20,14 @@ __all__ = [
 
 
 def rebind(a, b):
-    """Gives the name `a` to a new tensor; the old one is as it was.
+    """Rebinds the Python name `a` to a new tensor; the old tensor does not change.
 
     Args:
         a: tensor.
         b: tensor of the same dtype that broadcasts with `a`.
 
     Returns:
-        [a, a + b], the old and the new bearer of the name.
+        [a, a + b]: the old and the new tensor with the name `a`.
     """
     old = a
     a = a + b
@@ -35,15 +35,15 @@ def rebind(a, b):
 
 
 def assign_sum(start, increment, runs=1):
-    """Adds to a variable, `runs` times.
+    """Adds an increment to a variable, `runs` times.
 
     Args:
         start: array, the initial value.
         increment: array of the same dtype and shape.
-        runs: how often to add.
+        runs: number of additions.
 
     Returns:
-        List of the `runs` values that the assignments gave.
+        List of the `runs` results of the assignments.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -55,7 +55,7 @@ def assign_sum(start, increment, runs=1):
 
 
 def race(start, increment, value):
-    """Adds to a variable and assigns to it, in no stated order.
+    """Reads a variable and assigns to it in one run, without a stated order.
 
     Args:
         start: array, the initial value.
@@ -64,20 +64,20 @@ def race(start, increment, value):
 
     Returns:
         [sum, assigned value]. In a session the sum is start + increment or
-        value + increment, and another run may give the other one.
+        value + increment, and may differ between runs.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         a = tf.Variable(start)
         total = a + increment
-        assigned = tf.assign(a, value)  # the order of these lines means nothing
+        assigned = tf.assign(a, value)  # the order of these lines has no effect
         # --- run
         sess.run(tf.global_variables_initializer())
         return sess.run([total, assigned])
 
 
 def ordered_sum(start, increment, value, read_first=True):
-    """Adds to a variable and assigns to it, in the order asked for.
+    """Reads a variable and assigns to it in one run, in the given order.
 
     Args:
         start: array, the initial value.
@@ -98,7 +98,7 @@ def ordered_sum(start, increment, value, read_first=True):
         else:
             assigned = tf.assign(a, value)
             with tf.control_dependencies([assigned]):
-                # A bare `a` is a read that was made with the variable, out there.
+                # A bare `a` uses the read op outside, made together with the variable.
                 total = a.read_value() + increment
         # --- run
         sess.run(tf.global_variables_initializer())
@@ -110,15 +110,15 @@ def swap(first, second):
 
     Args:
         first: array, the initial value of one variable.
-        second: array of the same dtype and shape, of the other.
+        second: array of the same dtype and shape, for the other variable.
 
     Returns:
-        [value of the one, value of the other], afterwards.
+        [value of the first variable, value of the second], after the swap.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         a, b = tf.Variable(first), tf.Variable(second)
-        # tf.tuple lets go of no copy before both are made.
+        # tf.tuple releases the copies only after both are made.
         old_a, old_b = tf.tuple([a * 1, b * 1])
         both = tf.group(tf.assign(a, old_b), tf.assign(b, old_a))
         # --- run
@@ -128,21 +128,21 @@ def swap(first, second):
 
 
 def held_value(start, value, copied=True):
-    """Takes a variable's value, assigns to the variable, and looks at what it took.
+    """Reads a variable, assigns to it, and looks whether the value read has changed.
 
     Args:
         start: array, the initial value.
         value: array of the same dtype and shape, assigned.
-        copied: whether a copy was taken, or something that follows the variable.
+        copied: whether the value read is a copy, or changes with the variable.
 
     Returns:
-        [what was taken, assigned value].
+        [value read, assigned value].
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
         a = tf.Variable(start)
         # --- take
-        # The identity of a reference variable shares its memory: no copy.
+        # tf.identity of a reference variable shares its memory: it is no copy.
         held = a * 1 if copied else tf.identity(a)
         with tf.control_dependencies([held]):
             assigned = tf.assign(a, value)
@@ -152,11 +152,11 @@ def held_value(start, value, copied=True):
 
 
 def count_fetched(xs, fetched=True):
-    """Squares numbers one by one, beside an update that may or may not be fetched.
+    """Squares numbers; a counter update runs only if it is fetched, too.
 
     Args:
         xs: [n] array.
-        fetched: whether the increment of the counter is among the fetches.
+        fetched: whether to fetch the increment of the counter.
 
     Returns:
         ([n] list of squares, the counter: n if fetched, else 0).
@@ -168,7 +168,7 @@ def count_fetched(xs, fetched=True):
         increment = tf.assign_add(count, 1)
         square = x * x
         # --- run
-        # A run executes what its fetches need, and nothing else of the graph.
+        # A run executes only the ops that its fetches need.
         fetches = [square, increment] if fetched else [square]
         sess.run(tf.global_variables_initializer())
         squares = [sess.run(fetches, {x: number})[0] for number in xs]
@@ -176,7 +176,7 @@ def count_fetched(xs, fetched=True):
 
 
 def make_centering(momentum=0.9, name="centering"):
-    """Makes a layer that subtracts the batch mean and keeps a moving mean.
+    """Makes a layer that subtracts the batch mean and updates a moving mean.
 
     Args:
         momentum: share of the old moving mean that is kept.
@@ -201,14 +201,14 @@ def make_centering(momentum=0.9, name="centering"):
         # --- output
         centered = x - mean
         with tf.control_dependencies([update]):
-            # Only what is made in here waits for the update: hence the identity.
+            # Only ops made in this block wait for the update: hence the identity.
             return tf.identity(centered) if tied else centered
 
     return tf.make_template(name, center)
 
 
 def checked_sqrt(x, enforced=True):
-    """Takes the square root of what must not be negative.
+    """Square root, after an assertion that no element is negative.
 
     Args:
         x: float tensor.
@@ -221,13 +221,13 @@ def checked_sqrt(x, enforced=True):
         InvalidArgumentError: enforced, and an element is negative or NaN.
     """
     check = tf.assert_non_negative(x, message="no root of a negative number")
-    # An assertion that nothing depends on is never run, and never fails.
+    # An assertion that no other op depends on never runs and never fails.
     with tf.control_dependencies([check] if enforced else []):
         return tf.sqrt(x)
 
 
 def guarded_assign(start, values):
-    """Assigns values one by one; those that fail a check leave the variable alone.
+    """Assigns values one by one; a value that fails an assertion is not assigned.
 
     Args:
         start: array, the initial value.
@@ -255,10 +255,10 @@ def guarded_assign(start, values):
 
 
 def count_calls(runs):
-    """Counts the runs of a step by a Python list and by a variable.
+    """Counts the runs of a step with a Python list (only 1) and with a variable.
 
     Args:
-        runs: how often the step is run, at least once.
+        runs: number of runs of the step, at least 1.
 
     Returns:
         (length of the list: 1, value of the variable: `runs`).
@@ -269,7 +269,7 @@ def count_calls(runs):
         count = tf.Variable(0)
 
         def step():
-            calls.append("called")  # Python runs while the graph is built
+            calls.append("called")  # Python code runs only while building
             return tf.assign_add(count, 1)
 
         increment = step()
@@ -284,11 +284,11 @@ def descend_twice(start, rate):
     """Takes two steps of gradient descent in one run.
 
     Args:
-        start: float array, the initial weights; their loss is half of their squares.
+        start: float array, the initial weights; the loss is half the sum of squares.
         rate: the learning rate.
 
     Returns:
-        (weights after both steps, the loss that the second step saw).
+        (weights after both steps, the loss before the second step).
     """
 
     def loss_of(weights):
@@ -300,7 +300,7 @@ def descend_twice(start, rate):
         slope = tf.gradients(loss_of(w), w)[0]
         first = tf.assign_sub(w, rate * slope)
         with tf.control_dependencies([first]):
-            # The loss above was computed before the step: it is built once more.
+            # The loss above was computed before the step: build it again.
             weights = w.read_value()
             loss = loss_of(weights)
             slope = tf.gradients(loss, weights)[0]
@@ -313,12 +313,12 @@ def descend_twice(start, rate):
 
 
 def scale_in_turn(numbers, start, every=2):
-    """Scales numbers in a loop; some turns update the mean square that divides all.
+    """Divides numbers by a running RMS, which some iterations of the loop update.
 
     Args:
         numbers: [n] float array.
         start: the initial mean square, a number of the same dtype.
-        every: the mean is updated in the turns that this divides, from 0 on.
+        every: the mean is updated in iterations 0, every, 2 * every, ….
 
     Returns:
         ([n] scaled numbers, the mean square at the end).
@@ -333,7 +333,7 @@ def scale_in_turn(numbers, start, every=2):
             def update():
                 return mean.assign(0.9 * mean.read_value() + 0.1 * x * x).read_value()
 
-            with tf.control_dependencies([last]):  # of the turn before
+            with tf.control_dependencies([last]):  # of the last iteration
                 current = tf.cond(tf.equal(i % every, 0), update, mean.read_value)
             scaled = x / tf.sqrt(current)
             return i + 1, scaled, array.write(i, scaled)

@@ -25,19 +25,20 @@ fc = tf.feature_column
 
 
 def parse_examples(serialized, size, default=None):
-    """Parses examples into dense numbers, and sparse words and ids.
+    """Parses `tf.train.Example`s into dense scores, and sparse words and ids.
 
     Args:
         serialized: [n] string tensor, each a tf.train.Example.
-        size: how many `scores` an example has.
-        default: of each of the scores, where there are none; None if there must be.
+        size: number of `scores` of an example.
+        default: value of each score if they are missing; None if they are required.
 
     Returns:
         dict of `scores`, [n, size] float32, and of the sparse `words`, string, and
         `ids`, int64, both [n, most].
 
     Raises:
-        tf.errors.InvalidArgumentError: the scores are missing, or not `size` many.
+        tf.errors.InvalidArgumentError: the scores are missing, or their number is not
+            `size`.
     """
     # --- spec
     columns = [
@@ -51,14 +52,14 @@ def parse_examples(serialized, size, default=None):
 
 
 def standardize(features, statistics):
-    """Subtracts means, divides by deviations, and joins the columns: sorted by name.
+    """Standardizes numeric columns by mean and deviation; joins them sorted by name.
 
     Args:
         features: {name: [n, size] float tensor}.
         statistics: {name: (mean, deviation)}, numbers.
 
     Returns:
-        [n, sum of the sizes] float32 tensor, whatever the dtype of the features.
+        [n, sum of the sizes] float32 tensor for features of any dtype.
     """
 
     def normalize(x, mean, deviation):
@@ -75,7 +76,7 @@ def standardize(features, statistics):
 
 
 def bucketize(x, boundaries):
-    """Gives the bucket of numbers, one-hot: a boundary is of the bucket above it.
+    """One-hot buckets of numbers; a boundary belongs to the bucket above it.
 
     Args:
         x: [n, size] float tensor.
@@ -85,7 +86,7 @@ def bucketize(x, boundaries):
         [n, size * (len(boundaries) + 1)] float32 tensor.
 
     Raises:
-        ValueError: the boundaries do not increase, there are none, or x is no matrix.
+        ValueError: the boundaries are empty or do not increase, or x is not a matrix.
     """
     # --- buckets
     column = fc.numeric_column("x", x.shape[1:].as_list())
@@ -95,19 +96,19 @@ def bucketize(x, boundaries):
 
 
 def count_ids(ids, size, default_value=None):
-    """Counts how often each id is in a row; -1 is none at all.
+    """Counts how often each id occurs in a row; -1 is padding.
 
     Args:
-        ids: [n, most] int tensor, or [n], one in a row.
-        size: how many ids there are.
-        default_value: id for those out of range; None if there must be none.
+        ids: [n, most] int tensor, or [n], one id per row.
+        size: number of ids.
+        default_value: replacement for ids out of range; None if they are errors.
 
     Returns:
         [n, size] float32 tensor.
 
     Raises:
         tf.errors.InvalidArgumentError: an id is out of range, and no default is given.
-        ValueError: ids that are no integers, or a default that is out of range.
+        ValueError: ids that are not integers, or a default out of range.
     """
     # --- ids
     column = fc.categorical_column_with_identity("ids", size, default_value)
@@ -116,21 +117,21 @@ def count_ids(ids, size, default_value=None):
 
 
 def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"):
-    """Makes a counter of the words of a list, and of what is out of vocabulary.
+    """Makes a counter of vocabulary words, with buckets for out-of-vocabulary words.
 
     Args:
         words: list of distinct strings or ints, the vocabulary.
-        num_oov_buckets: into how many buckets all others are hashed.
-        default_value: number of a word that all others count as; -1 for none of them.
+        num_oov_buckets: number of buckets that out-of-vocabulary words are hashed into.
+        default_value: index that out-of-vocabulary words count as; -1 to ignore them.
         name: scope.
 
     Returns:
-        Callable from an [n, most] tensor, in which "" (or -1) is no word, to float32
+        Callable from an [n, most] tensor, padded with "" (or -1), to float32
         [n, len(words) + num_oov_buckets].
 
     Raises:
-        ValueError: both `num_oov_buckets` and `default_value`; of the callable in
-            TensorFlow 1.
+        ValueError: both `num_oov_buckets` and `default_value` are given. In TensorFlow
+            1 the callable raises it.
     """
 
     def count(inputs):
@@ -148,23 +149,23 @@ def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"
 
 
 def look_up(words, lines, vocabulary_size=None, num_oov_buckets=0):
-    """Looks words up in a file with one to a line, and numbers up again.
+    """Maps words to ids and back with a vocabulary file of one word per line.
 
     Args:
-        words: [n, most] string array, in which "" is no word.
-        lines: list of strings, the file.
-        vocabulary_size: how many of the lines to use; None for all.
-        num_oov_buckets: into how many buckets all other words are hashed.
+        words: [n, most] string array, padded with "".
+        lines: list of strings, the lines of the file.
+        vocabulary_size: number of lines to use; None for all.
+        num_oov_buckets: number of buckets that out-of-vocabulary words are hashed into.
 
     Returns:
         dict with the `counts`, [n, size + num_oov_buckets] float32, the `ids`, int64
-        like words, and the `words` of these ids, "UNK" where there is none.
+        like words, and the `words` of these ids, "UNK" for an unknown id.
 
     Raises:
-        tf.errors.InvalidArgumentError: `vocabulary_size` is more than the lines.
+        tf.errors.InvalidArgumentError: `vocabulary_size` is above the number of lines.
         tf.errors.FailedPreconditionError: a line is in the file twice.
     """
-    from tensorflow.contrib import lookup  # no version after 1.15 has it
+    from tensorflow.contrib import lookup  # only 1.15 and earlier have it
 
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         # --- file
@@ -188,11 +189,11 @@ def look_up(words, lines, vocabulary_size=None, num_oov_buckets=0):
 
 
 def hash_values(values, buckets):
-    """Counts the values of a row in buckets that their hashes choose.
+    """Counts the values of a row in hash buckets.
 
     Args:
-        values: [n, most] string or int tensor, in which "" or -1 is no value.
-        buckets: how many there are.
+        values: [n, most] string or int tensor, padded with "" or -1.
+        buckets: number of hash buckets.
 
     Returns:
         [n, buckets] float32 tensor.
@@ -209,15 +210,15 @@ def hash_values(values, buckets):
 
 
 def cross(words, ages, boundaries, buckets, hash_key=None, sparse=False):
-    """Counts the pairs of each word and the age's bucket, hashed into buckets.
+    """Crosses each word with the age bucket of its row, and counts the hashed pairs.
 
     Args:
         words: [n, most] string tensor.
         ages: [n] float tensor.
-        boundaries: list of increasing numbers, of the ages.
-        buckets: how many there are for the pairs.
-        hash_key: of the hash; None for the one that TensorFlow chose.
-        sparse: whether the words come sparse, as from a parser, with no "" among them.
+        boundaries: list of increasing numbers, the boundaries of the age buckets.
+        buckets: number of hash buckets for the pairs.
+        hash_key: key of the hash; None for TensorFlow's default.
+        sparse: whether to convert the words to sparse, as a parser does, without "".
 
     Returns:
         [n, buckets] float32 tensor.
@@ -235,24 +236,24 @@ def cross(words, ages, boundaries, buckets, hash_key=None, sparse=False):
 
 
 def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn"):
-    """Makes a table of vectors and combines those of an example, feature by feature.
+    """Makes an embedding column: the combined vectors of each feature's ids, per row.
 
     Args:
         keys: list of the names of the features that share the table.
-        rows: how many ids there are.
-        size: of a vector.
-        combiner: "mean", "sum", or "sqrtn": the sum over the root of the number.
-        max_norm: length that longer vectors are scaled down to, or None.
+        rows: number of ids.
+        size: size of a vector.
+        combiner: "mean", "sum", or "sqrtn", the sum divided by the root of the count.
+        max_norm: maximum norm of a vector, or None.
         name: scope of the variable `input_layer/…_embedding/embedding_weights`.
 
     Returns:
-        Callable from {key: [n, most] int tensor}, in which -1 is no id, and optional
-        weights of the ids, like those of the only feature, to float32 [n, size *
-        len(keys)]: zeros where there are no ids.
+        Callable from {key: [n, most] int tensor}, padded with -1, and, if there is one
+        feature, optional weights of its ids, to float32 [n, size * len(keys)]: zeros
+        for a row without ids.
 
     Raises:
-        tf.errors.InvalidArgumentError: of the callable: an id out of range, or a weight
-            of 0, which is dropped while its id is not.
+        tf.errors.InvalidArgumentError: from the callable: an id out of range, or a
+            weight of 0, which is dropped while its id is kept.
     """
 
     def embedding(features, weights=None):
@@ -279,14 +280,14 @@ def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn")
 def make_linear_model(
     words, boundaries, buckets, units=1, sparse_combiner="sum", name="linear"
 ):
-    """Makes a sum of weights: of the age's bucket, an income, words, their crosses.
+    """Makes a linear model of an age bucket, an income, words, and their crosses.
 
     Args:
         words: list of strings, the vocabulary.
-        boundaries: list of increasing numbers, of the ages.
-        buckets: how many there are for pairs of words and ages.
-        units: how many sums there are.
-        sparse_combiner: of the words of an example: "sum", "mean" or "sqrtn".
+        boundaries: list of increasing numbers, the boundaries of the age buckets.
+        buckets: number of hash buckets for pairs of words and ages.
+        units: number of outputs.
+        sparse_combiner: "sum", "mean" or "sqrtn", over the words of an example.
         name: scope of `linear_model/age_bucketized/weights` and its like, and of
             `linear_model/bias_weights`.
 
@@ -313,22 +314,22 @@ def make_linear_model(
 def train_wide_and_deep(
     features, labels, words, boundaries, weights, steps, rate=0.0625
 ):
-    """Trains a linear model and a network at once, on the same features.
+    """Trains a linear model and a network jointly, on the same features.
 
     Args:
         features: {"age": [n] float array, "income": [n] float array, "words": [n, most]
-            string array}, "" being no word.
+            string array}, padded with "".
         labels: [n, 1] float array.
         words: list of strings, the vocabulary.
-        boundaries: list of increasing numbers, of the ages.
-        weights: {"table": [len(words), size] float32 array, which comes by way of a
+        boundaries: list of increasing numbers, the boundaries of the age buckets.
+        weights: {"table": [len(words), size] float32 array, which is loaded from a
             checkpoint, "hidden": [size + 1, units] and "output": [units, 1] arrays of
             the dtype of the labels}.
-        steps: how many steps to take.
+        steps: number of steps.
         rate: learning rate.
 
     Returns:
-        dict with the `losses` before each step and the `variables` in the end.
+        dict with the `losses` before each step and the final `variables`.
     """
     with tf.Graph().as_default(), tempfile.TemporaryDirectory() as folder:
         path = _write({"table": weights["table"].astype("f")}, folder)
@@ -344,7 +345,7 @@ def train_wide_and_deep(
         # --- model
         wide = make_linear_model(words, boundaries, 8)(inputs)
         with tf.variable_scope("dnn"):
-            # Sorted: the age comes before the words_embedding.
+            # input_layer sorts by name: "age" is before "words_embedding".
             net = fc.input_layer(inputs, [vector, age])
             hidden = tf.get_variable("hidden", initializer=weights["hidden"])
             net = tf.nn.relu(tf.matmul(tf.cast(net, hidden.dtype.base_dtype), hidden))
@@ -358,7 +359,7 @@ def train_wide_and_deep(
             step = optimizer.apply_gradients(gradients)
         # --- run
         with tf.Session() as sess:
-            # The table is read here: the checkpoint has become its initializer.
+            # This reads the checkpoint, which is now the initializer of the table.
             sess.run([tf.global_variables_initializer(), tf.tables_initializer()])
             losses = [sess.run([loss, step])[0] for _ in range(steps)]
             variables = {v.op.name: sess.run(v) for v in tf.trainable_variables()}
@@ -366,7 +367,7 @@ def train_wide_and_deep(
 
 
 def _write(arrays, folder):
-    """Writes a checkpoint with these arrays, and tells its path."""
+    """Writes a checkpoint with these arrays, and returns its path."""
     with tf.Graph().as_default(), tf.Session() as sess:
         for name, array in arrays.items():
             tf.get_variable(name, initializer=array)

@@ -27,21 +27,22 @@ __all__ = [
 
 
 def write_and_read(first, second, mode="a", name="notes.txt"):
-    """Writes a text file in two goes, and reads it in every way.
+    """Writes a text file, opens it again to write more, reads it in several ways.
 
     Args:
         first: text for a new file.
         second: text for the same file, opened again.
-        mode: "a", "w", or what else the second opening shall be.
-        name: path of the file in a directory of its own.
+        mode: "a", "w", or another mode for the second opening.
+        name: path of the file within a temporary directory.
 
     Returns:
         dict with the sizes on disk before and after `flush` of the first text, and the
-        file as `bytes`, as `text`, its first `line`, all `lines`, those of a `loop`.
+        file as `bytes`, as `text`, its first `line`, all `lines`, and the lines of a
+        `loop`.
 
     Raises:
         tf.errors.NotFoundError: the directory of the file does not exist.
-        tf.errors.InvalidArgumentError: there is no such mode.
+        tf.errors.InvalidArgumentError: an unknown mode.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name)
@@ -71,14 +72,14 @@ def write_and_read(first, second, mode="a", name="notes.txt"):
 
 
 def read_at(content, offset, count, whence=0, mode="rb"):
-    """Reads a piece from the middle of a file.
+    """Reads `count` bytes from an offset in a file.
 
     Args:
         content: bytes of the file.
-        offset: where the piece begins.
-        count: how many bytes, also in mode "r"; -1 for all that follow.
-        whence: 0 from the beginning, 1 from where the file stands (3 here), 2 from its
-            end.
+        offset: begin of the piece.
+        count: number of bytes, also in mode "r"; -1 for all that follow.
+        whence: the offset counts from the beginning (0), the current position, here 3
+            (1), or the end (2).
         mode: "rb" for bytes, "r" for text.
 
     Returns:
@@ -86,9 +87,9 @@ def read_at(content, offset, count, whence=0, mode="rb"):
         after the piece, and the `size` of the file.
 
     Raises:
-        tf.errors.InvalidArgumentError: there is no such whence.
+        tf.errors.InvalidArgumentError: an unknown whence.
         tf.errors.OutOfRangeError: the file ends before `offset`.
-        UnicodeDecodeError: the piece of a text begins or ends within a character.
+        UnicodeDecodeError: in mode "r", the piece begins or ends within a character.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "data.bin")
@@ -105,15 +106,15 @@ def read_at(content, offset, count, whence=0, mode="rb"):
 
 
 def load_vocabulary(content):
-    """Loads a file with a token in each line, as numbers by token and as a list.
+    """Loads a vocabulary file of one token per line, as {token: id} and as a list.
 
     Args:
         content: bytes of the file, in UTF-8.
 
     Returns:
-        dict with `ids`, the list of "token number" in the order of the file (tokens
-        without white space around them, of a repeated one the last number), and
-        `labels`, the list of lines without their ends.
+        dict with `ids`, the list of "token id" in the order of the file (tokens are
+        stripped; a repeated token has its last id), and `labels`, the list of lines
+        without line ends.
 
     Raises:
         UnicodeDecodeError: the file is not UTF-8.
@@ -138,21 +139,21 @@ def load_vocabulary(content):
 
 
 def fresh_folder(files, name, deep=True):
-    """Empties a folder for logs if there is one, and makes it.
+    """Makes an empty folder; an existing one is deleted first.
 
     Args:
-        files: list of paths of the files that there are before.
+        files: list of paths of the files that exist before.
         name: path of the folder.
-        deep: whether to make the folders above it, too.
+        deep: whether to make missing parent folders, too.
 
     Returns:
-        dict of pairs (exists, is a directory): of the folder `before` and `after`, and
-        of each of the `files` after.
+        dict of pairs (exists, is a directory): for the folder `before` and `after`, and
+        for each of the `files` after.
 
     Raises:
-        tf.errors.NotFoundError: a folder above it is missing, and not `deep`.
-        tf.errors.FailedPreconditionError: a folder above it is a file, or (in
-            TensorFlow 1) it is one itself: TensorFlow 2 puts the folder in its place.
+        tf.errors.NotFoundError: a parent folder is missing, and `deep` is False.
+        tf.errors.FailedPreconditionError: a parent folder is a file. TensorFlow 1 also
+            raises it if the folder itself is a file, which TensorFlow 2 replaces.
     """
     with tempfile.TemporaryDirectory() as folder:
         _make_files(folder, files)
@@ -169,10 +170,10 @@ def fresh_folder(files, name, deep=True):
             tf.gfile.DeleteRecursively(path)
         if deep:
             tf.gfile.MakeDirs(path)
-            tf.gfile.MakeDirs(path)  # once more does no harm
+            tf.gfile.MakeDirs(path)  # no error if it exists
         else:
             tf.gfile.MkDir(path)
-            tf.gfile.MkDir(path)  # neither here
+            tf.gfile.MkDir(path)  # no error here, either
         return {
             "before": before,
             "after": state(name),
@@ -181,7 +182,7 @@ def fresh_folder(files, name, deep=True):
 
 
 def _make_files(folder, names):
-    """Makes files which hold their own names, and the folders that they need."""
+    """Makes files with their own names as content, and the folders for them."""
     for name in names:
         path = os.path.join(folder, name)
         tf.gfile.MakeDirs(os.path.dirname(path))
@@ -190,20 +191,20 @@ def _make_files(folder, names):
 
 
 def list_folder(files, name, patterns):
-    """Lists a folder, and the files that match patterns.
+    """Lists the names in a folder, and the files that match patterns.
 
     Args:
-        files: list of paths of the files that there are.
-        name: path of the folder to be listed.
+        files: list of paths of the files to make first.
+        name: path of the folder to list.
         patterns: list of patterns, such as "logs/run?/*.txt".
 
     Returns:
         dict of lines with the names in the `folder`, the matches of `each` pattern, and
-        those of `all` patterns together, a file as often as it matches. The names of a
-        line are sorted: no function promises an order.
+        those of `all` patterns together, in which a file occurs as often as it matches.
+        The names of a line are sorted, because the functions promise no order.
 
     Raises:
-        tf.errors.NotFoundError: there is no such folder, or (in TensorFlow 1) not the
+        tf.errors.NotFoundError: the folder does not exist, or (in TensorFlow 1) the
             folder of a pattern.
     """
     with tempfile.TemporaryDirectory() as root:
@@ -225,13 +226,13 @@ def _relative(root, paths):
 
 
 def walk_folder(files, name=".", skip=None, in_order=True):
-    """Walks through a folder and all below it.
+    """Walks through a folder and all folders below it.
 
     Args:
-        files: list of paths of the files that there are.
-        name: path of the folder to begin with; a missing one has nothing in it.
-        skip: name of the folders to leave out, where `in_order`.
-        in_order: whether a folder comes before the folders in it, or after them.
+        files: list of paths of the files to make first.
+        name: path of the first folder; the result for a missing folder is empty.
+        skip: name of folders to skip, only if `in_order`.
+        in_order: whether a folder comes before its subfolders, or after them.
 
     Returns:
         List of lines, "folder: folders/ and files in it", each kind sorted.
@@ -242,7 +243,7 @@ def walk_folder(files, name=".", skip=None, in_order=True):
         # --- walk
         walk = tf.gfile.Walk(os.path.join(root, name), in_order=in_order)
         for folder, folders, names in walk:
-            # What is done to this very list is where the walk goes on.
+            # The walk continues with this list, so change it in place.
             folders[:] = sorted(f for f in folders if f != skip)
             inside = [f + "/" for f in folders] + sorted(names)
             rows.append(" ".join([os.path.relpath(folder, root) + ":"] + inside))
@@ -250,22 +251,21 @@ def walk_folder(files, name=".", skip=None, in_order=True):
 
 
 def copy_and_rename(files, source, copy, name, overwrite=False):
-    """Copies a file, renames the copy, and removes the file.
+    """Copies a file, renames the copy, and removes the original.
 
     Args:
-        files: list of paths of the files that there are; each holds its path.
+        files: list of paths of the files to make first; each contains its path.
         source: path of the file.
         copy: path of its copy.
-        name: path that the copy shall have.
-        overwrite: whether the two may be there already.
+        name: new path of the copy.
+        overwrite: whether to overwrite `copy` and `name` if they exist.
 
     Returns:
-        dict from the paths of the files that there are in the end to (size, what they
-        hold).
+        dict from the paths of the remaining files to (size, content).
 
     Raises:
-        tf.errors.NotFoundError: there is no such file.
-        tf.errors.AlreadyExistsError: `copy` or `name` is there, and not `overwrite`.
+        tf.errors.NotFoundError: the file does not exist.
+        tf.errors.AlreadyExistsError: `copy` or `name` exists, and `overwrite` is False.
     """
     with tempfile.TemporaryDirectory() as root:
         _make_files(root, files)
@@ -283,20 +283,20 @@ def copy_and_rename(files, source, copy, name, overwrite=False):
 
 
 def copy_by_ops(files, source, target, patterns):
-    """Copies a file and looks for files, by ops.
+    """Copies a file and matches file patterns with TensorFlow ops.
 
     Args:
-        files: list of paths of the files that there are; each holds its path.
-        source: path of the file to be copied.
-        target: path of the copy; the folder is made if need be.
+        files: list of paths of the files to make first; each contains its path.
+        source: path of the file to copy.
+        target: path of the copy; a missing folder is made.
         patterns: list of patterns.
 
     Returns:
-        dict with the bytes of the copy, `read`, and the paths that `match` before, in
-        order, a file as often as it matches.
+        dict with the bytes of the copy, `read`, and the paths that `match` before the
+        copy, in order; a file occurs as often as it matches.
 
     Raises:
-        tf.errors.NotFoundError: there is no such file, or (in TensorFlow 1) not the
+        tf.errors.NotFoundError: the file does not exist, or (in TensorFlow 1) the
             folder of a pattern.
     """
     with tempfile.TemporaryDirectory() as root:
@@ -323,7 +323,7 @@ FLAGS = flags.FLAGS
 
 
 def _define_flags():
-    # In a script these lines stand at the top of the module.
+    # In a script, put these lines at the top of the module.
     flags.DEFINE_string("data_dir", None, "Where the records are.")
     flags.DEFINE_integer("steps", 10, "Number of steps.")
     flags.DEFINE_float("rate", 0.5, "Learning rate.")
@@ -334,13 +334,13 @@ def _define_flags():
 
 
 def _delete_flags():
-    # A script need not: it ends first.
+    # A script does not need this.
     for name in ("data_dir", "steps", "rate", "train", "hosts", "mode"):
         delattr(FLAGS, name)
 
 
 def read_flags(arguments):
-    """Reads flags where nothing runs `main`: in a notebook or a test.
+    """Reads flags without `app.run(main)`, as in a notebook or a test.
 
     Args:
         arguments: list of text, the command line without the program.
@@ -349,9 +349,9 @@ def read_flags(arguments):
         dict with the `values` by name, and the names that were `given`.
 
     Raises:
-        absl.flags.IllegalFlagValueError: a value does not suit its flag, or a required
-            one is missing.
-        absl.flags.UnrecognizedFlagError: there is no such flag.
+        absl.flags.IllegalFlagValueError: a value is invalid for its flag, or a required
+            flag is missing.
+        absl.flags.UnrecognizedFlagError: an unknown flag.
     """
     # --- define
     _define_flags()
@@ -376,15 +376,15 @@ def read_flags(arguments):
 
 
 def run_script(arguments, status=None):
-    """Runs the `main` of a script with flags.
+    """Runs a script with flags through `app.run(main)`.
 
     Args:
         arguments: list of text, the command line without the program.
-        status: what `main` returns.
+        status: return value of `main`.
 
     Returns:
-        dict with the text that `main` made of its flags, the arguments that were left
-        over for it, `rest`, the `status` with which the program ends, and whether the
+        dict with the `text` that `main` made from its flags, the `rest` of the
+        arguments, which are no flags, the exit `status` of the program, and whether the
         line `after` the call was reached.
     """
     report = {"after": False}
@@ -416,7 +416,7 @@ def run_script(arguments, status=None):
 
 @contextlib.contextmanager
 def _recorded(logger):
-    """The list of "LEVEL: message" that `logger` gets meanwhile."""
+    """Yields a list that collects "LEVEL: message" of each record of `logger`."""
     lines, handler = [], logging.Handler()
     handler.emit = lambda r: lines.append(r.levelname + ": " + r.getMessage())
     logger.addHandler(handler)
@@ -427,14 +427,14 @@ def _recorded(logger):
 
 
 def log_messages(level, step):
-    """Logs a message of each level, of which the level in force lets some pass.
+    """Logs messages of all levels; returns those that pass the verbosity.
 
     Args:
         level: "DEBUG", "INFO", "WARN" or "ERROR".
         step: a number for the messages.
 
     Returns:
-        List of the lines that passed, "LEVEL: message".
+        List of the logged lines, "LEVEL: message".
     """
     # --- level
     former = tf.logging.get_verbosity()
@@ -454,13 +454,13 @@ def log_messages(level, step):
 
 
 def log_every(epochs, steps, every):
-    """Logs one step of so many, by a counter that no epoch resets.
+    """Logs every n-th step, by a counter that epochs do not reset.
 
     Args:
-        epochs: how many epochs.
-        steps: how many steps each; a second call goes on counting where the first one
-            ended, so let `epochs * steps` be a multiple of `every`.
-        every: logs one step of so many.
+        epochs: number of epochs.
+        steps: number of steps per epoch. A second call continues the count of the first
+            one, so `epochs * steps` should be a multiple of `every`.
+        every: logs one step out of `every` steps.
 
     Returns:
         List of the lines that were logged.
@@ -473,7 +473,7 @@ def log_every(epochs, steps, every):
             for epoch in range(epochs):
                 for i in range(steps):
                     # --- log
-                    # All such lines of this file share the counter.
+                    # All lines with log_every_n in this file share one counter.
                     tf.logging.log_every_n(
                         tf.logging.INFO, "epoch %d, step %d", every, epoch, i
                     )

@@ -24,19 +24,19 @@ __all__ = [
 
 
 def configure(processors, threads=None, gpus="0"):
-    """Divides the processor, bounds threads, lets GPUs grow; lists the devices.
+    """Configures CPU devices, threads, visible GPUs and memory growth; lists devices.
 
     Args:
-        processors: how many devices the processor becomes.
-        threads: (within an op, between ops), or None for what the system has.
-        gpus: the numbers of the GPUs to see, with commas; "" for all.
+        processors: number of logical CPU devices.
+        threads: (within an op, between ops), or None for the default of the system.
+        gpus: numbers of the visible GPUs, separated by commas; "" for all.
 
     Returns:
         (names of the devices, such as "CPU:0"; [threads within, threads between], 0
-        where the system chooses).
+        if the system chooses).
     """
     # --- configure
-    # Of this session alone; the next one may have another.
+    # For this session only; the next one may have another configuration.
     config = tf.ConfigProto(device_count={"CPU": processors})
     if threads:
         config.intra_op_parallelism_threads = threads[0]
@@ -53,20 +53,20 @@ def configure(processors, threads=None, gpus="0"):
 
 
 def count(graph, kind):
-    """How many ops of a kind a graph has."""
+    """Number of ops of one type in a graph."""
     return sum(op.type == kind for op in graph.get_operations())
 
 
 def scale_by_each(x, rates, fixed=True):
-    """Multiplies by one rate after another, and counts the products that were made.
+    """Multiplies by one rate after another, and counts the traces (or ops) made.
 
     Args:
         x: [n] float array.
         rates: list of k different floats.
-        fixed: whether the rate is an input; or it is written as a number.
+        fixed: whether the rate is an input, or a number in the graph.
 
     Returns:
-        ([k, n] array, how many products a graph has: 1, or k that stay).
+        ([k, n] array, number of products in the graph: 1 if fixed, else k).
     """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         x_in = tf.placeholder(x.dtype, x.shape)
@@ -83,14 +83,14 @@ def scale_by_each(x, rates, fixed=True):
 
 
 def sum_batches(batches, bucketed=False):
-    """Sums batches of several sizes: by one piece of a graph, or one for each size.
+    """Sums batches of several sizes, with one trace for all or one trace per size.
 
     Args:
         batches: list of [any, k] float arrays.
-        bucketed: whether each size has a piece of its own, where it is known.
+        bucketed: whether each size has its own trace, with a known shape.
 
     Returns:
-        (list of [k] arrays, how many pieces were made).
+        (list of [k] arrays, number of traces, or of pieces of the graph).
 
     Raises:
         ValueError: another k; TypeError in TensorFlow 2, if not bucketed.
@@ -111,18 +111,18 @@ def sum_batches(batches, bucketed=False):
 
 
 def sweep_rates(x, y, start, rates, steps, once=True):
-    """Fits a kernel at one learning rate after another, from the same start.
+    """Fits a kernel with each of several learning rates, from the same start.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
         start: [features, units] array.
         rates: list of floats.
-        steps: how many steps each rate has.
-        once: whether the step is made once; or anew in the loop over the rates.
+        steps: number of steps for each rate.
+        once: whether to make the step once, or again for each rate in the loop.
 
     Returns:
-        (list of kernels, how many steps were made: 1, or one for each rate).
+        (list of kernels, number of steps made: 1, or one for each rate).
     """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- step
@@ -145,23 +145,23 @@ def sweep_rates(x, y, start, rates, steps, once=True):
 
 
 def score_in_threads(batches, kernel, threads):
-    """Scores batches by one model, which several threads call at the same time.
+    """Scores batches in several threads that share one model.
 
     Args:
         batches: list of [any, features] float arrays.
         kernel: [features, classes] array of the same dtype.
-        threads: how many call.
+        threads: number of threads.
 
     Returns:
-        (list of [any, classes] arrays in the order of `batches`, how many products a
-        graph has: 1).
+        (list of [any, classes] arrays in the order of `batches`, number of products in
+        the graph, or of traces: 1).
     """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- build
         rows = tf.placeholder(kernel.dtype, [None, len(kernel)])
         scores = tf.nn.relu(tf.matmul(rows, tf.Variable(kernel)))
         sess.run(tf.global_variables_initializer())
-        graph.finalize()  # a thread has a default graph of its own: make nothing there
+        graph.finalize()  # threads have other default graphs: make no op there
 
         # --- call
         def score(batch):
@@ -174,14 +174,14 @@ def score_in_threads(batches, kernel, threads):
 
 
 def count_in_threads(parts, shared=True):
-    """Adds numbers up in threads: one session for all, or one for each.
+    """Adds numbers up in threads, with one total for all threads or one for each.
 
     Args:
         parts: list of lists of integers, one for each thread.
-        shared: whether all threads have one session, and so one total.
+        shared: whether all threads share one session, and so one total.
 
     Returns:
-        List of the totals that the threads see in the end.
+        List of the final total of each thread.
 
     Raises:
         ValueError: a number is negative; the other threads stop.
@@ -215,22 +215,22 @@ def count_in_threads(parts, shared=True):
         for worker in workers:
             worker.start()
         # --- join
-        coord.join(workers)  # raises what a thread raised
+        coord.join(workers)  # raises the error of a thread
         return [sess.run(total) for sess in sessions]
 
 
 def score_in_processes(batches, kernel, processes):
-    """Scores batches by one model in several processes, each with a copy of its own.
+    """Scores batches in several processes, each with its own copy of the model.
 
     Args:
         batches: list of [any, features] float arrays.
         kernel: [features, classes] array of the same dtype.
-        processes: how many score.
+        processes: number of processes.
 
     Returns:
         List of [any, classes] arrays in the order of `batches`.
     """
-    # A forked process has none of the threads of TensorFlow, and waits for ever.
+    # A forked process does not have the threads of TensorFlow, and hangs.
     context = multiprocessing.get_context("spawn")
     with context.Pool(processes, _begin, [kernel]) as pool:
         return pool.map(_score, batches, 1)
@@ -240,7 +240,7 @@ OF_PROCESS = {}
 
 
 def _begin(kernel):
-    """Makes the model of a process, once."""
+    """Makes the model of this process, once."""
     with tf.Graph().as_default() as graph:
         rows = tf.placeholder(kernel.dtype, [None, len(kernel)])
         scores = tf.nn.relu(tf.matmul(rows, tf.Variable(kernel)))
@@ -255,7 +255,7 @@ def _score(batch):
 
 
 def scale_by_setting(x, scales):
-    """Multiplies by a setting of the program, which changes between the calls.
+    """Multiplies by a setting that changes between the calls.
 
     Args:
         x: [n] float array.
@@ -278,7 +278,7 @@ def scale_by_setting(x, scales):
 
 
 def take_rows(table, batches):
-    """Looks rows up in a large table that is no part of the graph.
+    """Looks rows up in a large table that is not stored in the graph.
 
     Args:
         table: [n, k] array.
@@ -289,7 +289,7 @@ def take_rows(table, batches):
     """
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         # --- build
-        # A constant would be written into the graph, of which there are 2 GB at most.
+        # A constant would be stored in the graph, which is limited to 2 GB.
         table_in = tf.placeholder(table.dtype, table.shape)
         rows = tf.Variable(table_in, trainable=False, collections=[])
         ids = tf.placeholder(tf.int64, [None])
@@ -301,7 +301,7 @@ def take_rows(table, batches):
 
 
 def keep_hidden(x, kernel):
-    """Keeps the hidden layer, and asks for it, and its gradient, later.
+    """Returns the output, the hidden layer, and the gradient of the hidden layer.
 
     Args:
         x: [n, features] float array.
@@ -309,7 +309,7 @@ def keep_hidden(x, kernel):
 
     Returns:
         ([n] outputs, [n, units] hidden layer, [n, units] gradient of the sum of the
-        outputs for it).
+        outputs with respect to the hidden layer).
     """
 
     # --- network
@@ -327,14 +327,14 @@ def keep_hidden(x, kernel):
 
 
 def subtract_median(x, kernel):
-    """Subtracts the median, which NumPy knows and TensorFlow does not.
+    """Subtracts the median, computed by NumPy between two parts of a network.
 
     Args:
         x: [n, features] float array.
         kernel: [features, units] array of the same dtype.
 
     Returns:
-        [n, units] array, what the product has above the medians of its columns.
+        [n, units] array, relu(product - median of each column).
 
     Raises:
         ValueError: shapes that do not multiply; InvalidArgumentError in TensorFlow 2.
@@ -353,17 +353,17 @@ def subtract_median(x, kernel):
 
 
 def average_by_name(updates, decay):
-    """Keeps a moving average for each name, also for those that come later.
+    """Updates one moving average per name; new names may come at any time.
 
     Args:
-        updates: list of (name, array), the arrays of a name of one shape.
-        decay: how much of the average stays.
+        updates: list of (name, array); all arrays of a name have the same shape.
+        decay: share of the old average that an update keeps.
 
     Returns:
-        {name: average}, each of which begins at zero.
+        {name: average}; each average begins at zero.
 
     Raises:
-        ValueError: an array of another shape than the first of its name.
+        ValueError: the shape of an array differs from the first array of its name.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- make

@@ -32,12 +32,12 @@ __all__ = [
 
 
 def product_gradients(x, y, upstream=None):
-    """Differentiates x * y, summed or weighted by an upstream gradient.
+    """Gradients of x * y, with ones or given weights as upstream gradient.
 
     Args:
         x: float tensor.
         y: tensor that broadcasts with `x`, of the same dtype.
-        upstream: tensor of the product's shape; None stands for ones.
+        upstream: tensor of the product's shape; None means ones.
 
     Returns:
         [gradient for x, gradient for y], of their shapes.
@@ -52,7 +52,7 @@ def product_gradients(x, y, upstream=None):
 
 
 def gradients_of_targets(x, weights):
-    """Differentiates two targets: summed up, weighted and summed up, one by one.
+    """Gradients of two targets: of the sum, of the weighted sum, and of each one.
 
     Args:
         x: float tensor.
@@ -64,21 +64,21 @@ def gradients_of_targets(x, weights):
     # --- record
     targets = [tf.square(x), 3 * x]
     # --- differentiate
-    # A list of targets is one sum. The graph may be asked as often as one likes.
+    # A list of targets is summed. A graph can be differentiated any number of times.
     (total,) = tf.gradients(targets, x)
     (weighted,) = tf.gradients(targets, x, grad_ys=[None, weights])
     return [total, weighted] + [tf.gradients(target, x)[0] for target in targets]
 
 
 def semi_gradient(weights, features, next_features, reward, discount=0.9):
-    """Differentiates a temporal-difference loss whose target counts as given.
+    """Semi-gradient of a temporal-difference loss, whose target is a constant.
 
     Args:
         weights: [n] float tensor of a linear value function.
-        features: [batch, n] tensor of the same dtype, as all the others.
+        features: [batch, n] tensor of the same dtype, like all other arguments.
         next_features: [batch, n] tensor.
         reward: [batch] tensor.
-        discount: of the next value.
+        discount: discount factor of the next value.
 
     Returns:
         [gradient for the weights, gradient for the target], of shapes [n] and [batch].
@@ -91,7 +91,7 @@ def semi_gradient(weights, features, next_features, reward, discount=0.9):
 
 
 def detached_gradients(x, y):
-    """Differentiates x² + y² with y² detached: no gradient ever passes it.
+    """Gradients of x² + y² with y² detached by `tf.stop_gradient`.
 
     Args:
         x: float tensor.
@@ -107,15 +107,15 @@ def detached_gradients(x, y):
 
 
 def gradients_or_none(x, other, unconnected="none"):
-    """Differentiates x² by x and by an unconnected tensor of any dtype.
+    """Gradients of x² for x and for an unconnected tensor: None or zeros.
 
     Args:
         x: tensor; the square of integers has no gradient.
         other: tensor that the square does not depend on.
-        unconnected: "none" or "zero", what stands for a gradient that is not there.
+        unconnected: "none" or "zero", the value of a missing gradient.
 
     Returns:
-        [gradient for x, gradient for other], None or zeros where there is none.
+        [gradient for x, gradient for other], None or zeros if missing.
 
     Raises:
         ValueError: `unconnected` is something else.
@@ -127,16 +127,16 @@ def gradients_or_none(x, other, unconnected="none"):
 
 
 def gradients_by_source(trained, frozen, constant):
-    """Differentiates (trained + 1) * frozen * constant with respect to all there is.
+    """Gradients for a trainable and a frozen variable, a constant, and a tensor.
 
     Args:
         trained: float array, the initial value of a trainable variable.
-        frozen: array of the same shape and dtype, of one that is not.
+        frozen: array of the same shape and dtype, for a variable that is not trainable.
         constant: array of the same shape and dtype.
 
     Returns:
-        List of four gradients: for the two variables, the constant, and the sum, a
-        tensor on the way.
+        List of four gradients: for the two variables, the constant, and the sum
+        `trained + 1`.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -147,7 +147,7 @@ def gradients_by_source(trained, frozen, constant):
         shifted = trained + 1
         y = shifted * frozen * constant
         # --- differentiate
-        # Any tensor that y is made of may be asked for, trainable or not.
+        # Any tensor that y depends on has a gradient, trainable or not.
         gradients = tf.gradients(y, [trained, frozen, constant, shifted])
         # --- run
         sess.run(tf.global_variables_initializer())
@@ -155,7 +155,7 @@ def gradients_by_source(trained, frozen, constant):
 
 
 def gradient_through_state(start, increment):
-    """Adds to a variable, then multiplies it: no gradient passes the assignment.
+    """Gradients after `assign_add`: no gradient flows through the assignment.
 
     Args:
         start: float array, the initial value.
@@ -163,7 +163,7 @@ def gradient_through_state(start, increment):
 
     Returns:
         (product of the sum and the increment, gradient for the variable, gradient for
-        the increment: that of the product alone, though the sum contains it as well).
+        the increment: only from the product, though the sum contains it as well).
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -180,15 +180,15 @@ def gradient_through_state(start, increment):
 
 
 def fine_tune(x, y, body, head, rate=0.125, steps=3):
-    """Trains the head of a linear network by gradient descent, and not its body.
+    """Trains the head of a linear network by gradient descent; the body is frozen.
 
     Args:
         x: [batch, n] float array.
-        y: [batch] array of the same dtype, as all the others.
+        y: [batch] array of the same dtype, like all other arguments.
         body: [n, m] array, the first weights.
         head: [m, 1] array, the last weights.
-        rate: factor of the gradient.
-        steps: how many steps to take.
+        rate: learning rate.
+        steps: number of steps.
 
     Returns:
         (list of losses, body, head, names of the variables that were trained).
@@ -210,7 +210,7 @@ def fine_tune(x, y, body, head, rate=0.125, steps=3):
 
 
 def separate_gradients(x, y):
-    """Differentiates sin(x) + sigmoid(y) twice, each time for another source.
+    """Gradients of sin(x) + sigmoid(y), in one call for x and in another for y.
 
     Args:
         x: float tensor.
@@ -226,7 +226,7 @@ def separate_gradients(x, y):
 
 
 def cube_derivatives(x):
-    """Differentiates x³ once and twice.
+    """First and second derivative of x³.
 
     Args:
         x: float tensor.
@@ -243,12 +243,12 @@ def cube_derivatives(x):
 
 
 def energy(x):
-    """x[0]² x[1] + x[1]² x[2] + …, a function whose Hessian has three diagonals."""
+    """Returns x[0]² x[1] + x[1]² x[2] + …, whose Hessian has three diagonals."""
     return tf.reduce_sum(tf.square(x[:-1]) * x[1:])
 
 
 def jacobian(x, weights):
-    """Differentiates every square of a product: a gradient would be their sum.
+    """Jacobian of (weights · x)²; a gradient would be the sum of its rows.
 
     Args:
         x: [n] float tensor.
@@ -264,7 +264,7 @@ def jacobian(x, weights):
 
 
 def hessian(x):
-    """Differentiates the energy twice, with respect to every pair of elements.
+    """Hessian of `energy`.
 
     Args:
         x: [n] float tensor.
@@ -277,7 +277,7 @@ def hessian(x):
 
 
 def hessian_vector_product(x, vector):
-    """Multiplies the Hessian of the energy by a vector, without making the matrix.
+    """Hessian-vector product of `energy`, without the matrix.
 
     Args:
         x: [n] float tensor.
@@ -292,17 +292,17 @@ def hessian_vector_product(x, vector):
 
 
 def slope_penalty(real, fake, shares, hidden, output):
-    """Penalizes a critic whose slopes are not of length one, as WGAN-GP does.
+    """Gradient penalty of WGAN-GP: mean of (norm of the critic's gradient - 1)².
 
     Args:
         real: [n, features] float tensor.
-        fake: [n, features] tensor of the same dtype, as all the others.
-        shares: [n, 1] tensor, how much of each mixed row is real.
+        fake: [n, features] tensor of the same dtype, like all other arguments.
+        shares: [n, 1] tensor, the share of `real` in each mixed row.
         hidden: [features, units] tensor, the first weights of the critic.
         output: [units, 1] tensor, the last weights.
 
     Returns:
-        [penalty, its gradients for the weights, shaped like them].
+        [penalty, its gradients with respect to the two weights].
     """
     mixed = shares * real + (1 - shares) * fake
     scores = tf.matmul(tf.tanh(tf.matmul(mixed, hidden)), output)
@@ -314,19 +314,21 @@ def slope_penalty(real, fake, shares, hidden, output):
 
 
 def adapt(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2, first_order=False):
-    """Takes steps of descent on one task, then gradients through them, as MAML does.
+    """MAML: takes gradient steps on a task, then differentiates through the steps.
 
     Args:
         hidden: [features, units] float tensor, the first weights of a network.
-        output: [units, outputs] tensor, the last ones, as all others of its dtype.
-        x, y: [n, features] and [n, outputs], what the network adapts to.
-        new_x, new_y: rows of the same task, for the loss.
-        rate: learning rate of the steps.
-        steps: how many.
-        first_order: whether the gradients of the steps count as constants.
+        output: [units, outputs] tensor, the last weights, of the same dtype, like all
+            other arguments.
+        x, y: [n, features] and [n, outputs], the rows of the inner steps.
+        new_x, new_y: rows of the same task, for the outer loss.
+        rate: learning rate of the inner steps.
+        steps: number of inner steps.
+        first_order: whether to treat the gradients of the inner steps as constants.
 
     Returns:
-        [loss of the new rows after the steps, its gradients for the weights before].
+        [loss of the new rows after the steps, its gradients with respect to the initial
+        weights].
     """
     fast = [hidden, output]
     for _ in range(steps):
@@ -341,23 +343,23 @@ def adapt(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2, first_order=Fal
 
 
 def squared_error(weights, x, y):
-    """The mean squared error of a network with these weights."""
+    """Mean squared error of a two-layer network with the given weights."""
     hidden, output = weights
     predicted = tf.matmul(tf.tanh(tf.matmul(x, hidden)), output)
     return tf.reduce_mean(tf.square(predicted - y))
 
 
 def conjugate(z):
-    """Differentiates z² by a complex z: the result is the conjugate of a book's.
+    """Gradient of z² for a complex z: the conjugate of the mathematical derivative.
 
     Args:
         z: complex tensor.
 
     Returns:
-        (the gradient, 2z with the other sign of its imaginary part; the derivative 2z).
+        (the gradient, which is the conjugate of 2z; the derivative 2z).
     """
     y = z * z
-    # It asks for them where y is complex.
+    # grad_ys is required if y is complex.
     (gradient,) = tf.gradients(y, z, grad_ys=tf.ones_like(y))
     return gradient, tf.conj(gradient)
 
@@ -381,12 +383,12 @@ def log1pexp_derivatives(x):
 
 @tf.custom_gradient
 def log1pexp(x):
-    """log(1 + exp(x)), its gradients stable everywhere, those of `maximum` replaced."""
+    """Computes log(1 + exp(x)), with custom gradients that are stable for every x."""
 
     @tf.custom_gradient
     def slope(x):
         y = 1 - 1 / (1 + tf.exp(x))
-        # By the built-in rules the second derivative is 0 * inf from 89 on.
+        # With the built-in gradients the second derivative is 0 * inf from x = 89 on.
         return y, lambda upstream: upstream * y * (1 - y)
 
     y = tf.maximum(x, 0) + tf.log1p(tf.exp(-tf.abs(x)))
@@ -394,10 +396,10 @@ def log1pexp(x):
 
 
 def make_scale(limit, name="scale"):
-    """Makes a layer w * x that clips what comes back: upstream gradients to ±limit.
+    """Makes a layer w * x that clips the upstream gradient to ±limit.
 
     Args:
-        limit: the largest upstream gradient that is let through.
+        limit: maximum magnitude of an upstream gradient.
         name: scope of the variable `w`.
 
     Returns:
@@ -406,7 +408,7 @@ def make_scale(limit, name="scale"):
 
     @tf.custom_gradient
     def scaled(x):
-        # A function with a gradient of its own may use resource variables only.
+        # A function with a custom gradient may use only resource variables.
         w = tf.get_variable(
             "w", [x.shape[1].value], x.dtype, tf.ones_initializer(), use_resource=True
         )
@@ -421,16 +423,16 @@ def make_scale(limit, name="scale"):
 
 
 def reverse_gradient(x, weight=1.0):
-    """Hands x on, and sends back what comes back with the other sign, and a weight.
+    """Gradient reversal: returns x, and multiplies the upstream gradient by -weight.
 
     Args:
         x: float tensor.
-        weight: factor of the gradient, before its sign is changed.
+        weight: factor of the gradient, before the change of sign.
 
     Returns:
         Tensor like `x`.
     """
-    # A name may be registered once: each call needs another.
+    # A name can be registered only once, so each call needs a new one.
     name = "ReverseGradient%d" % next(NUMBERS)
 
     @tf.RegisterGradient(name)
@@ -445,12 +447,12 @@ NUMBERS = itertools.count()
 
 
 def cross_entropy_gradients(labels, logits, detached=True):
-    """Differentiates softmax cross-entropy by logits, and by labels if asked to.
+    """Gradients of softmax cross-entropy for logits and, if not detached, labels.
 
     Args:
         labels: [batch, classes] float tensor of probabilities.
         logits: tensor of the same shape and dtype.
-        detached: whether the labels count as given, and their gradient is None.
+        detached: whether to treat the labels as constants: their gradient is None.
 
     Returns:
         [loss, gradient for logits, gradient for labels or None].
@@ -465,7 +467,7 @@ def cross_entropy_gradients(labels, logits, detached=True):
 
 
 def embedding_gradient(table, ids):
-    """Differentiates half the squares of looked-up rows: slices, one a lookup.
+    """Gradient of an embedding lookup: `IndexedSlices`, one slice per id.
 
     Args:
         table: [rows, n] float tensor.
@@ -486,15 +488,15 @@ def embedding_gradient(table, ids):
 
 
 def clip_gradients(gradients, limit, how):
-    """Clips gradients by value, by the norm of each, or by the norm of all together.
+    """Clips gradients by value, by the norm of each, or by their global norm.
 
     Args:
-        gradients: list of float tensors of one dtype; None where there is none.
-        limit: the largest absolute value or norm that is left as it is.
+        gradients: list of float tensors of one dtype, or None for a missing gradient.
+        limit: maximum absolute value or norm.
         how: "value", "norm" or "global_norm"; only the last keeps the direction.
 
     Returns:
-        (list of clipped gradients, None staying None; their global norm before).
+        (list of clipped gradients, None remains None; global norm before clipping).
     """
     norm = tf.global_norm(gradients)
     if how == "global_norm":
@@ -512,13 +514,13 @@ def clip_gradients(gradients, limit, how):
 
 
 def accumulated_step(xs, ys, weights, rate=0.125):
-    """Takes one step of gradient descent by gradients summed over micro-batches.
+    """One gradient descent step with gradients accumulated over micro-batches.
 
     Args:
         xs: [parts, batch, n] float array.
         ys: [parts, batch] array of the same dtype.
         weights: [n, 1] array of the same dtype.
-        rate: factor of the gradient.
+        rate: learning rate.
 
     Returns:
         (weights after the step, gradient of the mean over all micro-batches).

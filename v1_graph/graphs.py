@@ -15,7 +15,7 @@ __all__ = [
 
 
 def printed_and_run(a, b):
-    """Adds two numbers, and shows the sum before it is known and after.
+    """Adds two numbers; returns the text of the symbolic tensor, and the sum.
 
     Args:
         a: scalar array.
@@ -33,11 +33,11 @@ def printed_and_run(a, b):
 
 
 def two_graphs(first, second):
-    """Keeps two variables of one name "v" apart, adds 1 to the second, reads both.
+    """Makes two separate variables named "v", adds 1 to the second, and reads both.
 
     Args:
-        first: array, the initial value of one.
-        second: array, the initial value of the other.
+        first: array, the initial value of the first variable.
+        second: array, the initial value of the second variable.
 
     Returns:
         ([name, name], [value, value]).
@@ -60,7 +60,7 @@ def two_graphs(first, second):
 
 
 def three_sessions(x):
-    """Doubles an input in a session, a default session and an interactive one.
+    """Doubles an array in a plain, a default and an interactive session.
 
     Args:
         x: array.
@@ -77,7 +77,7 @@ def three_sessions(x):
         # --- default session
         sess = tf.Session()
         with sess.as_default():
-            results.append(tf.get_default_session().run(y))  # y.eval() does so, too
+            results.append(tf.get_default_session().run(y))  # so does y.eval()
         sess.close()
         # --- interactive session
         sess = tf.InteractiveSession()
@@ -87,18 +87,18 @@ def three_sessions(x):
 
 
 def place(x, device, soft=True):
-    """Negates on a named device; soft placement makes do where there is none.
+    """Negates an array on a named device, with or without soft placement.
 
     Args:
         x: array.
         device: name such as "/CPU:0" or "/GPU:7".
-        soft: whether another device may stand in.
+        soft: whether to use another device if this one does not exist.
 
     Returns:
         Array like `x`.
 
     Raises:
-        tf.errors.InvalidArgumentError: no such device, and `soft` is False.
+        tf.errors.InvalidArgumentError: the device does not exist, and `soft` is False.
     """
     # --- configure
     config = tf.ConfigProto(allow_soft_placement=soft)
@@ -110,11 +110,11 @@ def place(x, device, soft=True):
 
 
 def feed_between(x, hidden=None):
-    """Computes 3 (x² + 1), or 3 `hidden` where the value in between is given.
+    """Computes 3 (x² + 1), or 3 * hidden if the intermediate value is fed.
 
     Args:
         x: array.
-        hidden: array to stand in for x² + 1, or None.
+        hidden: array that replaces x² + 1, or None.
 
     Returns:
         Array like `x`.
@@ -125,18 +125,18 @@ def feed_between(x, hidden=None):
         between = tf.square(inputs) + 1
         outputs = 3 * between
         # --- run
-        # Any tensor can be fed, not only a placeholder; what precedes it is not run.
+        # Any tensor can be fed, not only a placeholder; ops before it do not run.
         if hidden is not None:
             return sess.run(outputs, {between: hidden})
         return sess.run(outputs, {inputs: x})
 
 
 def sum_of_collection(weights, only=None):
-    """Adds up penalties that were made elsewhere, and collected under a name.
+    """Adds up the penalties of a collection, of all scopes or of one.
 
     Args:
         weights: list of arrays of one dtype, the last one in the scope "head".
-        only: name of the scope whose penalties count, or None for all.
+        only: name of the scope of the penalties to add, or None for all.
 
     Returns:
         (number of penalties, their sum).
@@ -175,10 +175,10 @@ def fetch_by_name(x, name):
 
 
 def fresh_names(fresh):
-    """Names the constant "c" twice: in one graph, or in two.
+    """Names of two constants "c": in one graph, or in two graphs.
 
     Args:
-        fresh: whether the second is made in a graph of its own.
+        fresh: whether to make the second constant in a new graph.
 
     Returns:
         List of two tensor names.
@@ -190,7 +190,7 @@ def fresh_names(fresh):
         if not fresh:
             names.append(tf.constant(1, name="c").name)
     # --- another graph
-    # tf.reset_default_graph does the same to the graph that nobody opened.
+    # tf.reset_default_graph also gives a new graph, in place of the default graph.
     if fresh:
         with tf.Graph().as_default():
             names.append(tf.constant(1, name="c").name)

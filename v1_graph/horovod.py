@@ -19,12 +19,12 @@ __all__ = [
     "replicate",
 ]
 
-# `horovod.run(main, np=2)` is `horovodrun -np 2 python train.py`, where main is all of
-# the script: each rank runs it, and knows by `hvd.rank()` which one it is.
+# `horovod.run(main, np=2)` is `horovodrun -np 2 python train.py`, where main is the
+# whole script: each rank runs it; `hvd.rank()` is the number of the rank.
 
 
 class Line(object):
-    """Kernel and bias in the current graph, and the squares of what they are off."""
+    """Linear model and its squared error in the current graph."""
 
     def __init__(self, x, y, start):
         self.kernel = tf.get_variable("kernel", initializer=start[0])
@@ -35,39 +35,38 @@ class Line(object):
 
 
 def pinned():
-    """The configuration of a session that has one GPU of its machine."""
+    """Session configuration with one visible GPU, chosen by the local rank."""
     config = tf.ConfigProto()
     config.gpu_options.visible_device_list = str(hvd.local_rank())
     return config
 
 
 def batches_of(x, y, size):
-    """The batches of this rank: of every so many-th row."""
+    """Batches of this rank: rows rank, rank + size, rank + 2 * size, …."""
     x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
     return [(x[i : i + size], y[i : i + size]) for i in range(0, len(x), size)]
 
 
 def told(results):
-    """The losses and the weights of each rank."""
+    """Splits the results of all ranks into a list of losses and a list of weights."""
     losses, weights = zip(*results)
     return {"losses": list(losses), "weights": list(weights)}
 
 
 def train(x, y, starts, batch_size, rate=0.0078125):
-    """Fits a line in a monitored session of each rank, every rank with its own rows.
+    """Fits a linear model on several ranks, each with its own rows; rank 0 saves.
 
     Args:
         x: [n, features] float array; rank i has the rows i, i + ranks, ….
         y: [n, units] array of the same dtype.
         starts: for each rank [kernel, bias], its initial [features, units] and [units]
-            weights, of which those of rank 0 are taken.
-        batch_size: rows of a batch, of each rank.
-        rate: of Adam for one rank; it is multiplied by the number of ranks.
+            weights; those of rank 0 are broadcast.
+        batch_size: rows of a batch on each rank.
+        rate: learning rate of Adam for one rank; multiplied by the number of ranks.
 
     Returns:
-        dict with the `losses` of each rank, each before its step, the `weights` that
-        each has in the end, and the `kernel`, `bias` and `global_step` that rank 0
-        `saved`.
+        dict with the `losses` of each rank, each before its step, the final `weights`
+        of each rank, and the `kernel`, `bias` and `global_step` that rank 0 `saved`.
     """
 
     def main(folder):
@@ -114,18 +113,18 @@ def train(x, y, starts, batch_size, rate=0.0078125):
 
 
 def resume(x, y, saved, starts, steps, rate=0.0078125):
-    """Goes on from a checkpoint that rank 0 alone restores, in plain sessions.
+    """Restores a checkpoint on rank 0, broadcasts it, and continues training.
 
     Args:
         x, y, starts: see `train`; all rows of a rank are one batch.
-        saved: what the checkpoint holds: {"kernel": array, "bias": array}, and what
-            momentum has, {"kernel/Momentum": array, "bias/Momentum": array}.
-        steps: how many steps to take.
-        rate: of momentum for one rank; it is multiplied by the number of ranks.
+        saved: content of the checkpoint: {"kernel": array, "bias": array}, and the
+            slots {"kernel/Momentum": array, "bias/Momentum": array}.
+        steps: number of steps.
+        rate: learning rate of Momentum for one rank; multiplied by the number of ranks.
 
     Returns:
-        dict with the `losses` of each rank, each before its step, and the `weights`
-        that each has in the end.
+        dict with the `losses` of each rank, each before its step, and the final
+        `weights` of each rank.
     """
 
     def main(path):
@@ -162,15 +161,15 @@ def resume(x, y, saved, starts, steps, rate=0.0078125):
 
 
 def evaluate(logits, labels, ranks):
-    """Evaluates in ranks of different sizes: a mean, sums, and all predictions.
+    """Evaluates on several ranks with `allreduce` (mean, sum) and `allgather`.
 
     Args:
         logits: [n, classes] float array; rank i has the rows i, i + ranks, ….
         labels: [n] int64 array.
-        ranks: how many there are.
+        ranks: number of ranks.
 
     Returns:
-        For each rank a dict: `loss`, the mean over ranks of their means, `accuracy`,
+        For each rank a dict: `loss`, the mean of the means of the ranks, `accuracy`
         over all rows, and `predictions`, [n] int64, rank after rank.
     """
 
@@ -203,19 +202,19 @@ def evaluate(logits, labels, ranks):
 
 
 def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
-    """Trains a table by the rows that each rank looks up, which are gathered.
+    """Trains an embedding table whose sparse gradients are gathered from all ranks.
 
     Args:
         ids: [steps, n, k] int64 array, rows of the table; rank i has i, i + ranks, …
             of each n.
-        targets: [steps, n, units] float array, what the sum of the k rows should be.
+        targets: [steps, n, units] float array, the targets of the sums of k rows.
         starts: for each rank its initial [words, units] table, as in `train`.
-        sparse_as_dense: whether gradients are made dense before they are reduced.
-        rate: of momentum.
+        sparse_as_dense: whether to make gradients dense before they are reduced.
+        rate: learning rate of Momentum.
 
     Returns:
-        For each rank a dict: its `losses`, each before its step, the `rows` that the
-        last gradient names, all of them if it is dense, and the final `table`.
+        For each rank a dict: its `losses`, each before its step, the `rows` of the last
+        gradient, all rows if it is dense, and the final `table`.
     """
 
     def main():
@@ -256,18 +255,18 @@ def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
 
 
 def train_in_halves(x, y, start, steps, ranks, rate=0.0625):
-    """Fits a line by gradients that are sent and added in half precision.
+    """Fits a linear model with gradients that are reduced in float16.
 
     Args:
         x, y: see `train`; all rows of a rank are one batch.
         start: [kernel, bias], the initial weights of all ranks.
-        steps: how many steps to take.
-        ranks: how many there are.
-        rate: of the descent.
+        steps: number of steps.
+        ranks: number of ranks.
+        rate: learning rate of gradient descent.
 
     Returns:
-        dict with the `losses` of each rank, each before its step, and the `weights`
-        that each has in the end.
+        dict with the `losses` of each rank, each before its step, and the final
+        `weights` of each rank.
     """
 
     def main():
@@ -293,16 +292,16 @@ def train_in_halves(x, y, start, steps, ranks, rate=0.0625):
 
 
 def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
-    """Fits a line, the gradients of several passes in one step.
+    """Fits a linear model with gradients accumulated over several passes per step.
 
     Args:
         x: [steps, n, features] float array; rank i has the rows i, i + ranks, ….
         y: [steps, n, units] array of the same dtype.
         start: [kernel, bias], the initial weights of all ranks.
-        passes: how many gradients are added up before they are reduced and applied.
-        ranks: how many there are.
-        average: whether the sum is divided by the passes.
-        rate: of the descent.
+        passes: number of gradients to add up before they are reduced and applied.
+        ranks: number of ranks.
+        average: whether to divide the sum by the number of passes.
+        rate: learning rate of gradient descent.
 
     Returns:
         For each rank a dict: its `losses`, each before its pass, the final `weights`,
@@ -325,7 +324,7 @@ def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
             )
             train_op = optimizer.minimize(line.loss, global_step)
             # --- run
-            # What is added up is in local variables.
+            # The accumulated gradients are local variables.
             sess.run(
                 [tf.global_variables_initializer(), tf.local_variables_initializer()]
             )
@@ -341,18 +340,18 @@ def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
 
 
 def replicate(x, y, start, batch_size, steps, rate=0.0078125):
-    """Fits a line on two devices, by Horovod, and then without it.
+    """Fits a linear model on two devices, with Horovod or with a strategy.
 
     Args:
-        x, y: see `train`; the rows of a rank come again and again.
-        start: [kernel, bias], the initial weights of all.
-        batch_size: rows of a batch, of each rank.
-        steps: how many steps to take.
-        rate: of Adam for one rank; it is multiplied by the number of ranks.
+        x, y: see `train`; the rows of a rank are repeated.
+        start: [kernel, bias], the initial weights of all ranks.
+        batch_size: rows of a batch on each rank.
+        steps: number of steps.
+        rate: learning rate of Adam for one rank; multiplied by the number of ranks.
 
     Returns:
-        dict with the [2, steps] `losses`, each before its step, and the `weights` in
-        the end.
+        dict with the [2, steps] `losses`, each before its step, and the final
+        `weights`.
     """
 
     def main():

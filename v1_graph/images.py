@@ -21,22 +21,22 @@ __all__ = [
 
 
 def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=False):
-    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels.
+    """Resizes images as TensorFlow 1 did: sampled at pixel corners, not centres.
 
     Args:
         images: [height, width, channels] tensor, or a batch of these, of any dtype.
         size: (height, width) of the result; a tensor only if no ratio is kept.
         method: number of `tf.image.ResizeMethod`: 0 bilinear, 1 nearest neighbour,
             2 bicubic, 3 area.
-        align_corners: whether the centres of the corner pixels stay where they are.
-        preserve_aspect_ratio: whether `size` is the most, and not what it shall be.
+        align_corners: whether the centres of the corner pixels stay in their places.
+        preserve_aspect_ratio: whether to keep the ratio, with `size` as the maximum.
 
     Returns:
-        float32 tensor; of the dtype of `images` if the method is 1, or if they have
-        this size already, and that is known.
+        float32 tensor; of the dtype of `images` if the method is 1, or if their static
+        shape already has this size.
 
     Raises:
-        ValueError: other than three or four dimensions, or another method.
+        ValueError: not three or four dimensions, or an unknown method.
     """
     return tf.image.resize_images(
         images, size, method, align_corners, preserve_aspect_ratio
@@ -44,7 +44,7 @@ def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=Fa
 
 
 def resize_half_pixel(images, size, method="bilinear"):
-    """Resizes images as TensorFlow 2 does: sampled at the centres of the pixels.
+    """Resizes images as TensorFlow 2 does: sampled at pixel centres.
 
     Args:
         images: [batch, height, width, channels] tensor of any dtype.
@@ -63,13 +63,13 @@ def resize_half_pixel(images, size, method="bilinear"):
 
 
 def resize_with_pad(image, height, width, method=0):
-    """Resizes images to fit into a frame, and fills the rest with zeros.
+    """Resizes images to fit into a frame, keeps their ratio, and pads with zeros.
 
     Args:
         image: [height, width, channels] tensor, or a batch of these, of any dtype.
-        height: of the frame, a number.
-        width: of the frame, a number.
-        method: as of `resize`.
+        height: height of the frame, a number.
+        width: width of the frame, a number.
+        method: see `resize`.
 
     Returns:
         float32 tensor; of the dtype of `image` if the method is 1.
@@ -81,20 +81,20 @@ def resize_with_pad(image, height, width, method=0):
 
 
 def crop_and_pad(image, fraction, height, width):
-    """Takes the middle of images, by share and by size, and the top left corner.
+    """Crops the centre of images by fraction and by size, and the top left corner.
 
     Args:
         image: [height, width, channels] tensor, or a batch of these.
-        fraction: share of the height and of the width that `central` keeps.
-        height: of `middle` and `corner`.
-        width: of `middle` and `corner`.
+        fraction: fraction of the height and of the width that `central` keeps.
+        height: height of `middle` and `corner`.
+        width: width of `middle` and `corner`.
 
     Returns:
         dict of tensors of the dtype of `image`: `central`; `middle`, cropped or padded
         with zeros; `corner`, in a frame of zeros that is one pixel wide.
 
     Raises:
-        ValueError: a fraction that is not in (0, 1], or no `corner` of this size.
+        ValueError: a fraction that is not in (0, 1], or a `corner` larger than `image`.
     """
     corner = tf.image.crop_to_bounding_box(image, 0, 0, height, width)
     return {
@@ -105,11 +105,11 @@ def crop_and_pad(image, fraction, height, width):
 
 
 def turn(image, k=1):
-    """Mirrors images, turns them by quarters, and swaps rows with columns.
+    """Mirrors, rotates (by multiples of 90 degrees) and transposes images.
 
     Args:
         image: [height, width, channels] tensor, or a batch of these.
-        k: how many quarters, counterclockwise.
+        k: number of rotations by 90 degrees, counterclockwise.
 
     Returns:
         dict of tensors of the dtype of `image`.
@@ -123,22 +123,22 @@ def turn(image, k=1):
 
 
 def crop_boxes(image, boxes, box_ind, size, method="bilinear", extrapolation_value=0.0):
-    """Cuts boxes out of images and resizes them, corners on corners.
+    """Crops boxes from images and resizes them, with aligned corners.
 
     Args:
         image: [batch, height, width, channels] tensor.
-        boxes: n of [top, left, bottom, right] in float32, 0 to 1 from the centre of
-            the first pixel to that of the last; bottom above top mirrors.
-        box_ind: n numbers: which of the images each box is cut from.
+        boxes: [n, 4] float32, rows [top, left, bottom, right], 0 to 1 from the centre
+            of the first pixel to that of the last; a bottom above the top mirrors.
+        box_ind: [n] ints: the image of each box.
         size: (height, width) of the results.
         method: "bilinear" or "nearest".
-        extrapolation_value: what is outside of the images.
+        extrapolation_value: value of pixels outside of the images.
 
     Returns:
         float32 [n, *size, channels].
 
     Raises:
-        tf.errors.InvalidArgumentError: there is no such image.
+        tf.errors.InvalidArgumentError: `box_ind` is out of range.
     """
     return tf.image.crop_and_resize(
         image,
@@ -151,7 +151,7 @@ def crop_boxes(image, boxes, box_ind, size, method="bilinear", extrapolation_val
 
 
 def patches(images, size, stride=1, rate=1, padding="VALID"):
-    """Lays every patch of images flat, one per place.
+    """Extracts patches of images, each flattened into the last axis.
 
     Args:
         images: [batch, height, width, channels] tensor.
@@ -174,19 +174,19 @@ def patches(images, size, stride=1, rate=1, padding="VALID"):
 
 
 def recolor(image, brightness=0.0, contrast=1.0, saturation=1.0, hue=0.0, gamma=None):
-    """Changes the colours of images, and shows them in other spaces.
+    """Adjusts brightness, contrast, saturation, hue, gamma; converts colour spaces.
 
     Args:
         image: [..., height, width, 3] tensor, floats in [0, 1] or whole numbers.
-        brightness: what is added, as of [0, 1].
-        contrast: what the distance to the mean of a channel is multiplied with.
-        saturation: what the saturation is multiplied with.
-        hue: what is added to the hue, in [-1, 1].
+        brightness: number to add, on the scale of [0, 1].
+        contrast: factor of the distance to the mean of a channel.
+        saturation: factor of the saturation.
+        hue: number to add to the hue, in [-1, 1].
         gamma: exponent, or None.
 
     Returns:
-        dict of `image` and `gray` in the dtype given; of `hsv`, `yuv` and `yiq`, in
-        float64 if that is of whole numbers.
+        dict of `image` and `gray` in the dtype of `image`, and of `hsv`, `yuv` and
+        `yiq`, in float64 if `image` has whole numbers.
     """
     # --- adjust
     image = tf.image.adjust_brightness(image, brightness)
@@ -208,30 +208,30 @@ def recolor(image, brightness=0.0, contrast=1.0, saturation=1.0, hue=0.0, gamma=
 
 
 def standardize(image):
-    """Shifts and scales images to a mean of 0 and a deviation of 1, each for itself.
+    """Standardizes each image to a mean of 0 and a standard deviation of 1.
 
     Args:
         image: [height, width, channels] tensor, or a batch of these, of any dtype.
 
     Returns:
-        Tensor of the dtype of `image`: of whole numbers in [0, 255], what was below the
-        mean is 0, and a deviation of 1 or more above it is 255.
+        Tensor of the dtype of `image`. For uint8, pixels below the mean become 0, and
+        pixels one standard deviation or more above it become 255.
     """
     return tf.image.per_image_standardization(image)
 
 
 def measure(a, b, max_val, filter_size=11):
-    """Measures how alike two batches of images are, and how rough the first is.
+    """PSNR and SSIM of two batches; total variation, gradients, edges of the first.
 
     Args:
         a: [batch, height, width, channels] tensor.
         b: tensor of the same shape and dtype.
         max_val: difference between black and white.
-        filter_size: width of the Gaussian of the structural similarity.
+        filter_size: width of the Gaussian filter of SSIM.
 
     Returns:
-        dict of float32 [batch] tensors `psnr` and `ssim`; of `variation` [batch] and
-        `gradients` (down, right) in the given dtype; `edges` [*a.shape, 2], Sobel's.
+        dict of float32 [batch] tensors `psnr` and `ssim`; `variation` [batch] and
+        `gradients` (down, right) in the dtype of `a`; Sobel `edges` [*a.shape, 2].
 
     Raises:
         ValueError: shapes that differ.
@@ -246,17 +246,17 @@ def measure(a, b, max_val, filter_size=11):
 
 
 def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
-    """Draws the boxes of highest score that do not overlap much.
+    """Non-maximum suppression of boxes, and draws the remaining boxes into images.
 
     Args:
         images: [batch, height, width, channels] float32 tensor.
         boxes: [n, 4] float32 tensor of [top, left, bottom, right] in [0, 1].
         scores: [n] float32 tensor.
-        max_boxes: how many to keep.
-        iou_threshold: the largest intersection over union of two that are kept.
+        max_boxes: maximum number of boxes to keep.
+        iou_threshold: maximum intersection over union of two kept boxes.
 
     Returns:
-        (their numbers in order of score, the images with all of them drawn).
+        (indices of the kept boxes in order of score, images with all kept boxes).
     """
     # --- select
     kept = tf.image.non_max_suppression(boxes, scores, max_boxes, iou_threshold)
@@ -267,20 +267,20 @@ def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
 
 
 def best_of_each(boxes, scores, max_boxes, iou_threshold=0.5, score_threshold=0.1):
-    """Keeps the boxes of highest score of every image of a batch, class by class.
+    """Non-maximum suppression for each class of each image in a batch.
 
     Args:
         boxes: [batch, n, 4] float32 tensor of [top, left, bottom, right] in [0, 1].
         scores: [batch, n, classes] float32 tensor.
-        max_boxes: how many to keep of an image, and of each of its classes.
-        iou_threshold: the largest intersection over union of two of one class.
-        score_threshold: what a box must have to be kept.
+        max_boxes: maximum number of boxes of an image, and of each of its classes.
+        iou_threshold: maximum intersection over union of two kept boxes of one class.
+        score_threshold: minimum score of a kept box.
 
     Returns:
-        ([batch, max_boxes, 4] boxes, their scores, their classes, [batch] how many of
-        them there are; the others are 0).
+        ([batch, max_boxes, 4] boxes, their scores, their classes, [batch] number of
+        kept boxes; the rest is padded with 0).
     """
-    boxes = boxes[:, :, tf.newaxis]  # one for all classes
+    boxes = boxes[:, :, tf.newaxis]  # the same for all classes
     return tf.image.combined_non_max_suppression(
         boxes, scores, max_boxes, max_boxes, iou_threshold, score_threshold
     )
@@ -291,14 +291,14 @@ def decode(contents, channels=3, dct_method=""):
 
     Args:
         contents: string tensor, the bytes of the file.
-        channels: 1, 3, or 0 for as many as there are.
-        dct_method: of JPEG: "INTEGER_FAST", "INTEGER_ACCURATE", or "" for the first.
+        channels: 1, 3, or 0 for the number in the file.
+        dct_method: for JPEG: "INTEGER_FAST", "INTEGER_ACCURATE", or "" for the first.
 
     Returns:
         (uint8 [height, width, channels], bytes of the PNG).
 
     Raises:
-        tf.errors.InvalidArgumentError: bytes that are neither.
+        tf.errors.InvalidArgumentError: the bytes are neither JPEG nor PNG.
     """
     image = tf.cond(
         tf.image.is_jpeg(contents),
@@ -309,14 +309,14 @@ def decode(contents, channels=3, dct_method=""):
 
 
 def preprocess(contents, size, is_training, seed=1, draws=1):
-    """Prepares a photograph for an Inception network, distorted for training.
+    """Inception preprocessing of a photograph, with random distortions for training.
 
     Args:
         contents: bytes of a JPEG or PNG file.
         size: height and width of the result.
-        is_training: whether to cut at random, mirror and recolor, or take the middle.
-        seed: of the first random op; the next ones have the numbers that follow.
-        draws: how often to do it.
+        is_training: whether to crop, mirror and recolor at random, or crop the centre.
+        seed: seed of the first random op; the next ops have seed + 1, seed + 2, ….
+        draws: number of results.
 
     Returns:
         List of float32 [size, size, 3] arrays in [-1, 1].

@@ -24,7 +24,7 @@ __all__ = [
 
 
 def _until_end(sess, fetches):
-    """Runs `fetches` until the data ends, and lists what came."""
+    """Runs `fetches` until the data ends, and returns the list of results."""
     results = []
     while True:
         try:
@@ -34,19 +34,19 @@ def _until_end(sess, fetches):
 
 
 def _drain(fetches):
-    """Runs `fetches` while threads fill the queues, until these are empty."""
+    """Runs `fetches` with queue runners until the queues are empty."""
     with tf.Session() as sess:
         sess.run(tf.local_variables_initializer())
         coord = tf.train.Coordinator()
         threads = tf.train.start_queue_runners(sess, coord)
         results = _until_end(sess, fetches)
         coord.request_stop()
-        coord.join(threads)  # raises what a thread has failed by
+        coord.join(threads)  # raises the error of a thread
     return results
 
 
 def _write(directory, files):
-    """Writes {name: bytes, or None for a missing file}, and lists the paths."""
+    """Writes files {name: bytes, or None for a missing file}; returns their paths."""
     paths = [os.path.join(directory, name) for name in files]
     for path, content in zip(paths, files.values()):
         if content is not None:
@@ -57,7 +57,7 @@ def _write(directory, files):
 
 
 def sequence_example(label, frames, words):
-    """A sequence: an int for all of it, floats and any number of words per step."""
+    """Makes a `tf.train.SequenceExample`: a label, floats and words for each step."""
     lists = {
         "frames": [
             tf.train.Feature(float_list=tf.train.FloatList(value=frame))
@@ -87,7 +87,7 @@ def read_sequences(rows, width):
     Args:
         rows: list of (label, frames, words): an int, a list of `width` floats per step,
             a list of words, in bytes, per step. A sequence without steps has no list.
-        width: how many floats a frame has.
+        width: number of floats in a frame.
 
     Returns:
         List of (label, [steps, width] float32 frames, [steps, most words of a step]
@@ -126,11 +126,11 @@ def read_sequences(rows, width):
 
 
 def parse_sequences(serialized, width):
-    """Parses a batch of sequences at once, padded to the longest.
+    """Parses a batch of serialized sequences at once, padded to the longest.
 
     Args:
         serialized: [n] string tensor of sequences as `read_sequences` writes them.
-        width: how many floats a frame has.
+        width: number of floats in a frame.
 
     Returns:
         dict of the `labels`, [n] int64; the `frames`, [n, steps, width] float32, padded
@@ -159,7 +159,7 @@ def parse_sequences(serialized, width):
 
 
 def parse_histories(serialized, pad):
-    """Parses examples with lists of any length, padded to the longest.
+    """Parses examples with variable-length lists, padded to the longest.
 
     Args:
         serialized: [n] string tensor of examples, which may have ints `ids`, and points
@@ -170,7 +170,7 @@ def parse_histories(serialized, pad):
         ([n, most ids] int64 tensor, [n, most points, 2] float32 tensor, padded with 0).
 
     Raises:
-        InvalidArgumentError: half a point.
+        InvalidArgumentError: an odd number of floats in `points`.
     """
     rows = tf.parse_example(
         serialized,
@@ -187,29 +187,29 @@ def parse_histories(serialized, pad):
 def batch_sequences(
     rows, sizes, epochs=1, boundaries=(), length=None, pad=0, drop_remainder=False
 ):
-    """Batches the sequences of a generator, padded, perhaps in buckets of a length.
+    """Batches sequences from a generator, padded, optionally in length buckets.
 
     Args:
         rows: list of lists of ints.
-        sizes: list of how many are in a batch, of each bucket; one without boundaries.
-        epochs: how often the generator begins.
+        sizes: list of the batch size of each bucket; one size without boundaries.
+        epochs: number of times to start the generator.
         boundaries: list of the lengths at which a bucket ends and the next one begins.
-        length: what all are padded to; None for the longest of the batch.
+        length: padded length; None for the longest sequence of the batch.
         pad: the int that tokens are padded with.
-        drop_remainder: whether batches that are not full are left out.
+        drop_remainder: whether to drop batches that are not full.
 
     Returns:
         List of dicts of the `tokens`, [batch, longest] int32, and the `epoch`, [batch]
-        int64, counted by the generator itself.
+        int64, counted by the generator.
 
     Raises:
         tf.errors.DataLossError: a sequence is longer than `length`.
-        TypeError: `pad` is of another type than int32.
+        TypeError: `pad` has another type than int32.
     """
     passes = []
 
     def generate():
-        passes.append(True)  # what is out here lives as long as the process
+        passes.append(True)  # lives as long as the process
         for row in rows:
             yield {"tokens": row, "epoch": len(passes)}
 
@@ -243,22 +243,22 @@ def batch_sequences(
 def read_shards(
     files, cycle_length, block_length, size, worker=(1, 0), by_file=True, seed=None
 ):
-    """Reads the shards of one worker in turn, parses and batches them.
+    """Interleaves the file shards of one worker, then parses and batches the lines.
 
     Args:
-        files: {name: bytes}, of shards: lines with a number.
-        cycle_length: how many files are read in turn.
-        block_length: how many lines of a file come before the next file.
-        size: numbers of a batch; the last one may have fewer.
-        worker: (how many workers there are, the number of this one).
-        by_file: whether workers share the files, not the lines.
-        seed: of the graph, and of the order of the files; None for that of names.
+        files: {name: bytes}, the shards: lines with one number each.
+        cycle_length: number of files that are read in turn.
+        block_length: number of lines of a file before the next file.
+        size: numbers in a batch; the last one may have fewer.
+        worker: (number of workers, index of this worker).
+        by_file: whether to divide the files between workers, not the lines.
+        seed: seed of the graph and of the order of the files; None to sort by name.
 
     Returns:
         List of [batch] int64 arrays.
 
     Raises:
-        tf.errors.InvalidArgumentError: a line that is no number; no file.
+        tf.errors.InvalidArgumentError: a line that is not a number, or no files.
     """
     with tempfile.TemporaryDirectory() as directory, tf.Graph().as_default():
         _write(directory, files)
@@ -293,18 +293,18 @@ def read_shards(
 
 
 def read_images(files, side, crop, size):
-    """Reads CIFAR's records, and crops, standardizes and batches the images.
+    """Reads CIFAR records, and crops, standardizes and batches the images.
 
     Args:
         files: {name: bytes}, records of a byte for the label, and side · side bytes for
             each of red, green and blue.
         side: height and width of the images in the file.
-        crop: height and width of their middle, which is kept.
-        size: images of a batch; the last one may have fewer.
+        crop: height and width of the centre that is kept.
+        size: images in a batch; the last one may have fewer.
 
     Returns:
-        List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels); what is
-        no whole record at the end of a file is left out.
+        List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels); an
+        incomplete record at the end of a file is skipped.
     """
 
     # --- decode
@@ -332,10 +332,10 @@ def read_images(files, side, crop, size):
 
 
 def read_whole_files(files):
-    """Reads whole files, whose folders are their classes.
+    """Reads whole files, with the name of the folder as the class.
 
     Args:
-        files: {"class/name": bytes}; None is a missing file.
+        files: {"class/name": bytes}, with None for a missing file.
 
     Returns:
         List of (class, name, content), all in bytes, in the order of `files`.
@@ -358,14 +358,14 @@ def read_whole_files(files):
 
 
 def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
-    """Shuffles numbers in each epoch, in the order of TensorFlow 1.15.
+    """Shuffles numbers in each epoch, in the same order as TensorFlow 1.15.
 
     Args:
-        count: how many numbers there are.
-        buffer_size: how many of them wait to be drawn.
-        epochs: how often all are drawn.
-        graph_seed: of the graph.
-        seed: of the draws.
+        count: size of the dataset, the numbers from 0 to count - 1.
+        buffer_size: size of the shuffle buffer.
+        epochs: number of epochs.
+        graph_seed: seed of the graph.
+        seed: seed of `shuffle`.
 
     Returns:
         [epochs, count] int64 array.
@@ -374,7 +374,7 @@ def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
         # --- order
         tf.set_random_seed(graph_seed)
         dataset = tf.data.Dataset.range(count)
-        # One dataset, as `shuffle_and_repeat` is: 1.15 fuses the two.
+        # 1.15 fuses the two into one dataset, `shuffle_and_repeat`.
         dataset = dataset.shuffle(buffer_size, seed).repeat(epochs)
         # --- run
         drawn = _until_end(sess, dataset.make_one_shot_iterator().get_next())
@@ -382,17 +382,17 @@ def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
 
 
 def resume(x, size, seed, before, after):
-    """Saves the place in the data with the model, and goes on from there.
+    """Saves the position in the dataset with the model, and resumes from it.
 
     Args:
         x: [n, ...] array, repeated, shuffled and batched.
-        size: elements of a batch; the buffer holds four times as many.
-        seed: of the graph and of the shuffling.
-        before: how many batches come before the checkpoint.
-        after: how many batches come after it, in another process.
+        size: elements in a batch; the shuffle buffer holds four times as many.
+        seed: seed of the graph and of the shuffling.
+        before: number of batches before the checkpoint.
+        after: number of batches after the checkpoint, in another run.
 
     Returns:
-        dict of the batches `before` and `after`, and the global `step` in the end.
+        dict of the batches `before` and `after`, and the final global `step`.
     """
     runs = []
     with tempfile.TemporaryDirectory() as directory:
@@ -421,15 +421,15 @@ def resume(x, size, seed, before, after):
 
 
 def describe_batches(x, links, size):
-    """Tells the types, shapes and classes of batches, and sums them up.
+    """Returns the dtypes, shapes and classes of batches, and their sums.
 
     Args:
         x: [n, ...] float array.
-        links: [n, m] int array, which is made sparse.
-        size: elements of a batch; the last one may have fewer.
+        links: [n, m] int array, which is converted to sparse.
+        size: elements in a batch; the last one may have fewer.
 
     Returns:
-        dict of `types`, `shapes` and `classes` by the names "x" and "links", in text,
+        dict of `types`, `shapes` and `classes` as text, by the names "x" and "links",
         and `sums`, a list of two numbers for each batch.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -453,13 +453,13 @@ def describe_batches(x, links, size):
 
 
 def pair_up(x):
-    """Takes two elements at a time, by two calls of `get_next`.
+    """Takes pairs of elements, as two calls of `get_next` in one run did.
 
     Args:
         x: [n] array.
 
     Returns:
-        [n // 2, 2] array; of a pair no order is promised, so that each is sorted.
+        [n // 2, 2] array; each pair is sorted, because its order is undefined in v1.
     """
     with tf.Graph().as_default(), tf.Session() as sess:
         # --- build
@@ -471,20 +471,20 @@ def pair_up(x):
 
 
 def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
-    """Trains on slices of arrays that are fed, permuted by NumPy in each epoch.
+    """Trains on slices of arrays that NumPy permutes in each epoch.
 
     Args:
         x: [n, features] float array.
         y: [n, units] array of the same dtype.
-        start: [features, units] array, the weights in the beginning.
+        start: [features, units] array, the initial weights.
         size: rows of a slice; the last one of an epoch may have fewer.
-        epochs: how often to go through the rows.
-        seed: of NumPy.
+        epochs: number of epochs.
+        seed: seed of NumPy.
         rate: learning rate.
 
     Returns:
-        dict of the `sizes` of the slices, the `losses` before each step, and the
-        `weights` in the end.
+        dict of the `sizes` of the slices, the `losses` before each step, and the final
+        `weights`.
     """
     random = np.random.RandomState(seed)
     with tf.Graph().as_default(), tf.Session() as sess:
@@ -513,7 +513,7 @@ def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
 
 
 def split_characters(texts):
-    """Splits texts into their bytes, and into their characters.
+    """Splits strings into bytes, and into Unicode characters.
 
     Args:
         texts: [n] string tensor, in UTF-8.

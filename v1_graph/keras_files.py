@@ -35,7 +35,7 @@ layers = tf.keras.layers
 
 
 class Scale(layers.Layer):
-    """A number for each feature, which multiplies it."""
+    """Layer that multiplies each feature by a trained number."""
 
     def __init__(self, most=1.0, **kwargs):
         super(Scale, self).__init__(**kwargs)
@@ -54,13 +54,13 @@ class Scale(layers.Layer):
         return config
 
 
-# A Lambda is saved as bytecode, with the path of the file it is from: this has none.
+# A Lambda is saved as bytecode with the path of its file: this one has no path.
 CENTER = "lambda x: x - K.mean(x, axis=-1, keepdims=True)"
 center = eval(compile(CENTER, "model.py", "eval"))
 
 
 def quartic(y_true, y_pred):
-    """A loss: the mean of the fourth powers."""
+    """Loss: the mean of the fourth powers of the errors."""
     return K.mean(K.square(K.square(y_pred - y_true)), axis=-1)
 
 
@@ -68,7 +68,7 @@ OWN = {"Scale": Scale, "quartic": quartic}
 
 
 class Network(tf.keras.Model):
-    """The dense network as a class."""
+    """The network of `dense` as a class."""
 
     def __init__(self):
         super(Network, self).__init__()
@@ -81,7 +81,7 @@ class Network(tf.keras.Model):
 
 
 def dense():
-    """Layers with a penalty and a batch norm, four numbers a row."""
+    """Sequential model of dense layers, a penalty and a batch norm, for 4 features."""
     penalty = tf.keras.regularizers.l2(0.01)
     return tf.keras.Sequential(
         [
@@ -100,7 +100,7 @@ def dense():
 
 
 def nested():
-    """A functional model that has another one, and calls a layer twice."""
+    """Functional model with a nested model, and with a layer that is called twice."""
     inputs = tf.keras.Input((4,), name="rows")
     hidden = layers.Dense(4, activation="tanh", name="hidden")(inputs)
     encoder = tf.keras.Model(inputs, hidden, name="encoder")
@@ -112,7 +112,7 @@ def nested():
 
 
 def recurrent():
-    """Words, read both ways and then once more, by the old gates."""
+    """Bidirectional LSTM and a GRU on words, with the gates of TensorFlow 1."""
     return tf.keras.Sequential(
         [
             layers.Embedding(7, 4, input_length=6, name="words"),
@@ -125,7 +125,7 @@ def recurrent():
 
 
 def images():
-    """Convolutions whose first layer says a batch's size and format."""
+    """Convolutional network for [8, 8, 2] images."""
     return tf.keras.Sequential(
         [
             layers.Conv2D(4, 3, activation="relu", input_shape=(8, 8, 2), name="conv"),
@@ -140,7 +140,7 @@ def images():
 
 
 def own():
-    """A layer and a function that no Keras has."""
+    """Model with a custom layer and a `Lambda` with a custom function."""
     return tf.keras.Sequential(
         [
             layers.Dense(5, input_shape=(4,), name="hidden"),
@@ -153,7 +153,7 @@ def own():
 
 
 def cudnn():
-    """The layer that only a GPU runs; any machine saves it."""
+    """Model with a CuDNNLSTM, which runs only on a GPU, but any machine can save it."""
     return tf.keras.Sequential(
         [
             layers.CuDNNLSTM(3, input_shape=(6, 4), name="lstm"),
@@ -164,7 +164,7 @@ def cudnn():
 
 
 def subclass():
-    """The dense network as a class, built."""
+    """Makes a `Network` and builds it."""
     model = Network()
     model.build((None, 4))
     return model
@@ -182,7 +182,7 @@ NETWORKS = {
 
 
 def compiled(kind, start):
-    """A compiled network, whose weights are `start`."""
+    """Makes a network with the weights `start`, and compiles it."""
     model = NETWORKS[kind]()
     loss = quartic if kind == "own" else "sparse_categorical_crossentropy"
     model.compile(tf.keras.optimizers.Adam(lr=0.1, decay=0.5), loss, ["accuracy"])
@@ -191,28 +191,28 @@ def compiled(kind, start):
 
 
 def fit(model, data, steps):
-    """Fits a model, all rows in a batch: the losses, [steps] float32."""
+    """Fits a model with all rows in one batch; returns the losses, [steps] float32."""
     options = {"batch_size": len(data[0]), "epochs": steps, "shuffle": False}
     history = model.fit(*data, verbose=0, **options).history
     return np.float32(history.get("loss", []))
 
 
 def described(model, x):
-    """{name: value} of the weights, and the predictions."""
+    """Returns {name: value} of the weights, and the predictions."""
     names = [weight.name for weight in model.weights]
     return dict(zip(names, model.get_weights())), model.predict(x)
 
 
 def pack(folder):
-    """{path: bytes as a uint8 array} of the files in a directory."""
+    """Reads a directory as {path: bytes as a uint8 array}."""
     packed = {}
     for root, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(root, name)
             with open(path, "rb") as file:
                 content = file.read()
-            # The same bytes every time: HDF5 writes the time, and a SavedModel its maps
-            # and sets in any order, and names of temporary files.
+            # Make the bytes reproducible: HDF5 writes the time, and a SavedModel has
+            # maps and sets in any order, and names of temporary files.
             if name.endswith(".h5"):
                 time = b"(\x12\x00\x08\x00.\x00\x00\x00\x01\x00\x00\x00)...."
                 content = re.sub(time, rb"\1" + bytes(4), content, flags=re.DOTALL)
@@ -220,13 +220,13 @@ def pack(folder):
                 content = in_order(saved_model_pb2.SavedModel.FromString(content))
                 content = content.SerializeToString(deterministic=True)
                 content = re.sub(b"_temp_[0-9a-f]{32}", b"_temp_" + b"0" * 32, content)
-            if name != "checkpoint":  # it has the path of the directory
+            if name != "checkpoint":  # contains the path of the directory
                 packed[os.path.relpath(path, folder)] = np.frombuffer(content, "B")
     return {path: packed[path] for path in sorted(packed)}
 
 
 def in_order(saved_model):
-    """A SavedModel whose functions, and what is asked of variables, are sorted."""
+    """Sorts the functions of a SavedModel, and its checks of variables."""
     for meta_graph in saved_model.meta_graphs:
         graph = meta_graph.graph_def
         functions = sorted(graph.library.function, key=lambda f: f.signature.name)
@@ -245,7 +245,7 @@ def in_order(saved_model):
 
 
 def unpack(files, folder):
-    """Writes what `pack` made; the folder."""
+    """Writes the files of `pack` to a folder, and returns the folder."""
     for name, content in files.items():
         path = os.path.join(folder, name)
         if not os.path.isdir(os.path.dirname(path)):
@@ -261,13 +261,13 @@ def save_whole(data, start, kind, before, after, files=False):
         data: (x, y), float32 array [n, features] and labels [n].
         start: list of the initial weights.
         kind: the network: "dense", "nested", "recurrent", "images" or "own".
-        before, after: number of steps before it is saved, and after it is loaded.
-        files: whether to return what was written, too: the model, and its
-            configuration alone.
+        before, after: number of steps before the model is saved and after it is loaded.
+        files: whether to return the written files, too: the model, and only its
+            configuration.
 
     Returns:
         ([before + after] float32 array of the losses, list of the weights), and the
-        `files` as {path: bytes as a uint8 array} if asked for.
+        `files` as {path: bytes as a uint8 array} if requested.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.h5")
@@ -287,22 +287,21 @@ def save_whole(data, start, kind, before, after, files=False):
 
 
 def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False):
-    """Saves the weights of a model alone, and loads them into another one.
+    """Saves only the weights of a model, and loads them into another model.
 
     Args:
         start: list of the initial weights.
         kind: the network, as for `save_whole`, or "cudnn" or "subclass".
-        checkpoint: whether to save them in TensorFlow's format, with the optimizer's
-            state.
+        checkpoint: whether to save a TensorFlow checkpoint, with the optimizer's state.
         data: (x, y), as for `save_whole`.
-        steps: how many are taken before.
-        files: whether to return what was written, too.
+        steps: number of steps before saving.
+        files: whether to return the written files, too.
 
     Returns:
-        (list of the weights that were loaded, the step count, which a checkpoint has),
-        and the `files` if asked for.
+        (list of the loaded weights, the step count, which only a checkpoint has), and
+        the `files` if requested.
     """
-    # A session that places what it runs alone: no kernel here has CuDNN's layers.
+    # The session places only ops that it runs: this machine has no CuDNN kernels.
     options = tf.GraphOptions(place_pruned_graph=True)
     config = tf.ConfigProto(graph_options=options)
     with tempfile.TemporaryDirectory() as folder:
@@ -326,12 +325,12 @@ def export(data, start, steps, by_export=False, files=False):
 
     Args:
         data, start, steps: as for `save_weights`.
-        by_export: whether by `export_saved_model`, which came before
+        by_export: whether to use `export_saved_model`, which is older than
             `model.save(…, save_format="tf")`.
-        files: whether to return what was written, too.
+        files: whether to return the written files, too.
 
     Returns:
-        [n, 3] predictions of the loaded SavedModel; and the `files` if asked for.
+        [n, 3] predictions of the loaded SavedModel; and the `files` if requested.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- save
@@ -355,15 +354,15 @@ def load_whole(files, x):
     """Loads a whole model from an `.h5` file.
 
     Args:
-        files: {path: bytes as a uint8 array}, of which "model.h5" is read.
+        files: {path: bytes as a uint8 array}; "model.h5" is read.
         x: float32 array, the inputs to predict from.
 
     Returns:
         (list of the weights, [n, 3] predictions, number of parameters).
 
     Raises:
-        ValueError: the file has weights alone.
-        OSError: it is no HDF5 file.
+        ValueError: the file has only weights.
+        OSError: it is not an HDF5 file.
     """
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         path = os.path.join(unpack(files, folder), "model.h5")
@@ -372,10 +371,10 @@ def load_whole(files, x):
 
 
 def resume(files, data, steps):
-    """Loads a whole model with loss, rate and Adam's state, and continues training.
+    """Loads a model with loss, learning rate and Adam's state, and continues training.
 
     Args:
-        files, data: as for `load_whole` and `save_whole`.
+        files, data: see `load_whole` and `save_whole`.
         steps: number of steps to take.
 
     Returns:
@@ -395,7 +394,7 @@ def load_custom(files, data, steps):
         files, data, steps: as for `resume`.
 
     Returns:
-        ([n, 3] predictions before, [steps] float32 array of the losses).
+        ([n, 3] predictions before training, [steps] float32 array of the losses).
     """
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         path = os.path.join(unpack(files, folder), "model.h5")
@@ -435,7 +434,7 @@ def load_weights(files, kind, x):
         (list of the weights, [n, 3] predictions).
 
     Raises:
-        ValueError: the network has other layers, or other sizes.
+        ValueError: the network has different layers, or different sizes.
     """
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         model = NETWORKS[kind]()
@@ -444,7 +443,7 @@ def load_weights(files, kind, x):
 
 
 def load_by_name(files, start, x):
-    """Loads weights into the layers whose names are in the file.
+    """Loads weights only into the layers whose names are in the file (`by_name`).
 
     Args:
         files: as for `load_weights`.
@@ -455,7 +454,7 @@ def load_by_name(files, start, x):
         (list of the weights, [n, 2] predictions).
 
     Raises:
-        ValueError: a layer of that name has another size.
+        ValueError: a layer with the same name has another size.
     """
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         model = tf.keras.Sequential()
@@ -468,7 +467,7 @@ def load_by_name(files, start, x):
 
 
 def load_cudnn(files, x):
-    """Loads the weights of a CuDNNLSTM into an LSTM, which any machine runs.
+    """Loads the weights of a CuDNNLSTM into an LSTM, which runs on any machine.
 
     Args:
         files: as for `load_weights`.
@@ -487,11 +486,11 @@ def load_cudnn(files, x):
 
 
 def load_cudnn_gru(weights, x):
-    """Loads the weights of a CuDNNGRU into a GRU, which any machine runs.
+    """Loads the weights of a CuDNNGRU into a GRU, which runs on any machine.
 
     Args:
-        weights: [kernel, recurrent kernel, bias], float32 arrays as the CuDNNGRU has
-            them: [features, 3 * units], [units, 3 * units], [6 * units].
+        weights: [kernel, recurrent kernel, bias], float32 arrays of the CuDNNGRU:
+            [features, 3 * units], [units, 3 * units], [6 * units].
         x: [n, steps, features] float32 array.
 
     Returns:
@@ -519,7 +518,7 @@ def load_checkpoint(files, kind, start, data, steps):
     Args:
         files: as for `load_whole`; "weights.index" and its data are read.
         kind: "dense" or "subclass".
-        start: list of the weights before.
+        start: list of the weights before loading.
         data, steps: as for `resume`.
 
     Returns:
@@ -533,14 +532,14 @@ def load_checkpoint(files, kind, start, data, steps):
 
 
 def freeze(start, kind, x):
-    """Freezes a model's variables to constants, writes its graph, and predicts by it.
+    """Freezes a model's variables to constants, writes the graph, and predicts with it.
 
     Args:
         start, kind: as for `save_weights`.
         x: float32 array, the inputs to predict from.
 
     Returns:
-        ([n, 3] predictions of the graph that was read, number of its variable nodes).
+        ([n, 3] predictions of the frozen graph, number of its variable nodes).
     """
     with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
         K.set_learning_phase(0)
@@ -564,7 +563,7 @@ def freeze(start, kind, x):
 
 
 def serve(files, x):
-    """Loads a SavedModel of Keras to predict.
+    """Loads a SavedModel of Keras for predictions.
 
     Args:
         files: the directory that `model.save(…, save_format="tf")` wrote.
@@ -593,10 +592,10 @@ def fine_tune(files, data, steps):
 
 
 def load_exported(files, x):
-    """Loads what `export_saved_model` wrote, as a model.
+    """Loads the output of `export_saved_model` as a Keras model.
 
     Args:
-        files: its directory.
+        files: the directory that `export_saved_model` wrote.
         x: as for `load_whole`.
 
     Returns:
@@ -609,7 +608,7 @@ def load_exported(files, x):
 
 
 def look(files):
-    """Reads an `.h5` file's version, layers, loss and rate, without making the model.
+    """Reads version, layers, loss and learning rate of an `.h5` file without a model.
 
     Args:
         files: as for `load_whole`.

@@ -36,7 +36,7 @@ layers = tf.keras.layers
 
 
 def network(start, penalty=None, tensor=None):
-    """A model of two layers and a batch norm, whose weights are `start`."""
+    """Dense network with a batch norm and the weights `start`."""
     (features, hidden), classes = start[0].shape, len(start[-1])
     regularizer = None if penalty is None else tf.keras.regularizers.l2(penalty)
     inputs = layers.Input((features,), tensor=tensor)
@@ -51,7 +51,7 @@ def network(start, penalty=None, tensor=None):
 
 
 def images_network(start, channels):
-    """A model of two convolutions and a layer, whose weights are `start`."""
+    """Convolutional network with two convolutions and the weights `start`."""
     inputs = layers.Input((None, None, channels))
     x = inputs
     for name, kernel in [("edges", start[0]), ("shapes", start[2])]:
@@ -67,14 +67,14 @@ def images_network(start, channels):
 
 
 def one_layer(kernel):
-    """A model of a layer that begins with a kernel, whenever it begins."""
+    """Model of one dense layer with a constant initializer for its kernel."""
     initializer = tf.keras.initializers.Constant(kernel)
     layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
     return tf.keras.Sequential([layers.Input(kernel.shape[:1]), layer])
 
 
 def layer_outputs(x, start, phase):
-    """Computes the output of each layer of a model, in training or in inference.
+    """Computes the output of each layer of a model, in training or inference mode.
 
     Args:
         x: [n, features] float array.
@@ -83,7 +83,7 @@ def layer_outputs(x, start, phase):
         phase: 1 for training, 0 for inference.
 
     Returns:
-        (list of the layers' outputs, [n, units] each; list of the weights afterwards).
+        (list of the outputs of the layers, [n, units] each; list of the final weights).
     """
     with tf.Graph().as_default():
         model = network(start)
@@ -93,12 +93,12 @@ def layer_outputs(x, start, phase):
 
 
 def monte_carlo(x, start, rate, seed, passes):
-    """Predicts with dropout many times: the mean and the deviation of the predictions.
+    """Monte Carlo dropout: mean and standard deviation of many predictions.
 
     Args:
         x: [n, features] float array.
-        start: [kernel, bias] of a layer and of a last one.
-        rate: the share of the hidden units that is dropped.
+        start: [kernel, bias] of a hidden layer and of the last one.
+        rate: dropout rate of the hidden units.
         seed: int, the seed of the dropout; the graph's seed is 7.
         passes: number of predictions.
 
@@ -121,14 +121,14 @@ def monte_carlo(x, start, rate, seed, passes):
 
 
 def running_mean(batches, momentum):
-    """Subtracts a running mean from batches, and updates it by each of them.
+    """Subtracts a running mean from each batch, and updates the mean by the batch.
 
     Args:
         batches: list of [n, features] float arrays.
         momentum: share of the old mean that an update keeps.
 
     Returns:
-        (list of the batches, each less the mean before it; [mean, how many batches]).
+        (list of the batches, each minus the mean before it; [mean, number of batches]).
     """
     with tf.Graph().as_default():
         # --- variables
@@ -147,7 +147,7 @@ def running_mean(batches, momentum):
 
 
 def saliency(images, start):
-    """Computes the gradient of the predicted class by the pixels: a saliency map.
+    """Saliency map: gradient of the predicted class with respect to the pixels.
 
     Args:
         images: [n, height, width, channels] float array.
@@ -173,14 +173,14 @@ def _guided_relu(op, dy):
 
 
 def guided_saliency(images, start, label):
-    """Computes the gradient of a class by the pixels: guided backpropagation.
+    """Guided backpropagation: gradient of a class with respect to the pixels.
 
     Args:
-        images, start: as for `saliency`.
+        images, start: see `saliency`.
         label: int, the class.
 
     Returns:
-        Array like `images`; every ReLU passes positive gradients only.
+        Array like `images`; every ReLU passes only positive gradients.
     """
     graph = tf.Graph()
     with graph.as_default(), graph.gradient_override_map({"Relu": "KerasGuidedRelu"}):
@@ -190,7 +190,7 @@ def guided_saliency(images, start, label):
 
 
 def grad_cam(image, start, label):
-    """Weighs the maps of the last convolution by a class's gradient: Grad-CAM.
+    """Grad-CAM: maps of the last convolution, weighted by the gradient of a class.
 
     Args:
         image: [height, width, channels] float array.
@@ -217,15 +217,15 @@ def grad_cam(image, start, label):
 
 
 def deep_dream(image, start, shares, rate, steps, limit=None):
-    """Changes an image by gradient ascent on the layers' outputs: DeepDream.
+    """DeepDream: changes an image by gradient ascent on the outputs of layers.
 
     Args:
         image: [1, height, width, channels] float array.
         start: as for `saliency`.
         shares: {name of a layer: its share of the loss}.
         rate: step size; a gradient is divided by the mean of its magnitudes first.
-        steps: number of steps at most.
-        limit: a loss above it ends the ascent; None for all steps.
+        steps: maximum number of steps.
+        limit: a loss above this ends the ascent; None for all steps.
 
     Returns:
         (the image, list of the losses).
@@ -254,13 +254,12 @@ def deep_dream(image, start, shares, rate, steps, limit=None):
 
 
 def loss_gradients(data, start, penalty):
-    """Computes the gradients of a compiled loss by the trainable weights.
+    """Gradients of the compiled loss with respect to the trainable weights.
 
     Args:
         data: (x, y), float array [n, features] and int array [n] of classes.
         start: as for `layer_outputs`.
-        penalty: number, what the sum of the squares of the first kernel is multiplied
-            by.
+        penalty: number, the L2 penalty factor of the first kernel.
 
     Returns:
         List of arrays like the trainable weights.
@@ -284,8 +283,8 @@ def average_weights(x, snapshots):
         snapshots: list of sets of weights, each as `start` of `layer_outputs`.
 
     Returns:
-        ([n, classes] probabilities, list of the mean weights, length of the first
-        kernel, which is a number).
+        ([n, classes] probabilities, list of the mean weights, L2 norm of the first
+        kernel).
     """
     with tf.Graph().as_default():
         model = network(snapshots[0])
@@ -302,11 +301,11 @@ def average_weights(x, snapshots):
 
 
 def reset_weights(data, kernel, epochs, rate):
-    """Trains a layer, resets its weights to the initial ones, and trains again.
+    """Trains a layer, resets its weights with their initializers, and trains again.
 
     Args:
         data: (x, y), float arrays [n, features] and [n, units].
-        kernel: [features, units] float array to begin with; the bias begins at zero.
+        kernel: [features, units] float array, the initial kernel; the bias begins at 0.
         epochs: number of epochs, each of one step on all rows.
         rate: learning rate of gradient descent with momentum.
 
@@ -330,7 +329,7 @@ def reset_weights(data, kernel, epochs, rate):
 
 
 def run_in_session(x, start):
-    """Runs a model in a session: its own output, and its output for another tensor.
+    """Runs a model on its input and on another tensor, in one session or function.
 
     Args:
         x: [n, features] float array.
@@ -352,7 +351,7 @@ def run_in_session(x, start):
 
 
 def train_in_session(data, start, penalty, rate, batch_size, updates=True):
-    """Trains a model by an optimizer and a session, batch by batch.
+    """Trains a Keras model with an optimizer in a custom loop, batch by batch.
 
     Args:
         data, start, penalty: as for `loss_gradients`.
@@ -385,11 +384,11 @@ def train_in_session(data, start, penalty, rate, batch_size, updates=True):
 
 
 def train_closure(data, start, scale, rate, steps):
-    """Trains, in a session, a variable that a Lambda layer closes over.
+    """Trains a variable that a Lambda layer uses, but does not own.
 
     Args:
         data: (x, y), float arrays [n, features] and [n, units].
-        start: [kernel, bias] of the layer behind.
+        start: [kernel, bias] of the dense layer after it.
         scale: [features] array, the initial value of the variable that multiplies the
             inputs.
         rate: learning rate of gradient descent.
@@ -419,12 +418,12 @@ def train_closure(data, start, scale, rate, steps):
 
 
 def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
-    """Trains by a loss that also depends on the inputs.
+    """Trains with a loss that also depends on the inputs.
 
     Args:
         data: (x, y), float arrays [n, features] and [n, classes].
         start: as for `layer_outputs`.
-        epochs: how often to go through the rows.
+        epochs: number of epochs.
         batch_size: rows of a batch.
         rate: learning rate of gradient descent.
 
@@ -445,11 +444,11 @@ def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
 
 
 def fit_autoencoder(data, start, epochs, batch_size, rate=0.25):
-    """Fits a variational autoencoder, whose penalty depends on its inputs.
+    """Fits a variational autoencoder, whose KL penalty depends on its inputs.
 
     Args:
         data: (x, noise), float arrays [n, features] and [n, units]. The noise is an
-            input, so that both sides have the same.
+            input, so that both sides use the same noise.
         start: list of six arrays: kernel and bias of the mean, of the log of the
             variance, both [features, units], and of the decoder, [units, features].
         epochs, batch_size, rate: as for `loss_of_inputs`.
@@ -475,7 +474,7 @@ def fit_autoencoder(data, start, epochs, batch_size, rate=0.25):
 
 
 def fit_its_output(data, start, epochs, batch_size, rate=0.25):
-    """Fits a model whose output is the loss: a Lambda with CTC, as for text in images.
+    """Fits a model whose output is the loss itself (CTC), as in OCR examples of Keras.
 
     Args:
         data: (x, labels, lengths, label lengths), float array [n, time, features] and
@@ -508,7 +507,7 @@ def fit_its_output(data, start, epochs, batch_size, rate=0.25):
 
 
 def two_graphs(x, starts):
-    """Predicts by several models, each in its graph and session.
+    """Predicts with several models; TensorFlow 1 needed a graph for each.
 
     Args:
         x: [n, features] float array.
@@ -535,12 +534,12 @@ def two_graphs(x, starts):
 
 
 def serve(requests, start, threads):
-    """Answers requests in threads, by a model that another thread has made.
+    """Answers requests in several threads with a model made in another thread.
 
     Args:
         requests: list of [n, features] float arrays.
         start: as for `layer_outputs`.
-        threads: how many answer.
+        threads: number of threads.
 
     Returns:
         List of [n, classes] arrays, in the order of the requests.
@@ -567,12 +566,12 @@ def serve(requests, start, threads):
 
 
 def fit_in_phase(data, start, phase, epochs, batch_size):
-    """Fits and predicts in a learning phase that was set before the model was made.
+    """Fits and predicts with a learning phase that was set before the model was made.
 
     Args:
         data, start: as for `loss_gradients`.
         phase: 1 for training, 0 for inference, in `fit` and in `predict`.
-        epochs: how often to go through the rows.
+        epochs: number of epochs.
         batch_size: rows of a batch.
 
     Returns:
@@ -610,16 +609,16 @@ def name_layers(sizes, clear):
             names.append([layer.name for layer in model.layers])
         return names
 
-    # A thread has a default graph of its own, and only such a graph can be cleared.
+    # A thread has its own default graph, and only such a graph can be cleared.
     return ThreadPool(1).apply(build)
 
 
 def cut(x, sizes):
-    """Splits features inside a model, and concatenates them in the reverse order.
+    """Splits features inside a model, and concatenates the pieces in reverse order.
 
     Args:
         x: [batch, features] float array.
-        sizes: how many features each piece has.
+        sizes: number of features of each piece.
 
     Returns:
         List of arrays: the pieces, their concatenation, and every second feature.
@@ -634,7 +633,7 @@ def cut(x, sizes):
 
 
 def replace_head(data, start, head, rate):
-    """Replaces the last layer of a model, and trains the new one alone.
+    """Replaces the last layer of a model, and trains only the new layer.
 
     Args:
         data: (x [n, features], y [n, outputs]) float32 arrays.
@@ -643,8 +642,8 @@ def replace_head(data, start, head, rate):
         rate: learning rate of gradient descent.
 
     Returns:
-        (float32 loss before a step that trains the new layer alone, list of all
-        weights, [n, units] what the first layer gives).
+        (float32 loss before a step that trains only the new layer, list of all weights,
+        [n, units] outputs of the first layer).
     """
     with tf.Graph().as_default(), tf.Session():
         # --- build
@@ -665,12 +664,12 @@ def replace_head(data, start, head, rate):
 
 
 def look_inside(pair, start, name):
-    """Reads a layer of a model that is itself part of a model, which calls it twice.
+    """Reads the outputs of a layer in a nested model that is called twice.
 
     Args:
-        pair: two [n, height, width, channels] float arrays, that are compared.
+        pair: two [n, height, width, channels] float arrays to compare.
         start: [kernel, bias] of two convolutions and of a last layer.
-        name: of the layer, "edges" or "shapes".
+        name: name of the layer, "edges" or "shapes".
 
     Returns:
         List of three arrays: the layer's output for the first and for the second of the
@@ -683,6 +682,6 @@ def look_inside(pair, start, name):
         outputs = [base(images) for images in inputs]
         difference = layers.subtract(outputs)
         # --- look
-        layer = base.get_layer(name)  # 0 is its call in the base itself
+        layer = base.get_layer(name)  # node 0 is the call in the base itself
         seen = [layer.get_output_at(1), layer.get_output_at(2)]
         return tf.keras.Model(inputs, seen + [difference]).predict(list(pair))

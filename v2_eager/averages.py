@@ -8,12 +8,13 @@ __all__ = ["follow", "smooth", "train", "normalize", "names_to_restore"]
 
 
 def follow(start, values, decay, num_updates=None):
-    """Assigns values to a variable, and lets its moving average follow."""
+    """Assigns values to a variable and updates its moving average after each one."""
     # --- build
     variable = tf.Variable(start)
-    # Made before the first step: an average begins at the value that it finds. The
-    # public tf.train.ExponentialMovingAverage has the same bits. It would make averages
-    # in its first `apply`, and no tf.train.Checkpoint saves it, as it is no tf.Module.
+    # Make it before the first step: an average begins at the variable's value at that
+    # time. The public tf.train.ExponentialMovingAverage computes the same bits, but
+    # makes its averages in the first `apply`. It is no tf.Module, and so no
+    # tf.train.Checkpoint saves it.
     ema = averages.ExponentialMovingAverage(decay).create([variable])
 
     @tf.function
@@ -32,7 +33,7 @@ def follow(start, values, decay, num_updates=None):
 
 
 def smooth(values, decay, zero_debias=False):
-    """Averages the values of a tensor, such as a loss, beginning at zero.
+    """Computes the moving average of a tensor, such as a loss, starting from zero.
 
     Raises:
         TypeError: `values` are not of a float dtype.
@@ -62,13 +63,13 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
     @tf.function
     def step():
         optimizer.minimize(loss, weights, global_step)
-        ema.apply(weights)  # written after the step, hence run after it
+        ema.apply(weights)  # runs after the step, because it is written after it
 
     # --- swap
     @tf.function
     def evaluate_averaged():
         # Reads are copies: the backups need no variables. A loss that takes its weights
-        # as an argument needs no swap either, but for loss(ema.shadows).
+        # as an argument needs no swap: call loss(ema.shadows).
         backups = [w.read_value() for w in weights]
         for w in weights:
             w.assign(ema.average(w))
@@ -89,7 +90,7 @@ def train(x, y, kernel, bias, steps, rate=0.125, decay=0.99):
 
 
 def normalize(batches, decay=0.75, epsilon=0.125):
-    """Normalizes batches by their moments, then all again by the moving averages."""
+    """Batch normalization by hand: batch moments in training, then moving averages."""
     # --- build
     names = ["norm/norm/moments/Squeeze", "norm/norm/moments/Squeeze_1"]
     shape, dtype = batches.shape[2:], batches.dtype
@@ -98,7 +99,7 @@ def normalize(batches, decay=0.75, epsilon=0.125):
     @tf.function
     def norm(x, training):
         # --- update
-        if training:  # a tensor, so AutoGraph makes a conditional of it
+        if training:  # a tensor, so AutoGraph makes a tf.cond of the `if`
             mean, variance = tf.nn.moments(x, [0])
             for average, moment in zip(moving, (mean, variance)):
                 average.update(moment)
@@ -115,7 +116,7 @@ def normalize(batches, decay=0.75, epsilon=0.125):
 
 
 def names_to_restore(scope, names, inside=False, name="ExponentialMovingAverage"):
-    """Tells which entry of a checkpoint an evaluation loads into which variable."""
+    """Maps each checkpoint entry to the variable that an evaluation loads it into."""
     # --- build
     variables = [tf.Variable([0.0, 0.0], name=f"{scope}/{n}") for n in names]
     steps = tf.Variable(0, trainable=False, dtype=tf.int64, name=f"{scope}/steps")

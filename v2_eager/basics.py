@@ -20,7 +20,7 @@ __all__ = [
 
 
 def product(x, y):
-    """Multiplies two matrices, or two stacks of matrices pair by pair."""
+    """Multiplies two matrices, or each matrix of a batch by that of another batch."""
     return tf.matmul(x, y)
 
 
@@ -36,7 +36,7 @@ def product_of_random_matrices(size, seed, dtype="float32"):
 
 
 def product_kernel(shape):
-    """Names the kernel that squares a float32 matrix declared with `shape`."""
+    """Returns the op type of `tf.matmul(x, x)` for a float32 x of the given shape."""
 
     # --- trace
     @tf.function(input_signature=[tf.TensorSpec(shape, tf.float32)])
@@ -55,12 +55,12 @@ def polynomial(x, w):
 
 
 def regularized_loss(x, y, w, penalty=0.1):
-    """Half the sum of the squared errors, plus `penalty` times half of that of w."""
+    """Computes half the sum of squared errors, plus `penalty` times half of |w|²."""
     return tf.nn.l2_loss(polynomial(x, w) - y) + penalty * tf.nn.l2_loss(w)
 
 
 def train_classifier(images, labels, kernel, learning_rate=1e-3):
-    """Trains one dense layer by Adam, one batch per step."""
+    """Trains one dense layer with Adam, one batch per step."""
     # --- build
     kernel = tf.Variable(kernel, name="dense/kernel")
     bias = tf.Variable(tf.zeros(kernel.shape[-1:], kernel.dtype), name="dense/bias")
@@ -86,7 +86,7 @@ def train_classifier(images, labels, kernel, learning_rate=1e-3):
 
 
 def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
-    """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step."""
+    """Fits a polynomial to 5 x² + 3 with Adam, one batch of samples per step."""
     # --- build
     weights = tf.Variable(w)
     adam = optimizers.Adam(learning_rate).create_slots([weights])
@@ -103,20 +103,20 @@ def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
     losses = []
     for samples in x:
         targets = 5 * np.square(samples) + 3
-        # Tensors: arrays would do, too, but each number of Python's is a new trace.
+        # Pass tensors. Arrays work, too, but each Python number makes a new trace.
         losses.append(step(tf.constant(samples), tf.constant(targets)).numpy())
     return weights.numpy(), np.array(losses, x.dtype)
 
 
 def frozen_batches(calls, size, seed):
-    """Samples with NumPy while a graph is made: the trap, one batch for all calls."""
+    """Draws with NumPy while the graph is built: a trap, all calls get one batch."""
     rng = np.random.RandomState(seed)
 
     # --- build
     @tf.function
     def step():
-        # Python runs while TensorFlow traces, in the first call. A classic text samples
-        # so in its training step, which then trains on that one batch for ever.
+        # Python runs only while TensorFlow traces, in the first call. A classic
+        # tutorial draws like this in its training step: it trains on one batch only.
         return tf.constant(rng.uniform(-10, 10, size))
 
     # --- run
@@ -124,11 +124,11 @@ def frozen_batches(calls, size, seed):
 
 
 def fed_batches(sizes, seed):
-    """Samples with NumPy outside the graph and hands every batch in: the first fix."""
+    """Draws each batch with NumPy outside the graph, and feeds it."""
     rng = np.random.RandomState(seed)
 
     # --- build
-    # The signature is the placeholder's; without it, every new size is a new trace.
+    # The signature is that of the placeholder. Without it, each new size is traced.
     @tf.function(input_signature=[tf.TensorSpec([None], tf.float64)])
     def step(batch):
         return tf.identity(batch)
@@ -139,7 +139,7 @@ def fed_batches(sizes, seed):
 
 
 def drawn_batches(calls, size, seed):
-    """Samples by an op of the graph, which draws whenever it runs: the second fix."""
+    """Draws each batch with an op of the graph, again in each run."""
     # --- build
     tf.random.set_seed(seed)
 

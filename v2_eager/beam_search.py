@@ -28,7 +28,7 @@ DRAW = initializers.glorot_uniform(seed=1)
 
 
 def tile_batch(t, multiplier):
-    """Repeats every row, as a beam search needs its memory and its first state.
+    """Repeats each row of a batch `multiplier` times, once for each beam.
 
     Args:
         t: [batch, ...] tensor or array, or a tuple of such.
@@ -44,11 +44,11 @@ def repeated(x, multiplier):
 
 
 def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
-    """Follows the beams from their ends to their beginnings.
+    """Reads the sequence of each beam by following the parents from the last step.
 
     Raises:
-        ValueError: not a length per sequence; where the batch is unknown, a
-            tf.errors.InvalidArgumentError.
+        ValueError: the number of lengths is not the batch size (if that is unknown, a
+            tf.errors.InvalidArgumentError).
     """
     arguments = step_ids, parent_ids, max_sequence_lengths
     step_ids, parent_ids, max_sequence_lengths = map(tf.convert_to_tensor, arguments)
@@ -80,7 +80,7 @@ def make_beam_search(
     length_penalty_weight=0.0,
     name="model",
 ):
-    """Makes a GRU decoder with beam search: it keeps the most probable sequences.
+    """Makes a GRU decoder with beam search.
 
     Returns a `Search`; see the class.
     """
@@ -95,17 +95,17 @@ def output_layer(classes, name):
 
 
 class Search(tf.Module):
-    """A cell and what a beam search needs, run by one function for all sizes.
+    """Runs a beam search with a cell, in one `tf.function` for all sizes.
 
-    A call takes the first state of the cell, [batch, …] tensors, which are tiled to the
+    A call takes the first state of the cell, [batch, …] tensors, and tiles it for the
     beams. It returns a dict of `ids`, `scores`, `log_probs`, `lengths` and `steps`; see
     `make_beam_search`.
 
     Args:
-        embedding: object whose `build(dtype)` gives a table or a function from ids to
-            vectors: an `Embedding` or `Letters`.
+        embedding: object whose `build(dtype)` returns a table or a function from ids
+            to vectors: an `Embedding` or `Letters`.
         cell: a cell of `numerics.rnn`.
-        layer: layer from the cell's outputs to logits, or None.
+        layer: layer from the cell's outputs to logits; None if these are the logits.
         beam_width: how many sequences each row keeps.
         start: the id that is read first.
         end: the id that ends a sequence.
@@ -153,7 +153,7 @@ class Search(tf.Module):
 
 
 def make_letter_search(units, classes, beam_width, start, end, longest, name="model"):
-    """Makes a search by a cell that reads one-hot letters and scores the next one.
+    """Makes a beam search over one-hot letters with a projected GRU as the cell.
 
     Returns a `Search`; see the class.
     """
@@ -164,7 +164,7 @@ def make_letter_search(units, classes, beam_width, start, end, longest, name="mo
 
 
 class Letters:
-    """Reads class ids as one-hot vectors, in place of an embedding.
+    """Turns class ids into one-hot vectors, in place of an embedding.
 
     Args:
         classes: size of the vectors.
@@ -187,7 +187,7 @@ def make_attentive_beam_search(
     coverage_penalty_weight=0.0,
     name="model",
 ):
-    """Makes a beam search by a GRU that looks at a memory.
+    """Makes a beam search with a GRU that attends to a memory.
 
     Returns an `AttentiveSearch`; see the class.
     """
@@ -212,7 +212,7 @@ def make_attentive_beam_search(
 
 
 class AttentiveSearch(Search):
-    """As `Search`, by a cell that looks at a memory."""
+    """Runs a beam search with a cell that attends to a memory; see `Search`."""
 
     def search(self, state, memory, lengths):
         tiled = tile_batch((state, memory, lengths), self.beam_width)
@@ -223,10 +223,10 @@ class AttentiveSearch(Search):
 
 
 class BeamSearchDecoder:
-    """`tf.contrib.seq2seq.BeamSearchDecoder`, for `dynamic_decode`.
+    """`tf.contrib.seq2seq.BeamSearchDecoder`: a beam search for `dynamic_decode`.
 
-    It holds tensors: make it in the function that decodes. The state of the cell is
-    that of all beams, [batch * beams, ...]; `tile_batch` makes it, and a memory.
+    It holds tensors: make it inside the function that decodes. The state of the cell
+    and a memory have a row for each beam, [batch * beams, ...]; use `tile_batch`.
 
     Args:
         cell: a cell of `v2_eager.numerics.rnn`, or an `AttentiveCell`.
@@ -234,18 +234,19 @@ class BeamSearchDecoder:
             beams].
         start_tokens: [batch] int tensor.
         end_token: the id that ends a sequence.
-        initial_state: of the cell, tiled.
+        initial_state: state of the cell, tiled.
         beam_width: how many sequences to keep.
-        output_layer: a `Dense`, or None, where the cell puts out the logits.
-        length_penalty_weight: w, where log probabilities are divided by ((5 + length) /
-            6)^w, as https://arxiv.org/abs/1609.08144 has it: a number, or a scalar
-            float32 tensor.
-        coverage_penalty_weight: of the penalty there for places that were not looked
-            at; of several attention mechanisms, by the mean of their alignments.
-        reorder_tensor_arrays: whether arrays in the state are sorted and stacked.
+        output_layer: a `Dense`, or None if the cell outputs the logits.
+        length_penalty_weight: w: log probabilities are divided by the length penalty
+            ((5 + length) / 6)^w of https://arxiv.org/abs/1609.08144. A number, or a
+            scalar float32 tensor.
+        coverage_penalty_weight: weight of the coverage penalty of the same paper. With
+            several attention mechanisms the mean of their alignments counts.
+        reorder_tensor_arrays: whether `finalize` sorts the TensorArrays of the state by
+            beam and stacks them.
 
     Raises:
-        ValueError: a coverage penalty, and the state of a cell without attention.
+        ValueError: a coverage penalty with a cell that has no attention.
     """
 
     tracks_own_finished = True
@@ -275,12 +276,12 @@ class BeamSearchDecoder:
             )
 
     def initialize(self):
-        """Gives (finished, first inputs, state)."""
+        """Returns (finished, first inputs, state) before the first step."""
         shape = [tf.shape(self.start_tokens)[0], self.beam_width]
         starts = tf.cast(self.start_tokens, tf.int32)[:, tf.newaxis]
         inputs = self.embed(tf.broadcast_to(starts, shape))
         dtype, depth = inputs.dtype, inputs.shape[1]
-        with tf.init_scope():  # before the loop, whose scope they would have
+        with tf.init_scope():  # before the loop, so that it does not own the variables
             self.cell.build(depth, dtype)
             if self.output_layer is not None:
                 self.output_layer.build(self.cell.output_size, dtype)
@@ -288,7 +289,7 @@ class BeamSearchDecoder:
         spec = tf.TensorSpec([None, self.beam_width], dtype)
         ids = tf.TensorSpec(spec.shape, tf.int32)
         self.specs = BeamOutput(spec, ids, ids)
-        # All beams are the same at first: only one of them goes on.
+        # All beams are equal at first: only the first of them continues.
         others = tf.range(self.beam_width) > 0
         first = tf.where(others, -np.inf, 0.0)
         finished = tf.broadcast_to(others, shape)
@@ -302,14 +303,14 @@ class BeamSearchDecoder:
         return finished, inputs, state
 
     def embed(self, ids):
-        """What [batch, beams] ids are read as, [batch * beams, depth]."""
+        """Looks up the vectors of [batch, beams] ids: [batch * beams, depth]."""
         if not callable(self.embedding):
             return tf.gather(self.embedding, tf.reshape(ids, [-1]))
         rows = self.embedding(ids)
         return tf.reshape(rows, tf.concat([[-1], tf.shape(rows)[2:]], 0))
 
     def seen(self, cell_state):
-        """The alignments of a step, [batch, beams, time], for the coverage."""
+        """Returns the alignments of a step, [batch, beams, time], for the coverage."""
         if not self.coverage_weight:
             return ()
         first, *others = tf.nest.flatten(cell_state.alignments)
@@ -318,17 +319,17 @@ class BeamSearchDecoder:
         return self.split(first)
 
     def split(self, x):
-        """[batch * beams, ...] to [batch, beams, ...]."""
+        """Reshapes [batch * beams, ...] to [batch, beams, ...]."""
         return tf.reshape(x, tf.concat([[-1, self.beam_width], tf.shape(x)[1:]], 0))
 
     def step(self, time, inputs, state):
-        """Gives (outputs, state, next inputs, finished)."""
+        """Takes a step: returns (outputs, state, next inputs, finished)."""
         outputs, cell_state = self.cell(inputs, state.cell_state)
         if self.output_layer is not None:
             outputs = self.output_layer(outputs)
         logits = self.split(outputs)
         going = ~state.finished
-        # What all next classes would make of the beams: [batch, beams, classes].
+        # Scores of each beam continued by each class: [batch, beams, classes].
         classes, dtype = logits.shape[2], logits.dtype
         is_end = tf.range(classes) == self.end_token
         ended = tf.where(is_end, tf.constant(0, dtype), dtype.min)
@@ -344,7 +345,7 @@ class BeamSearchDecoder:
             seen = state.seen + seen * tf.cast(going, tf.float32)[:, :, tf.newaxis]
             covered = seen, state.finished, self.coverage_weight
             scores += coverage_penalty(*covered)[:, :, tf.newaxis]
-        # The best of these.
+        # The `beam_width` best of these continue.
         flat = [-1, self.beam_width * classes]
         scores, places = tf.math.top_k(tf.reshape(scores, flat), self.beam_width)
         ids, parents = places % classes, places // classes
@@ -368,12 +369,12 @@ class BeamSearchDecoder:
         return outputs, state, self.embed(ids), state.finished
 
     def finalize(self, outputs, state):
-        """Follows the beams to their beginnings, of arrays in the state, too."""
+        """Reads the sequence of each beam; sorts TensorArrays of the state by beam."""
         longest = tf.cast(tf.reduce_max(state.lengths, 1), tf.int32)
         trace = outputs.parents, longest
         ids = gather_tree(outputs.ids, *trace, self.end_token)
         own = tf.range(self.beam_width)
-        none = self.beam_width + 1  # ends no beam
+        none = self.beam_width + 1  # no beam has this number
         beams = gather_tree(tf.zeros_like(outputs.ids) + own, *trace, none)
         inside = tf.sequence_mask(state.lengths, tf.shape(ids)[0])
         beams = tf.where(tf.transpose(inside, [2, 0, 1]), beams, own)

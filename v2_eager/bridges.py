@@ -24,7 +24,7 @@ __all__ = [
 
 
 def fit(data, start, optimizer, hyper, stops):
-    """Fits a line by `apply_gradients` of any of the optimizers."""
+    """Fits a line with `apply_gradients` of a `compat.v1` optimizer given by name."""
     # --- build
     weights, loss = _line(data, start)
     optimizer = getattr(v1.train, optimizer + "Optimizer")(**hyper)
@@ -41,7 +41,7 @@ def fit(data, start, optimizer, hyper, stops):
 
 
 def _line(data, start):
-    """([kernel, bias], function of the mean squared error of x · kernel + bias)."""
+    """Returns ([kernel, bias], function that computes the mean squared error)."""
     kernel = tf.Variable(start[0], name="kernel")
     bias = tf.Variable(start[1], name="bias")
 
@@ -57,7 +57,7 @@ def _make_global_step():
 
 
 def _make_step(optimizer, loss, weights, global_step):
-    """A function that takes a step, and returns the loss before it."""
+    """Returns a function that takes a step and returns the loss before it."""
 
     @tf.function
     def step():
@@ -72,7 +72,7 @@ def _make_step(optimizer, loss, weights, global_step):
 
 
 def _values(optimizer, weights, global_step):
-    """{name: value} of the weights, of their slots, and of the global step."""
+    """Returns {name: value} of the weights, their slots, and the global step."""
     values = {v.name[:-2]: v.numpy() for v in [*weights, global_step]}
     for v in weights:
         for slot in optimizer.get_slot_names():
@@ -81,7 +81,7 @@ def _values(optimizer, weights, global_step):
 
 
 def fit_embedding(table, ids, targets, optimizer, hyper):
-    """Fits the rows of a table that are looked up by `minimize`: a sparse gradient."""
+    """Fits an embedding table with `minimize`: the gradient is sparse."""
     # --- build
     variable = tf.Variable(table, name="table")
     optimizer = getattr(v1.train, optimizer + "Optimizer")(**hyper)
@@ -105,7 +105,7 @@ def fit_embedding(table, ids, targets, optimizer, hyper):
 
 
 def resume(data, start, steps, files=None):
-    """Trains on from a checkpoint of names, by a `Saver`, and writes another."""
+    """Restores a name-based checkpoint with `Saver`, trains on, and saves again."""
     with tempfile.TemporaryDirectory() as folder:
         # --- build
         weights, loss = _line(data, start)
@@ -130,8 +130,8 @@ def resume(data, start, steps, files=None):
 
 
 def _by_name(adam, weights, global_step):
-    """{name in a checkpoint of TensorFlow 1: variable}, all that Adam has included."""
-    # The slots' own names count on in a process: kernel/Adam_2 of a second optimizer.
+    """Returns {name in a TensorFlow 1 checkpoint: variable}, Adam's slots included."""
+    # A slot's own name depends on the process: a second optimizer has kernel/Adam_2.
     powers = [v for v in adam.variables() if v.name.startswith("beta")]
     named = {v.name[:-2]: v for v in [*weights, *powers, global_step]}
     for v in weights:
@@ -141,16 +141,16 @@ def _by_name(adam, weights, global_step):
 
 
 def resume_objects(data, start, stop, steps):
-    """Trains, stops, and goes on in a fresh program, at a rate that falls."""
+    """Trains, stops, and resumes in a new program, with a decaying learning rate."""
     with tempfile.TemporaryDirectory() as folder:
         for count in (stop, steps):
             # --- build
             weights, loss = _line(data, start)
             global_step = _make_global_step()
-            # Outside of a graph a schedule is a function, which the optimizer calls.
+            # Outside a graph a schedule is a function that the optimizer calls.
             rate = v1.train.exponential_decay(0.125, global_step, 4, 0.5)
             optimizer = v1.train.AdamOptimizer(rate)
-            # An optimizer is an object like others: its slots are saved with it.
+            # A Checkpoint saves an optimizer with its slots.
             checkpoint = tf.train.Checkpoint(
                 weights=weights, optimizer=optimizer, global_step=global_step
             )
@@ -169,7 +169,7 @@ def resume_objects(data, start, stop, steps):
 
 
 def run_network(x, y, kernel, steps, rate=0.125):
-    """Trains graph code: scopes that share, a loop, and a penalty in a collection."""
+    """Trains graph code with a reused scope, a while loop and a regularization loss."""
     # --- wrap
     signature = [tf.TensorSpec([None, x.shape[1]], x.dtype, "x")]
     network = v1.wrap_function(lambda x: _network(x, kernel), signature)
@@ -194,7 +194,7 @@ def run_network(x, y, kernel, steps, rate=0.125):
 
 
 def _network(x, kernel):
-    """Graph code as it stands."""
+    """Unchanged graph code: returns the outputs and the penalty."""
     first = tf.identity(_recurrent(x, kernel), name="first")
     second = _recurrent(first, kernel)  # the same kernel
     return tf.identity(second, name="second"), v1.losses.get_regularization_loss()
@@ -211,7 +211,7 @@ def _recurrent(x, kernel):
 
 
 def fetch(kernel, feed, fetches):
-    """Asks graph code for its tensors by name."""
+    """Evaluates tensors of graph code by name."""
     # --- wrap
     signature = [tf.TensorSpec([None, len(kernel)], kernel.dtype, "x")]
     network = v1.wrap_function(lambda x: _network(x, kernel), signature)
@@ -219,14 +219,14 @@ def fetch(kernel, feed, fetches):
     tensor = network.graph.get_tensor_by_name
     places, wanted = [*map(tensor, feed)], [*map(tensor, fetches)]
     part = tf.function(network.prune(places, wanted))
-    # A session cast what it was fed.
+    # A session cast the arrays that it was fed.
     values = [tf.constant(x, t.dtype) for x, t in zip(feed.values(), places)]
     return [y.numpy() for y in part(*values)]
 
 
 def freeze(x, kernel, file=False):
-    """Freezes a network with a loop, and asks the frozen graph."""
-    # A session works still, in a graph of its own.
+    """Freezes a network with a while loop, and runs the frozen graph."""
+    # A session still works, in its own graph.
     with tf.Graph().as_default(), v1.Session() as sess:
         # --- freeze
         inputs = v1.placeholder(x.dtype, [None, x.shape[1]], name="x")
@@ -242,7 +242,7 @@ def freeze(x, kernel, file=False):
 
 
 def run_frozen(graph, feed, fetches):
-    """Reads a frozen graph, with loops of TensorFlow 1, and asks for its tensors."""
+    """Imports a frozen graph, also with TensorFlow 1 loops, and evaluates tensors."""
     # --- read
     graph_def = v1.GraphDef.FromString(graph.tobytes())
 
@@ -253,32 +253,33 @@ def run_frozen(graph, feed, fetches):
 
     signature = [tf.TensorSpec(x.shape, x.dtype) for x in feed.values()]
     wrapped = v1.wrap_function(imported, signature)
-    # Only what the fetches need; called whole, all of the file would run.
+    # `prune` keeps only the ops that the fetches need; `wrapped` runs all of the file.
     part = tf.function(wrapped.prune(wrapped.inputs, wrapped.outputs))
     # --- ask
     return [y.numpy() for y in part(*map(tf.constant, feed.values()))]
 
 
-# Eagerly this one divides by another count; a `tf.function` keeps the old one.
+# Called eagerly, this loss divides by another count than TensorFlow 1. Called in a
+# `tf.function`, it divides by the same count.
 IN_GRAPHS = {
     "mean_pairwise_squared_error": tf.function(v1.losses.mean_pairwise_squared_error)
 }
 
 
 def weighted_loss(kind, labels, predictions, weights=1.0, options=None):
-    """Computes a weighted loss of `tf.losses`."""
+    """Computes a weighted loss of `tf.losses` given by name."""
     loss = IN_GRAPHS.get(kind) or getattr(v1.losses, kind)
-    weights = tf.convert_to_tensor(weights)  # a number would be traced for each value
+    weights = tf.convert_to_tensor(weights)  # each Python number makes a new trace
     return loss(labels, predictions, weights=weights, **options or {})
 
 
 def resize(images, size, method=0, align_corners=False):
-    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels."""
+    """Resizes images as TensorFlow 1 did, without half-pixel centers."""
     return v1.image.resize_images(images, size, method, align_corners)
 
 
 def count_flops(batch, size, channels, classes):
-    """Counts the floating-point operations of a small network, without a run."""
+    """Counts the floating-point operations of a small network without running it."""
     # --- build
     network = tf.function(lambda images: _classify(images, channels, classes))
     network = network.get_concrete_function(tf.TensorSpec([batch, size, size, 3]))
@@ -287,7 +288,7 @@ def count_flops(batch, size, channels, classes):
     options = builder(builder.float_operation()).with_empty_output().build()
     node = v1.profiler.profile(network.graph, cmd="op", options=options)
     counts = {}
-    while node.children:  # a chain, the largest first
+    while node.children:  # each node has one child; the largest count first
         node = node.children[0]
         counts[node.name] = node.float_ops
     return counts

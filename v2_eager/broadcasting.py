@@ -14,17 +14,17 @@ __all__ = [
 
 
 def add_tiled(matrix, column):
-    """Adds a column to every column of a matrix, by an explicit copy of the column."""
+    """Adds a column to every column of a matrix, with an explicit `tf.tile`."""
     return matrix + tf.tile(column, [1, tf.shape(matrix)[1]])
 
 
 def add_broadcast(matrix, column):
-    """Adds a column to every column of a matrix; dimensions of size 1 are stretched."""
+    """Adds a column to every column of a matrix by broadcasting."""
     return matrix + column
 
 
 def make_dense_of_concatenation(units, name="tiled"):
-    """Makes a dense layer on two feature maps, the smaller tiled and concatenated.
+    """Makes a dense layer that tiles a context and concatenates it to the features.
 
     Returns a `DenseOfConcatenation`; see the class.
     """
@@ -32,7 +32,7 @@ def make_dense_of_concatenation(units, name="tiled"):
 
 
 class DenseOfConcatenation(tf.Module):
-    """A dense layer with ReLU on two feature maps, the smaller tiled and concatenated.
+    """Tiles a context, concatenates it to features, and applies a dense layer and ReLU.
 
     A call takes [batch, steps, features] and [batch, 1, context] floats and returns
     [batch, steps, units]. The first call makes the variables.
@@ -43,13 +43,13 @@ class DenseOfConcatenation(tf.Module):
     """
 
     def __init__(self, units, name):
-        super().__init__()  # whose name would have to be an identifier, without a "/"
+        super().__init__()  # tf.Module allows no "/" in a name: `path` has it
         self.units, self.path = units, name
         self.kernel = None
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.kernel is not None
 
     def __call__(self, features, context):
@@ -59,14 +59,14 @@ class DenseOfConcatenation(tf.Module):
             shape = [features.shape[2] + context.shape[2], self.units]
             kernel = initializers.glorot_uniform(seed=1)(shape, features.dtype)
             bias = tf.zeros([self.units], features.dtype)
-            with tf.name_scope(""):  # an outer scope is no part of the names
+            with tf.name_scope(""):  # no outer scope becomes part of the names
                 self.kernel = tf.Variable(kernel, name=f"{self.path}/kernel")
                 self.bias = tf.Variable(bias, name=f"{self.path}/bias")
         return tf.nn.relu(tf.nn.bias_add(tf.tensordot(both, self.kernel, 1), self.bias))
 
 
 def make_merge(units, name="merge"):
-    """Makes the same layer without the copy: two products, added by broadcasting.
+    """Makes a dense layer of features and context as two products that broadcast.
 
     Returns a `Merge`; see the class.
     """
@@ -74,7 +74,7 @@ def make_merge(units, name="merge"):
 
 
 class Merge(tf.Module):
-    """The same layer as `DenseOfConcatenation`, as two products added by broadcasting.
+    """Computes `DenseOfConcatenation` as two products, added by broadcasting.
 
     A call takes [batch, steps, features] and [batch, 1, context] floats and returns
     [batch, steps, units]. The first call makes the variables. No tiled copy is made.
@@ -92,12 +92,12 @@ class Merge(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return bool(self.kernels)
 
     def build(self, sizes, dtype):
         draw = initializers.glorot_uniform(seed=1)
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # no outer scope becomes part of the names
             for key, size in sizes.items():
                 kernel = draw([size, self.units], dtype)
                 self.kernels[key] = tf.Variable(kernel, name=f"{self.path}/{key}")
@@ -115,5 +115,5 @@ class Merge(tf.Module):
 
 
 def sum_of_broadcast(a, b, axis=None):
-    """Sums a + b; the axis says what was meant where broadcasting made a matrix."""
+    """Sums a + b; with `axis`, broadcasting by mistake changes the result's shape."""
     return tf.reduce_sum(a + b, axis)

@@ -40,14 +40,14 @@ def draw_candidates(
 
 
 def accidental_hits(true_classes, candidates):
-    """Finds the candidates that are true."""
+    """Finds the candidates that equal a true class of a row (accidental hits)."""
     return tf.nn.compute_accidental_hits(
         true_classes, candidates, num_true=true_classes.shape[1]
     )
 
 
 def nce_loss(weights, biases, labels, inputs, sampled, remove_accidental_hits=False):
-    """Gives the loss of noise-contrastive estimation: true or drawn, class by class."""
+    """Computes the noise-contrastive estimation (NCE) loss of given candidates."""
     classes, true = weights.shape[0], labels.shape[1]
     n = sampled[0].shape[0]
     return tf.nn.nce_loss(
@@ -64,14 +64,14 @@ def nce_loss(weights, biases, labels, inputs, sampled, remove_accidental_hits=Fa
 
 
 def nce_loss_of_shards(shards, biases, labels, inputs, sampled):
-    """As `nce_loss`, of weights in several tables: row i is in table i % tables.
+    """Computes `nce_loss` with weights in shards: row i is in shard i % len(shards).
 
-    It copies all rows, and their gradients are dense: where a table is large, merge it
-    once, when it is read, and take `nce_loss`.
+    This function copies all rows, and their gradients are dense. If a table is large,
+    merge its shards once, after they are read, and call `nce_loss`.
     """
     classes, true = biases.shape[0], labels.shape[1]
     n = sampled[0].shape[0]
-    # A list is split by "div" today: this one was by "mod".
+    # TensorFlow 2 reads a list as shards by "div"; these shards are by "mod".
     rows = [tf.range(i, classes, len(shards)) for i in range(len(shards))]
     weights = tf.dynamic_stitch(rows, shards)
     return tf.nn.nce_loss(weights, biases, labels, inputs, n, classes, true, sampled)
@@ -80,7 +80,7 @@ def nce_loss_of_shards(shards, biases, labels, inputs, sampled):
 def sampled_softmax_loss(
     weights, biases, labels, inputs, sampled, remove_accidental_hits=True
 ):
-    """Gives the cross-entropy among the true classes and the candidates."""
+    """Computes the softmax cross-entropy over the true classes and the candidates."""
     classes, true = weights.shape[0], labels.shape[1]
     n = sampled[0].shape[0]
     return tf.nn.sampled_softmax_loss(
@@ -97,7 +97,7 @@ def sampled_softmax_loss(
 
 
 def train_word2vec(words, contexts, start, num_sampled, seed, rate=1.0, valid=()):
-    """Trains vectors of words by their neighbours, and NCE."""
+    """Trains word2vec (skip-gram) embeddings with the NCE loss."""
     # --- model
     tf.random.set_seed(7)
     embeddings, weights, biases = variables = [

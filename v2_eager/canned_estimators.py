@@ -24,7 +24,7 @@ __all__ = [
 
 
 def numeric(name, scale=1.0):
-    """A column of numbers: [n, size] float32 of [n, size] numbers, or of n."""
+    """Makes a numeric column: [n, size] float32 from [n, size] or [n] numbers."""
     return lambda features: canned.column(features[name]) / scale
 
 
@@ -38,17 +38,17 @@ def numeric_columns(features, options):
 
 
 def made(optimizer, rate, scope=""):
-    """An optimizer of a name and this rate, or of [name, dict of its arguments].
+    """Makes an optimizer from a name and a rate, or from [name, dict of arguments].
 
-    In a checkpoint its slots are "…/weights/part_0/Ftrl" and "…/kernel/t_0/Adagrad": of
-    the name of a part as many letters are left as the scope has.
+    In a checkpoint its slots are "…/weights/part_0/Ftrl" and "…/kernel/t_0/Adagrad":
+    TensorFlow 1 kept as many letters of "part_0/" as the scope's name has.
     """
     name, arguments = optimizer, {"learning_rate": rate}
     if not isinstance(optimizer, str):
         name, arguments = optimizer
     name = name.replace("SGD", "GradientDescent")
     place = "part_0/"[len("part_0/") - len(scope) :]
-    with tf.name_scope(scope + "head"):  # of Adam's powers
+    with tf.name_scope(scope + "head"):  # the scope of Adam's beta powers
         return getattr(optimizers, name)(**arguments, name=place + name)
 
 
@@ -57,7 +57,7 @@ HEADS = {"classifier": canned.classifier_head, "regressor": canned.RegressionHea
 
 def linear(kind, columns, optimizer="Ftrl", weight_column=None, **options):
     head, rate = HEADS[kind](**options), 0.2
-    if optimizer is None:  # and only then: in 1.15 the default was a name, "Ftrl"
+    if optimizer is None:  # not by default: in 1.15 the default was the name "Ftrl"
         optimizer, rate = "Ftrl", min(0.2, 1 / math.sqrt(len(columns)))
     model = canned.Linear(columns, head.logits_dimension)
     parts = [(model, made(optimizer, rate, "linear/"))]
@@ -65,10 +65,10 @@ def linear(kind, columns, optimizer="Ftrl", weight_column=None, **options):
 
 
 def linear_classifier(features, labels, steps, batch_size, options=()):
-    """Trains a linear classifier by Ftrl, the rows in their order, over and over.
+    """Trains a linear classifier with Ftrl; rows are repeated and not shuffled.
 
     Raises:
-        ValueError: `n_classes` below 2, labels that are no ints without a vocabulary,
+        ValueError: `n_classes` below 2, labels not ints without a vocabulary,
             or `steps` below 1.
     """
     # --- build
@@ -79,7 +79,7 @@ def linear_classifier(features, labels, steps, batch_size, options=()):
 
 
 def linear_regressor(features, labels, steps, batch_size, options=()):
-    """Trains a linear regressor by Ftrl, the rows in their order, over and over."""
+    """Trains a linear regressor with Ftrl; rows are repeated and not shuffled."""
     # --- build
     columns = numeric_columns(features, options)
     estimator = linear("regressor", columns, **dict(options))
@@ -106,7 +106,7 @@ def dnn(
 
 
 def start_from(arrays, *owners):
-    """Takes from a checkpoint what is trained; neither slots nor moving averages."""
+    """Assigns checkpoint values to trainable variables, not to slots or averages."""
     with tempfile.TemporaryDirectory() as folder:
         path = write_checkpoint(arrays, folder)
         owners = [getattr(owner, "trainable_variables", owner) for owner in owners]
@@ -116,7 +116,7 @@ def start_from(arrays, *owners):
 def dnn_classifier(
     features, labels, hidden_units, start, steps, batch_size, options=()
 ):
-    """Trains a network that classifies by Adagrad, from the weights of a checkpoint."""
+    """Trains a DNN classifier with Adagrad, starting from checkpoint weights."""
     # --- build
     columns = numeric_columns(features, options)
     estimator = dnn("classifier", columns, hidden_units, start, **dict(options))
@@ -125,7 +125,7 @@ def dnn_classifier(
 
 
 def dnn_regressor(features, labels, hidden_units, start, steps, batch_size, options=()):
-    """Trains a network that is a regressor by Adagrad, from a checkpoint's weights."""
+    """Trains a DNN regressor with Adagrad, starting from checkpoint weights."""
     # --- build
     columns = numeric_columns(features, options)
     estimator = dnn("regressor", columns, hidden_units, start, **dict(options))
@@ -134,12 +134,12 @@ def dnn_regressor(features, labels, hidden_units, start, steps, batch_size, opti
 
 
 class Embedding(tf.Module):
-    """Looks up the words of a row and takes the mean of their vectors.
+    """Looks up the words of each row and averages their embeddings.
 
-    A call takes a dict of features, of which it reads "words", [n, most] strings, ""
-    being no word. It returns [n, size] float32, zeros for a row without words.
+    A call takes a dict of features and reads "words", [n, most] strings, where "" is
+    padding. It returns [n, size] float32, zeros for a row without words.
 
-    `keras.layers.Embedding` takes ids, not words, and combines no vectors.
+    `keras.layers.Embedding` takes ids, not words, and does not average.
 
     Args:
         vocabulary: a `Vocabulary`.
@@ -160,7 +160,7 @@ class Embedding(tf.Module):
 def wide_and_deep(
     features, labels, words, boundaries, start, steps, batch_size, options=()
 ):
-    """Trains a linear model by Ftrl and a network by Adagrad, and adds their logits."""
+    """Trains a linear model with Ftrl and a DNN with Adagrad, and adds their logits."""
     options, vocabulary = dict(options), Vocabulary(words)
 
     # --- columns
@@ -187,7 +187,7 @@ def wide_and_deep(
     }
     # --- build
     weight_column = options.pop("weight_column", None)
-    # Other rates than those of the two alone, 0.05 and 0.2.
+    # These rates are not those of the separate estimators, 0.05 and 0.2.
     adagrad = made(options.pop("dnn_optimizer", "Adagrad"), 0.001)
     ftrl = made(options.pop("linear_optimizer", "Ftrl"), 0.005)
     head = canned.classifier_head(**options)
@@ -201,7 +201,7 @@ def wide_and_deep(
 
 
 def baseline_classifier(labels, steps, batch_size, options=()):
-    """Learns how frequent the classes are, by Ftrl, whatever the features."""
+    """Trains a baseline classifier with Ftrl: it learns only the class frequencies."""
     # --- build
     options = dict(options)
     optimizer = made(options.pop("optimizer", "Ftrl"), 0.3)
@@ -215,14 +215,14 @@ def baseline_classifier(labels, steps, batch_size, options=()):
 
 
 def restored(kind, saved, features, options):
-    """A linear estimator as a checkpoint has it."""
+    """Makes a linear estimator with the weights and the step of a checkpoint."""
     estimator = linear(kind, numeric_columns(features, options), **dict(options))
     start_from(saved, *estimator.models, estimator.global_step)
     return estimator
 
 
 def evaluate(kind, saved, features, labels, batch_size, options=()):
-    """Evaluates a linear estimator by a checkpoint."""
+    """Evaluates a linear estimator with the weights of a checkpoint."""
     # --- build
     estimator = restored(kind, saved, features, options)
     # --- run
@@ -230,7 +230,7 @@ def evaluate(kind, saved, features, labels, batch_size, options=()):
 
 
 def predict(kind, saved, features, options=()):
-    """Predicts by a checkpoint of a linear estimator."""
+    """Computes predictions of a linear estimator with the weights of a checkpoint."""
     # --- build
     estimator = restored(kind, saved, features, options)
     # --- run
@@ -242,7 +242,7 @@ def predict(kind, saved, features, options=()):
 def warm_start(
     words, labels, saved, old_words, new_words, buckets, steps, batch_size, initial=0.0
 ):
-    """Trains a linear classifier of words from one that had another vocabulary."""
+    """Warm-starts a linear classifier of words from one with another vocabulary."""
     # --- vocabulary
     vocabulary = Vocabulary(new_words, buckets)
     name, fresh = "linear/linear_model/words/weights", np.full([1], initial, "f")

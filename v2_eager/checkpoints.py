@@ -21,11 +21,11 @@ __all__ = [
 
 
 def train(x, y, weights, steps, files=None, rate=0.125):
-    """Trains by Adam, from a checkpoint of TensorFlow 1 if given, and writes another.
+    """Trains with Adam, from a TensorFlow 1 checkpoint if given, and writes a new one.
 
     Raises:
-        tf.errors.InvalidArgumentError: it holds one of another dtype.
-        ValueError: it holds one of another shape.
+        tf.errors.InvalidArgumentError: a variable has another dtype in the checkpoint.
+        ValueError: a variable has another shape in the checkpoint.
     """
     # --- build
     trainer = Trainer(weights, rate)
@@ -45,10 +45,11 @@ def train(x, y, weights, steps, files=None, rate=0.125):
 
 
 class Trainer(tf.Module):
-    """A linear regression with Adam, whose slots and powers it holds, too.
+    """A linear regression and its Adam, with slots and beta powers.
 
     Args:
-        weights: {"kernel": [features, units] array, "bias": [units] array} to start at.
+        weights: {"kernel": [features, units] array, "bias": [units] array}, the initial
+            values.
         rate: learning rate.
     """
 
@@ -62,12 +63,12 @@ class Trainer(tf.Module):
         )
 
     def by_name(self):
-        """{name that TensorFlow 1 gave it: variable}: the map for old checkpoints."""
+        """Returns {name in TensorFlow 1: variable}, the map for old checkpoints."""
         return restore.named(self)
 
     @tf.function
     def step(self, x, y):
-        """Takes one step, and returns the loss before it."""
+        """Takes one step and returns the loss before it."""
 
         def loss():
             outputs = tf.nn.bias_add(tf.matmul(x, self.kernel), self.bias)
@@ -89,20 +90,20 @@ def _unpack(files, folder):
 
 
 def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
-    """Trains, stops, and goes on in a fresh program from the latest checkpoint."""
+    """Trains, stops, and resumes in a new program from the latest checkpoint."""
     losses = []
     with tempfile.TemporaryDirectory() as folder:
         for count in (stop, steps):
             # --- build
             trainer = Trainer(weights, rate)
-            # Every variable that `trainer` reaches, by the path of its attributes.
+            # Saves every variable of `trainer`, named by the path of attributes.
             checkpoint = tf.train.Checkpoint(trainer=trainer)
             manager = tf.train.CheckpointManager(
                 checkpoint, folder, max_to_keep=5, checkpoint_name="model.ckpt"
             )
             # --- restore
             if manager.latest_checkpoint is not None:
-                # Without the assertion, what is not found keeps its value, silently.
+                # Without the assertion, a variable that is not found keeps its value.
                 checkpoint.restore(manager.latest_checkpoint).assert_consumed()
             # --- step
             batch = tf.constant(x), tf.constant(y)
@@ -115,7 +116,7 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
 
 
 def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
-    """Takes steps by an Adam that was made in a scope, and reads what it saved."""
+    """Trains with an Adam that was made inside a scope, and reads its checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
         # --- build
         variable = tf.Variable(w, name="net/w")
@@ -138,7 +139,7 @@ def train_in_scope(w, gradients, scope, kind="variable", rate=0.125):
 
 
 def restore_part(saved, start, names):
-    """Restores some variables of a model, under the names that they had in another one.
+    """Restores some variables from another model's checkpoint with a map of names.
 
     Raises:
         tf.errors.InvalidArgumentError: another dtype.
@@ -154,14 +155,14 @@ def restore_part(saved, start, names):
 
 
 def _write(arrays, folder):
-    """Writes a checkpoint with these arrays, and tells its path."""
+    """Writes a checkpoint with these arrays, and returns its path."""
     path = os.path.join(folder, "model.ckpt")
     restore.save(path, arrays)
     return path
 
 
 def start_from(saved, start, assignment):
-    """Makes variables whose initial values come from a checkpoint, scope by scope."""
+    """Initializes variables from a checkpoint with a map of names or scopes."""
     with tempfile.TemporaryDirectory() as folder:
         path = _write(saved, folder)
         # --- build
@@ -172,7 +173,7 @@ def start_from(saved, start, assignment):
 
 
 def load_arrays(x, pretrained, start, skip=()):
-    """Loads pretrained arrays from a .npy file, layer by layer, and asks the network.
+    """Loads pretrained weights from a .npy file, layer by layer, and runs the network.
 
     Raises:
         ValueError: an array has another shape.
@@ -210,7 +211,7 @@ def load_arrays(x, pretrained, start, skip=()):
 
 
 def inspect(saved, name):
-    """Tells what a checkpoint holds, without the program that wrote it."""
+    """Lists the names, shapes and dtypes in a checkpoint, and reads one tensor."""
     with tempfile.TemporaryDirectory() as folder:
         path = _write(saved, folder)
         # --- read
@@ -227,17 +228,17 @@ def inspect(saved, name):
 
 
 def keep(runs, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0):
-    """Writes checkpoints in several runs of a program, and keeps the last ones.
+    """Saves checkpoints in several runs of a program, and keeps only the latest ones.
 
     Args:
-        max_to_keep: how many to keep; None or 0 keeps all.
+        max_to_keep: how many checkpoints to keep; None or 0 keeps all.
     """
     with tempfile.TemporaryDirectory() as folder:
         for steps in runs:
             # --- build
             global_step = tf.Variable(0, dtype=tf.int64)
             checkpoint = tf.train.Checkpoint(global_step=global_step)
-            # Reads the state file: it goes on where the last run's manager stopped.
+            # Reads the state file, and so knows the checkpoints of earlier runs.
             manager = tf.train.CheckpointManager(
                 checkpoint,
                 folder,

@@ -23,29 +23,29 @@ __all__ = [
 def make_lstm_block(
     units, forget_bias=1.0, peephole=False, cell_clip=None, name="reader"
 ):
-    """Makes an LSTM whose step is one op.
+    """Makes an LSTM with `LSTMBlockCell`, whose step was one op in TensorFlow 1.
 
     Returns a `Reader`; see the class.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state (c, h), that of the end.
+        Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, units], zero past the end,
+        and the state (c, h) at the end of each sequence.
     """
     options = forget_bias, cell_clip, peephole
     return Reader(rnn.LSTMBlockCell(units, *options, f"{name}/rnn/lstm_cell", DRAW))
 
 
 def make_lstm_fused(units, peephole=False, cell_clip=None, name="reader"):
-    """Makes an LSTM whose whole run is one op: time comes first.
+    """Makes a time-major LSTM with `LSTMBlockFusedCell`, one op in TensorFlow 1.
 
     Returns a `Fused`; see the class.
 
     Returns:
-        Callable from a [time, batch, depth] float tensor, and optionally the lengths,
-        [batch] ints, and a state, a pair of [batch, units], to the outputs, [time,
-        batch, units], times zero past the end, and the last state (c, h), that of the
-        end.
+        Callable. It takes x, [time, batch, depth] floats, and optionally the
+        lengths, [batch] ints, and a state, a pair of [batch, units]. It returns the
+        outputs, [time, batch, units], multiplied by zero past the end, and the state
+        (c, h) at the end of each sequence.
     """
     return Fused(fused_lstm(units, name, cell_clip=cell_clip, use_peephole=peephole))
 
@@ -56,13 +56,13 @@ def fused_lstm(units, path, end="", **options):
 
 
 class Fused(tf.Module):
-    """A fused cell, traced once for all sizes.
+    """Runs a fused cell over time-major sequences, in one `tf.function` for all sizes.
 
     A call takes x, [time, batch, depth] floats, and optionally lengths, [batch] ints,
     and a state. It returns the outputs, [time, batch, units], and the last state.
 
     Args:
-        cell: such as an `rnn.LSTMBlockFusedCell`.
+        cell: a fused cell, such as an `rnn.LSTMBlockFusedCell`.
     """
 
     def __init__(self, cell):
@@ -78,14 +78,14 @@ class Fused(tf.Module):
 
 
 def make_fused_both_ways(units, name="reader"):
-    """Makes two fused LSTMs, one of which reads every sequence from its own end.
+    """Makes a bidirectional LSTM with `LSTMBlockFusedCell`, `TimeReversedFusedRNN`.
 
     Returns a `FusedBothWays`; see the class.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor and the lengths, [batch]
-        ints, to the outputs of both, [batch, time, 2 * units], and the pair of last
-        states (c, h).
+        Callable. It takes x, [batch, time, depth] floats, and the lengths, [batch]
+        ints. It returns the outputs of both LSTMs, [batch, time, 2 * units], and the
+        pair of last states (c, h). The second LSTM reads each sequence from its end.
     """
     backward = rnn.TimeReversedFusedRNN(fused_lstm(units, name, "_1"))
     return FusedBothWays([fused_lstm(units, name), backward])
@@ -98,7 +98,7 @@ class FusedBothWays(tf.Module):
     the outputs, [batch, time, 2 * units], and the pair of last states.
 
     Args:
-        cells: list of two, the second an `rnn.TimeReversedFusedRNN`.
+        cells: list of two cells, the second one an `rnn.TimeReversedFusedRNN`.
     """
 
     def __init__(self, cells):
@@ -116,21 +116,21 @@ class FusedBothWays(tf.Module):
 
 
 def make_gru_block(units, named_as_gru=False, name="reader"):
-    """Makes a GRU whose step is one op.
+    """Makes a GRU with `GRUBlockCell`, whose step was one op in TensorFlow 1.
 
     Returns a `Reader`; see the class.
 
     Returns:
-        Callable from a [batch, time, depth] float tensor, and optionally the lengths,
-        [batch] ints, to the outputs, [batch, time, units], zero past the end, and the
-        last state, [batch, units].
+        Callable. It takes x, [batch, time, depth] floats, and optionally the lengths,
+        [batch] ints. It returns the outputs, [batch, time, units], zero past the end,
+        and the last state, [batch, units].
     """
     kind = rnn.GRUBlockCellV2 if named_as_gru else rnn.GRUBlockCell
     return Reader(kind(units, f"{name}/rnn/gru_cell", DRAW))
 
 
 def make_layer_norm_lstm(units, layer_norm=True, gain=1.0, shift=0.0, name="reader"):
-    """Makes an LSTM that normalizes each gate over its units, and c, too.
+    """Makes an LSTM with layer normalization of each gate and of the new c.
 
     Returns a `Reader`; see the class.
     """
@@ -144,7 +144,7 @@ def layer_norm_lstm(units, path, **options):
 
 
 def drop_inside(x, units, keep, seed, draws=2):
-    """Drops parts of what a layer-normed LSTM lets in, and never of its memory."""
+    """Applies recurrent dropout to the candidates of an LSTM, and not to its state."""
     # --- build
     tf.random.set_seed(7)
     options = {"dropout_keep_prob": keep, "dropout_prob_seed": seed}
@@ -164,7 +164,7 @@ def drop_inside(x, units, keep, seed, draws=2):
 def make_coupled_lstm(
     units, peepholes=False, projection=None, layer_norm=False, name="reader"
 ):
-    """Makes an LSTM whose input gate is what its forget gate leaves.
+    """Makes an LSTM with coupled gates: the input gate is 1 minus the forget gate.
 
     Returns a `Reader`; see the class.
     """
@@ -180,7 +180,7 @@ def make_coupled_lstm(
 
 
 def make_nas(units, projection=None, bias=False, name="reader"):
-    """Makes a network of the cell that architecture search found.
+    """Makes an RNN with `NASCell`, the cell that neural architecture search found.
 
     Returns a `Reader`; see the class.
     """
@@ -188,7 +188,7 @@ def make_nas(units, projection=None, bias=False, name="reader"):
 
 
 def make_ugrnn(units, forget_bias=1.0, activation="tanh", name="reader"):
-    """Makes a network with one gate: to keep the state, or to renew it.
+    """Makes an RNN with `UGRNNCell`: one gate keeps the state or replaces it.
 
     Returns a `Reader`; see the class.
     """
@@ -197,7 +197,7 @@ def make_ugrnn(units, forget_bias=1.0, activation="tanh", name="reader"):
 
 
 def make_intersection(units, layers, activation="relu", name="reader"):
-    """Makes a stack of cells with a gate in time and a gate in depth.
+    """Makes a stack of `IntersectionRNNCell`s, with a gate in time and one in depth.
 
     Returns a `Reader`; see the class.
     """
@@ -215,7 +215,7 @@ def make_intersection(units, layers, activation="relu", name="reader"):
 
 
 def make_minimal(units, name="reader"):
-    """Makes a cell of one's own: a gate that forgets, and counts what it has read.
+    """Makes an RNN with a custom cell: a minimal gated unit that counts its steps.
 
     Returns a `Reader`; see the class.
     """
@@ -235,7 +235,7 @@ class MinimalGatedCell(rnn.Cell):
         num_units: size of h and of the gate.
         name: scope of `gate/kernel`, `gate/bias`, `candidate/kernel` and
             `candidate/bias`.
-        initializer: of the kernels, a function of shape and dtype; None for
+        initializer: initializer of the kernels, a function of shape and dtype; None for
             `glorot_uniform`.
     """
 

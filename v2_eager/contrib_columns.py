@@ -18,7 +18,7 @@ __all__ = [
 
 
 def parse(serialized, size):
-    """Parses examples by what the columns of a model ask for."""
+    """Parses serialized examples with the spec that the feature columns need."""
     # --- spec
     spec = {
         "scores": tf.io.FixedLenFeature([size], tf.float32),
@@ -32,7 +32,7 @@ def parse(serialized, size):
 
 
 def sparse_features(features):
-    """Words, ids and weights as a parser gives them: "" and -1 are none."""
+    """Makes words, ids and weights sparse, as a parser does; "" and -1 are padding."""
     words, ids = present(features["words"]), present(features["ids"])
     weights = ids.with_values(tf.gather_nd(features["weights"], ids.indices))
     return dict(features, words=words, ids=ids, weights=weights)
@@ -43,12 +43,12 @@ def hashed(words, buckets):
 
 
 def crossed(ages, words, buckets, fingerprints=False):
-    """The hashes of the age of a row and each of its words, sparse."""
+    """Hashes the age of each row with each of its words; returns a sparse tensor."""
     ages = words.with_values(tf.gather(ages, words.indices[:, 0]))
-    if fingerprints:  # of one word at a time, with its age
+    if fingerprints:  # crosses each word with its age alone
         key = tf.sparse.cross_hashed([pairs(ages), pairs(words)], buckets)
         return words.with_values(key.values)
-    # No op of today has the hash that was the default.
+    # No op of TensorFlow 2 has contrib's default hash.
     key = tf.constant(0xDECAFCAFFE, tf.int64)
     for part in ages.values, tf.bitcast(tf.fingerprint(words.values), tf.int64):
         shifts = tf.bitwise.left_shift(key, 10) + tf.bitwise.right_shift(key, 4)
@@ -59,14 +59,14 @@ def crossed(ages, words, buckets, fingerprints=False):
 
 
 def pairs(sparse):
-    """A row for each value."""
+    """Returns a sparse tensor with one row for each value."""
     rows = tf.range(tf.size(sparse.values, tf.int64))
     places = tf.stack([rows, tf.zeros_like(rows)], 1)
     return tf.SparseTensor(places, sparse.values, [tf.size(rows, tf.int64), 1])
 
 
 def make_wide(boundaries, size, buckets, fingerprints=False, units=1, name="wide"):
-    """Makes a sum of weights: of numbers, buckets, words, weighted ids and crosses.
+    """Makes a linear model of numbers, buckets, words, weighted ids and crosses.
 
     Returns a `Wide`; see the class.
     """
@@ -77,12 +77,12 @@ class Wide(tf.Module):
     """A linear model of numbers, buckets, words, weighted ids and crosses.
 
     A call takes {"age": [n, 1], "scores": [n, 2], "words": [n, most], "ids": [n, most],
-    "weights": [n, most]} and returns float32 [n, units]. "" and -1 are no word and no
-    id. All weights are zeros at first.
+    "weights": [n, most]} and returns float32 [n, units]. "" and -1 are padding. All
+    weights are initialized to zero.
 
     Args:
-        boundaries: list of increasing numbers, of the ages.
-        size: number of ids; larger ones are taken modulo `size`.
+        boundaries: increasing list of the boundaries of the age buckets.
+        size: number of ids; larger ids are taken modulo `size`.
         buckets: number of hash buckets of words, and of their crosses with ages.
         fingerprints: whether crosses are hashed by fingerprints, as `tf.feature_column`
             does, and not by contrib's default hash.
@@ -92,17 +92,17 @@ class Wide(tf.Module):
     """
 
     def __init__(self, boundaries, size, buckets, fingerprints, units, name):
-        super().__init__()  # whose name would have to be an identifier
+        super().__init__()  # without a name: tf.Module allows only identifiers
         self.boundaries, self.size = boundaries, size
         self.buckets, self.fingerprints = buckets, fingerprints
-        names = {  # "weight" where the column is of numbers
+        names = {  # a numeric column has "weight", the others "weights"
             "age_bucketized/weights": len(boundaries) + 1,
             "age_bucketized_X_words/weights": buckets,
             "scores/weight": 2,
             "words/weights": buckets,
             "ids_weighted_by_weights/weights": size,
         }
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # no outer scope becomes part of the names
             self.weights = [
                 tf.Variable(tf.zeros([rows, units]), name=f"{name}/linear/{path}")
                 for path, rows in names.items()
@@ -120,19 +120,19 @@ class Wide(tf.Module):
         # --- sum
         by_age, by_cross, by_score, by_word, by_id = self.weights
         cross = crossed(age, words, self.buckets, self.fingerprints)
-        sums = [  # by kinds of columns, as they were: the order changes the last bits
+        sums = [  # sorted by kind of column as in contrib: order changes the last bits
             tf.gather(by_age, age),
             combine(by_cross, cross, combiner="sum"),
             tf.matmul(scores, by_score),
             combine(by_word, hashed(words, self.buckets), combiner="sum"),
             combine(by_id, ids, features["weights"], "sum"),
         ]
-        # tf.add_n means the same. In a function the optimizer changes its order.
+        # Not tf.add_n: in a tf.function the graph optimizer changes its order.
         return tf.nn.bias_add(tf.reduce_sum(tf.stack(sums), 0), self.bias)
 
 
 def make_deep(boundaries, size, buckets, units, name="deep"):
-    """Makes the input of a network: numbers, buckets, id counts, vectors of words.
+    """Makes the input layer of a DNN: numbers, buckets, id counts, word embeddings.
 
     Returns a `Deep`; see the class.
     """
@@ -140,16 +140,16 @@ def make_deep(boundaries, size, buckets, units, name="deep"):
 
 
 class Deep(tf.Module):
-    """The input layer of a network: buckets, vectors of words, id counts, scores.
+    """The input layer of a DNN: age buckets, word embeddings, id counts, scores.
 
     A call takes a dict as `Wide` does and returns float32 [n, len(boundaries) + 1 +
     units + size + 2].
 
     Args:
-        boundaries: list of increasing numbers, of the ages.
-        size: number of ids; larger ones are taken modulo `size`.
+        boundaries: increasing list of the boundaries of the age buckets.
+        size: number of ids; larger ids are taken modulo `size`.
         buckets: number of hash buckets of words.
-        units: size of the vectors of words, which are combined by "sqrtn".
+        units: size of the word embeddings, which are combined by "sqrtn".
         name: scope of the variable `input/words_embedding/weights`, [buckets, units].
     """
 
@@ -158,7 +158,7 @@ class Deep(tf.Module):
         self.boundaries, self.size, self.buckets = boundaries, size, buckets
         draw = initializers.truncated_normal(stddev=units**-0.5, seed=1)
         path = f"{name}/input/words_embedding/weights"
-        with tf.name_scope(""):  # an outer scope is no part of the name
+        with tf.name_scope(""):  # no outer scope becomes part of the name
             self.table = tf.Variable(draw([buckets, units], tf.float32), name=path)
 
     def __call__(self, features):
@@ -168,7 +168,7 @@ class Deep(tf.Module):
         ids = features["ids"]
         ids = tf.where(ids == -1, ids, ids % self.size)
         # --- join
-        parts = [  # sorted by the kinds of columns, not by their names
+        parts = [  # sorted by kind of column, not by name
             tf.one_hot(age, len(self.boundaries) + 1),
             combine(self.table, words, combiner="sqrtn"),
             counts(ids, self.size),
@@ -178,29 +178,29 @@ class Deep(tf.Module):
 
 
 def make_bag(rows, size, combiner="mean", default_id=None, name="bag"):
-    """Makes a table of vectors, and combines those of the ids of an example.
+    """Makes an embedding table and combines the vectors of each row's ids.
 
     Returns a `Bag`; see the class.
 
     Returns:
-        Callable from [n, most] int64 tensor of ids, in which -1 is none, and their
-        weights, [n, most] floats, to [n, size]. Weights of 0 or below are left
-        out, except with "sum".
+        Callable. It takes the ids, [n, most] int64, where -1 is padding, and their
+        weights, [n, most] floats. It returns [n, size]. Ids with weights of 0 or below
+        are ignored, except with "sum".
     """
     return Bag(rows, size, combiner, default_id, name)
 
 
 class Bag(tf.Module):
-    """Looks up the ids of a row and combines their vectors, weighted.
+    """Looks up the ids of each row and combines their weighted vectors.
 
-    A call takes ids, [n, most] ints, -1 for none, and their weights, [n, most] floats.
+    A call takes ids, [n, most] ints, -1 for padding, and weights, [n, most] floats.
     It returns [n, size] of the dtype of the weights. The first call makes the table.
 
     Args:
         rows: number of ids.
         size: size of a vector.
         combiner: "mean", "sum" or "sqrtn".
-        default_id: the id whose vector a row without ids has; None for zeros.
+        default_id: the id whose vector a row without ids gets; None for zeros.
         name: scope of the variable `table`, [rows, size].
     """
 
@@ -211,7 +211,7 @@ class Bag(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.table is not None
 
     def __call__(self, ids, weights):
@@ -219,7 +219,7 @@ class Bag(tf.Module):
         if self.table is None:
             draw = initializers.random_normal(stddev=0.125, seed=1)
             table = draw(self.shape, weights.dtype)
-            with tf.name_scope(""):  # an outer scope is no part of the name
+            with tf.name_scope(""):  # no outer scope becomes part of the name
                 self.table = tf.Variable(table, name=self.path)
         # --- combine
         ids = present(ids)
@@ -230,11 +230,11 @@ class Bag(tf.Module):
 
 
 def run_experiment(x, labels, steps):
-    """Trains a canned classifier by an experiment, which evaluates and exports it."""
+    """Trains, evaluates and exports a linear classifier, as `learn.Experiment` does."""
     # --- experiment
     inputs, model = tf.constant(x), LinearClassifier(x.shape[1])
     targets = tf.cast(labels, tf.float32)[:, tf.newaxis]
-    # The rate was 0.2, and with more than 25 columns 1 / len(columns) ** 0.5.
+    # contrib's default rate: 0.2, or 1 / len(columns) ** 0.5 if that is smaller.
     optimizer = optimizers.Ftrl(0.2).create_slots(model.trainable_variables)
 
     def loss():
@@ -271,7 +271,7 @@ def run_experiment(x, labels, steps):
 
 
 class LinearClassifier(tf.Module):
-    """Logistic regression on a column of numbers, `x`.
+    """Logistic regression on one numeric column, `x`.
 
     `logits` and `predict` take [n, features] float32; `predict` returns the
     probabilities of both classes, [n, 2]. `serve` is the exported signature: it takes
@@ -301,14 +301,14 @@ class LinearClassifier(tf.Module):
 
 
 def example(row):
-    """A serialized tf.train.Example of the numbers `x`."""
+    """Serializes a row as a tf.train.Example with the feature `x`."""
     values = tf.train.Feature(float_list=tf.train.FloatList(value=row))
     features = tf.train.Features(feature={"x": values})
     return tf.train.Example(features=features).SerializeToString()
 
 
 def make_sequences(size, units, name="reader"):
-    """Makes the input of a recurrent network: an id's vector, and a number, a step.
+    """Makes the input layer of an RNN: an id's embedding and a number for each step.
 
     Returns a `Sequences`; see the class.
     """
@@ -316,7 +316,7 @@ def make_sequences(size, units, name="reader"):
 
 
 class Sequences(tf.Module):
-    """The input of a recurrent network: the vector of an id and a number, per step.
+    """The input layer of an RNN: for each step the embedding of an id and a number.
 
     A call takes {"ids": [n, time] int64, -1 past the end, "scores": [n, time] float32}.
     It returns float32 [n, time, units + 1], zeros past the end, and the lengths, int64
@@ -337,7 +337,7 @@ class Sequences(tf.Module):
         super().__init__()
         draw = initializers.truncated_normal(stddev=0.125, seed=1)
         path = f"{name}/sequence_input_layer/ids_embedding/embedding_weights"
-        with tf.name_scope(""):  # an outer scope is no part of the name
+        with tf.name_scope(""):  # no outer scope becomes part of the name
             self.table = tf.Variable(draw([size, units], tf.float32), name=path)
 
     def __call__(self, features):
@@ -351,4 +351,4 @@ class Sequences(tf.Module):
         parts = [tf.where(known, part, 0) for part in (vectors, scores)]
         steps = tf.range(1, tf.shape(ids, tf.int64)[1] + 1)
         lengths = tf.reduce_max(tf.where(known[..., 0], steps, 0), 1)
-        return tf.concat(parts, 2), tf.maximum(lengths, 0)  # without steps: the least
+        return tf.concat(parts, 2), tf.maximum(lengths, 0)  # no steps: the lowest int64

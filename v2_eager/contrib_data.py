@@ -19,7 +19,7 @@ __all__ = [
 
 
 def double_leaves(structure):
-    """Flattens a nested structure, packs it again, doubles its leaves."""
+    """Flattens a nested structure, packs it reversed, and doubles its array leaves."""
     # --- nest
     leaves = tf.nest.flatten(structure)
     parts = structure.values() if isinstance(structure, dict) else structure
@@ -35,14 +35,14 @@ def double_leaves(structure):
 
 
 def same_structure(a, b, check_types=True):
-    """Adds two structures leaf by leaf, once it is known that they are alike."""
+    """Checks that two structures are the same, then adds them leaf by leaf."""
     # --- nest
     tf.nest.assert_same_structure(a, b, check_types=check_types)
     return tf.nest.map_structure(lambda x, y: x + y, a, b, check_types=check_types)
 
 
 def up_to(shallow, deep):
-    """Splits a structure at the leaves of a shallower one, and names its leaves."""
+    """Splits a structure at the leaves of a shallower one, and names these leaves."""
     # --- nest
     parts = flatten_up_to(shallow, deep)
     lengths = [len(tf.nest.flatten(part)) for part in parts]
@@ -54,13 +54,13 @@ def up_to(shallow, deep):
 
 
 def flatten_up_to(shallow, deep):
-    """The parts of a structure at the leaves of a shallower one.
+    """Returns the parts of a structure at the leaves of a shallower one.
 
-    A list is as good as a tuple, not as a dict or as a namedtuple.
+    A list matches a tuple, but not a dict or a namedtuple.
 
     Raises:
         ValueError: `deep` has other keys, or another length, above a leaf of `shallow`.
-        TypeError: `deep` ends above it.
+        TypeError: `deep` has a leaf above a leaf of `shallow`.
     """
     if not tf.nest.is_nested(shallow):
         return [deep]
@@ -79,7 +79,7 @@ def flatten_up_to(shallow, deep):
 
 
 def branches_of(structure):
-    """{key, field of a namedtuple, or number: part}, in the order of `tf.nest`."""
+    """Returns {key, field of a namedtuple, or index: part} in `tf.nest`'s order."""
     if isinstance(structure, collections.abc.Mapping):
         return {key: structure[key] for key in sorted(structure)}
     if hasattr(structure, "_fields"):
@@ -88,7 +88,7 @@ def branches_of(structure):
 
 
 def leaf_paths(structure, above=()):
-    """The names of the leaves, in the order of `tf.nest.flatten`: "a/0"."""
+    """Returns the paths of the leaves, such as "a/0", in `tf.nest.flatten`'s order."""
     if not tf.nest.is_nested(structure):
         return ["/".join(above)]
     return [
@@ -99,7 +99,7 @@ def leaf_paths(structure, above=()):
 
 
 def read_batches(files, batch_size, epochs, cycle_length, drop_remainder=False):
-    """Reads lines of several files in turn, and parses and batches them."""
+    """Interleaves the lines of several files, parses and batches them."""
     with tempfile.TemporaryDirectory() as directory:
         names = write_files(files, directory)
         # --- dataset
@@ -124,7 +124,7 @@ def write_files(files, directory):
 
 
 def shuffle_epochs(count, buffer_size, epochs, seed):
-    """Shuffles numbers again in each epoch, whatever the order is."""
+    """Shuffles and repeats a range, with a new order in each epoch."""
     # --- dataset
     dataset = tf.data.Dataset.range(count).shuffle(buffer_size, seed).repeat(epochs)
     # --- run
@@ -134,7 +134,7 @@ def shuffle_epochs(count, buffer_size, epochs, seed):
 
 
 def bucket(lengths, boundaries, batch_sizes, pad_to_bucket_boundary=False):
-    """Batches sequences with others of about their length, and takes them apart."""
+    """Batches sequences of similar length, and unbatches padded pairs."""
     # --- dataset
     dataset = tf.data.Dataset.from_tensor_slices(lengths).enumerate(start=1)
     dataset = dataset.map(lambda number, length: tf.fill([length], number))
@@ -154,7 +154,7 @@ def bucket(lengths, boundaries, batch_sizes, pad_to_bucket_boundary=False):
 
 
 def read_csv(text, defaults, batch_size, header=True, select_cols=None):
-    """Reads chosen columns of a table with commas."""
+    """Reads chosen columns of a CSV file in batches."""
     with tempfile.TemporaryDirectory() as directory:
         names = write_files([text], directory)
         defaults = [tf.as_dtype(d) if isinstance(d, str) else d for d in defaults]

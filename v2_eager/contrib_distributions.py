@@ -23,7 +23,7 @@ __all__ = [
 
 
 def location_scale_terms(x, loc, scale, df):
-    """Gives log densities and more of distributions that are moved and stretched."""
+    """Computes log densities, CDFs and entropies of Laplace, logistic, Student's t."""
     z = (x - loc) / scale
     log_scale = tf.math.log(scale)
     half, halves = df / 2, (df + 1) / 2
@@ -44,7 +44,7 @@ def location_scale_terms(x, loc, scale, df):
 
 
 def rate_terms(x, share, concentration, rate):
-    """Gives log densities and more of what is positive, or between 0 and 1."""
+    """Computes log densities and entropies of gamma, exponential and beta."""
     log_rate, total = tf.math.log(rate), concentration + rate
     lgamma, digamma = tf.math.lgamma, tf.math.digamma
     log_gamma, less = lgamma(concentration), concentration - 1
@@ -72,12 +72,12 @@ def rate_terms(x, share, concentration, rate):
 
 
 def count_terms(counts, probs, rate, total):
-    """Gives log probabilities of counts."""
+    """Computes log probabilities of Poisson, geometric and binomial counts."""
     log_probs, lgamma = tf.math.log(probs), tf.math.lgamma
     ways = lgamma(1 + total - counts) + lgamma(1 + counts) - lgamma(1 + total)
     return {
         "poisson": counts * tf.math.log(rate) - lgamma(1 + counts) - rate,
-        # A part of a failure is none, and no failure is certain.
+        # Counts are rounded down. With xlog1py, probs of 1 make 0 failures certain.
         "geometric": tf.math.xlog1py(tf.floor(counts), -probs) + log_probs,
         "geometric_mean": tf.exp(tf.math.log1p(-probs) - log_probs),
         "binomial": counts * log_probs
@@ -88,7 +88,7 @@ def count_terms(counts, probs, rate, total):
 
 
 def dirichlet_terms(x, concentration, validate_args=False):
-    """Gives what losses take of Dirichlet's distribution."""
+    """Computes log density, entropy, mean and variance of a Dirichlet distribution."""
     if validate_args:
         sums, no = tf.reduce_sum(x, -1), "sample last-dimension must sum to `1`"
         tf.debugging.assert_positive(x, "samples must be positive")
@@ -108,22 +108,22 @@ def dirichlet_terms(x, concentration, validate_args=False):
 
 
 def mdn_loss(x, logits, loc, scale_diag):
-    """Gives the loss of a mixture density network."""
+    """Computes the negative log-likelihood of a mixture density network."""
     log_probs = normal_log_prob(x[:, tf.newaxis], loc, scale_diag)
     parts = tf.reduce_sum(log_probs, -1) + tf.nn.log_softmax(logits)
     return -tf.reduce_logsumexp(parts, -1)
 
 
 def normal_log_prob(x, loc, scale):
-    """Gives the log density of normal numbers, one for each element."""
+    """Computes the log density of a normal distribution, element-wise."""
     z = (x - loc) / scale
     return -tf.square(z) / 2 - math.log(2 * math.pi) / 2 - tf.math.log(scale)
 
 
 def discretized_logistic(levels, loc, scale):
-    """Gives the log probabilities of levels from 0 to 255, as of PixelCNN++."""
+    """Computes log probabilities of pixel levels 0 to 255 (PixelCNN++)."""
     y = tf.cast(levels, loc.dtype)
-    # Level y has what is between y - 1 / 2 and y + 1 / 2.
+    # The probability of level y is that of the interval from y - 1 / 2 to y + 1 / 2.
     above, below = (y + 0.5 - loc) / scale, (y - 0.5 - loc) / scale
     infinity = tf.constant(math.inf, y.dtype)
     last, first = y >= 255, y <= 0
@@ -131,7 +131,7 @@ def discretized_logistic(levels, loc, scale):
     log_cdf_before = tf.where(first, -infinity, -tf.math.softplus(-below))
     log_rest = tf.where(last, -infinity, -tf.math.softplus(above))
     log_rest_before = tf.where(first, 0.0 * below, -tf.math.softplus(below))
-    # On the right of the median the other tail has the digits.
+    # To the right of the median the survival function is more precise than the CDF.
     right = log_rest < log_cdf
     big = tf.where(right, log_rest_before, log_cdf)
     small = tf.where(right, log_rest, log_cdf_before)
@@ -139,11 +139,11 @@ def discretized_logistic(levels, loc, scale):
 
 
 def transformed_log_prob(y, shift, scale):
-    """Gives log densities of what normal numbers become by bijectors."""
+    """Computes log densities of log-normal, logit-normal and softplus-normal values."""
     one = tf.ones([], y.dtype)
 
     def log_prob(x, log_slope):
-        """Of y by its x before, and the log of how steeply y rises with it."""
+        """Computes the log density of y from its inverse x and log |dy / dx|."""
         normal = normal_log_prob((x - shift) / scale, 0 * one, one)
         return normal - log_slope - tf.math.log(tf.abs(scale))
 
@@ -157,12 +157,13 @@ def transformed_log_prob(y, shift, scale):
 
 
 def draw(kind, parameters, n, seed):
-    """Draws n times from each of a batch of distributions.
+    """Draws n samples from each distribution of a batch.
 
     Args:
-        parameters: list of float arrays, in the order of 1.15.5: loc and scale, low and
-            high, the rate, logits, or a temperature and logits. They are broadcast; a
-            temperature is one for all, or for each row of logits.
+        parameters: list of float arrays in the order of the 1.15.5 constructor: loc and
+            scale, low and high, rate, logits, or temperature and logits. They are
+            broadcast. A temperature is a scalar, or has one number for each row of
+            logits.
     """
     # --- build
     tf.random.set_seed(7)
@@ -175,13 +176,13 @@ def draw(kind, parameters, n, seed):
     parameters = [tf.constant(p) for p in parameters]
     if kind == "RelaxedOneHotCategorical":
         parameters[0] = parameters[0][..., tf.newaxis]
-    # Before the draws, of which each element has its own.
+    # Broadcast before the draws, because each element has its own draw.
     shape = functools.reduce(tf.broadcast_static_shape, [p.shape for p in parameters])
     return sample([tf.broadcast_to(p, shape) for p in parameters]).numpy()
 
 
 def uniform(like, n, seed, low=None):
-    """Draws n times the shape of a tensor, from a number above 0, or low, up to 1."""
+    """Draws n uniform tensors of a given shape, from `low` (tiny by default) to 1."""
     low = np.finfo(like.dtype.as_numpy_dtype).tiny if low is None else low
     shape = tf.concat([[n], tf.shape(like)], 0)
     return tf.random.uniform(shape, low, 1, like.dtype, seed)
@@ -240,7 +241,7 @@ SAMPLES = {
 
 
 def train_policy(observations, start, wanted, seed, rate=0.5, bonus=0.01):
-    """Trains a policy by its own draws: REINFORCE with a bonus for entropy."""
+    """Trains a policy with REINFORCE and an entropy bonus."""
     # --- model
     tf.random.set_seed(7)
     weights, biases = variables = [
@@ -274,7 +275,7 @@ def train_policy(observations, start, wanted, seed, rate=0.5, bonus=0.01):
 
 
 def fit_posterior(x, y, start, steps, seed, draws=4, deviation=0.5, rate=0.001):
-    """Fits normal distributions of a line's weights by the evidence's lower bound."""
+    """Fits a normal posterior of linear weights by the evidence lower bound (ELBO)."""
     # --- model
     tf.random.set_seed(7)
     loc, log_scale = variables = [
@@ -289,7 +290,7 @@ def fit_posterior(x, y, start, steps, seed, draws=4, deviation=0.5, rate=0.001):
 
         def loss():
             scale = tf.exp(log_scale)
-            weights = noise * scale + loc  # a draw that has a gradient
+            weights = noise * scale + loc  # reparameterized: the draw has a gradient
             means = tf.matmul(weights, x, transpose_b=True)
             likelihood = normal_log_prob(y, means, tf.constant(deviation, x.dtype))
             ratio = tf.square(scale)

@@ -25,7 +25,7 @@ __all__ = [
 
 
 def average_checkpoints(checkpoints):
-    """Averages the variables of several checkpoints, as translation models do."""
+    """Averages the variables of several checkpoints into a new checkpoint."""
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for i, saved in enumerate(checkpoints):
@@ -35,7 +35,7 @@ def average_checkpoints(checkpoints):
         values, dtypes = {}, {}
         for name, shape in tf.train.list_variables(paths[0]):
             if not name.startswith("global_step"):
-                values[name] = np.zeros(shape)  # of float64, until the mean is taken
+                values[name] = np.zeros(shape)  # sums are float64
         for path in paths:
             reader = tf.train.load_checkpoint(path)
             for name in values:
@@ -56,7 +56,7 @@ def average_checkpoints(checkpoints):
 
 
 def restore_model(saved, start, model, steps):
-    """Restores the variables that are a model's, and leaves the others to training."""
+    """Restores only the model variables from a checkpoint, not the others."""
     with tempfile.TemporaryDirectory() as folder:
         path = write_checkpoint(saved, folder)
         # --- build
@@ -72,9 +72,9 @@ def restore_model(saved, start, model, steps):
 
 
 def fetch(x, settings):
-    """Evaluates what is a tensor in a nested report, and hands on what is none.
+    """Evaluates the tensors in a nested structure and keeps its other leaves.
 
-    Sparse and ragged tensors have their values already, and stay as they are.
+    Sparse and ragged tensors are not converted: eagerly they have values already.
     """
     # --- build
     inputs, rows = tf.constant(x), tf.Variable(len(x))
@@ -88,7 +88,7 @@ def fetch(x, settings):
 
 
 def feed_by_specs(batches):
-    """Makes inputs of any number of rows, by the structure of the first batch."""
+    """Sums nested batches of any row count, with specs made from the first batch."""
 
     # --- specs
     def spec_of(array):
@@ -106,7 +106,7 @@ def feed_by_specs(batches):
 
 
 def make_centered(decay=0.9, name="centered"):
-    """Makes a layer that subtracts the batch's mean, or once trained the moving one.
+    """Makes a layer that subtracts the batch mean in training, else the moving mean.
 
     Returns a `Centered`; see the class.
     """
@@ -126,20 +126,20 @@ class Centered(tf.Module):
     """
 
     def __init__(self, decay, name):
-        super().__init__()  # whose name would have to be an identifier
+        super().__init__()  # without a name: tf.Module allows only identifiers
         self.decay, self.path, self.moving_mean = decay, f"{name}/moving_mean", None
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.moving_mean is not None
 
     def __call__(self, x, is_training):
         if self.moving_mean is None:
             zeros = tf.zeros(x.shape[1:], x.dtype)
-            with tf.name_scope(""):  # an outer scope is no part of the name
+            with tf.name_scope(""):  # no outer scope becomes part of the name
                 self.moving_mean = tf.Variable(zeros, False, name=self.path)
-        # Of a bool Python decides; of a tensor AutoGraph, which makes a tf.cond.
+        # Python evaluates a bool. For a tensor AutoGraph makes a tf.cond.
         if is_training:
             mean = tf.reduce_mean(x, 0)
             self.moving_mean.assign_sub((1 - self.decay) * (self.moving_mean - mean))
@@ -149,7 +149,7 @@ class Centered(tf.Module):
 
 
 def write_old_summaries(tags, values):
-    """Writes summaries by the ops of before 1.0: the tags are as they are given."""
+    """Writes summaries as the ops before 1.0 did: no scope is added to the tags."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         writer = tf.summary.create_file_writer(directory)
@@ -166,11 +166,11 @@ def write_old_summaries(tags, values):
 
 
 def cluster(x, centers, steps, cosine=False):
-    """Clusters rows by k-means, from given centers, all rows in each step."""
+    """Clusters rows by full-batch k-means from given initial centers."""
     # --- build
     points, centers = tf.constant(x), tf.Variable(centers)
     count = centers.shape[0]
-    if cosine:  # of vectors of length 1 it is half the squared distance
+    if cosine:  # the cosine distance of unit vectors is half the squared distance
         points = tf.nn.l2_normalize(points, 1)
 
     @tf.function
@@ -201,13 +201,13 @@ def cluster(x, centers, steps, cosine=False):
 
 
 def speech_features(samples, rate, window, stride, count=13):
-    """Turns sounds into spectra and cepstral coefficients, as speech commands were.
+    """Computes spectrograms and MFCCs of audio, as the speech commands example does.
 
     Raises:
-        ValueError: samples without a second dimension; eagerly it is
-            tf.errors.InvalidArgumentError.
+        ValueError: samples without a channel dimension (eagerly a
+            tf.errors.InvalidArgumentError).
     """
-    # By tf.signal the coefficients would be others, but have gradients.
+    # tf.signal has gradients, but computes other coefficients.
     spectrogram = tf.raw_ops.AudioSpectrogram(
         input=samples, window_size=window, stride=stride, magnitude_squared=True
     )
@@ -218,7 +218,7 @@ def speech_features(samples, rate, window, stride, count=13):
 
 
 def train_pruned(x, y, start, steps, spec, rate=0.0625):
-    """Trains a line, and masks more and more of the weights that are smallest."""
+    """Trains a linear model and gradually prunes its smallest weights."""
     # --- loss
     kernel, bias = [tf.Variable(start[name], name=name) for name in ("kernel", "bias")]
     mask = tf.Variable(tf.ones_like(kernel), False, name="kernel/mask")

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def initial_kernels(shapes, seed):
-    """Draws kernels by the initializers that contrib had."""
+    """Draws kernels with contrib's Xavier and variance scaling initializers."""
     # --- initializers
     xavier = initializers.contrib_xavier
     scaling = initializers.contrib_variance_scaling
@@ -41,26 +41,26 @@ def initial_kernels(shapes, seed):
 
     # --- draw
     def drawn(draw, shape):
-        tf.random.set_seed(7)  # begins anew, as every op of a graph did
+        tf.random.set_seed(7)  # resets the counter: the seed of every op is the same
         return draw(shape).numpy()
 
     return {k: [drawn(draw, shape) for shape in shapes] for k, draw in draws.items()}
 
 
 def make_fully_connected(units, scale=None, name="mlp"):
-    """Makes dense layers: ReLU where no activation is given, None after the last.
+    """Makes dense layers with ReLU; the last one has no activation.
 
     Returns a `Perceptron`; see the class.
 
     Raises:
-        ValueError: a scale below 0, or an integer; of the callable: no rank of 2 or
-            more, or unknown features.
+        ValueError: a scale below 0 or an integer; from the callable: a rank below 2, or
+            an unknown number of features.
     """
     return Perceptron(units, scale, name)
 
 
 class Perceptron(tf.Module):
-    """Dense layers, ReLU between them, under the names that TensorFlow 1 counted.
+    """Dense layers with ReLU between them, with the names of TensorFlow 1.
 
     A call takes [..., features] floats. It returns [..., units[-1]], without an
     activation after the last layer, and the penalty, a scalar.
@@ -72,8 +72,8 @@ class Perceptron(tf.Module):
             `fully_connected_1/weights`, …
 
     Raises:
-        ValueError: a scale below 0, or an integer; in a call: no rank of 2 or more, or
-            unknown features.
+        ValueError: a scale below 0 or an integer; in a call: a rank below 2, or an
+            unknown number of features.
     """
 
     def __init__(self, units, scale, name):
@@ -97,8 +97,8 @@ class Perceptron(tf.Module):
 
 
 def checked_scale(scale):
-    """The weight of a penalty; contrib refused what it took for a mistake."""
-    if isinstance(scale, numbers.Integral):  # of NumPy, too
+    """Returns the scale of a penalty; raises if it is an integer or below 0."""
+    if isinstance(scale, numbers.Integral):  # also a NumPy integer
         raise ValueError(f"scale cannot be an integer: {scale}")
     if scale < 0:
         raise ValueError(f"Setting a scale less than 0 on a regularizer: {scale}")
@@ -113,8 +113,8 @@ def make_conv2d(
     Returns a `Chain`; see the class.
 
     Raises:
-        ValueError: another padding; of the callable: not four dimensions, or unknown
-            channels.
+        ValueError: another padding; from the callable: not four dimensions, or an
+            unknown number of channels.
     """
     options = {"padding": padding, "biases": biases}
     return Chain(
@@ -124,7 +124,7 @@ def make_conv2d(
 
 
 class Chain(tf.Module):
-    """Layers and functions, applied one after the other.
+    """Applies layers and functions one after the other.
 
     Args:
         *steps: callables from a tensor to a tensor.
@@ -141,7 +141,7 @@ class Chain(tf.Module):
 
 
 def make_repeated(filters, units, name="net"):
-    """Makes layers by `repeat`, each the same, and by `stack`, each of another size.
+    """Makes equal convolutions with `repeat`, and dense layers with `stack`.
 
     Returns a `Chain`; see the class.
     """
@@ -153,7 +153,7 @@ def make_repeated(filters, units, name="net"):
 
 
 def flatten(x):
-    """[batch, features], the features known if the rest of the shape is."""
+    """Reshapes to [batch, features]; features are static if the shape is known."""
     size = x.shape[1:].num_elements()
     if size is None:
         size = tf.reduce_prod(tf.shape(x)[1:])
@@ -161,13 +161,13 @@ def flatten(x):
 
 
 def pool_and_flatten(x, size):
-    """Pools images by the maximum and by the average, and flattens the first."""
+    """Average-pools images, and max-pools and flattens the same images."""
     averages = tf.nn.avg_pool2d(x, size, 2, "SAME")
     return averages, flatten(tf.nn.max_pool2d(x, size, 2, "VALID"))
 
 
 def dropout(x, keep_prob, seed, is_training=True, noise_shape=None, draws=2):
-    """Keeps a share of the elements in training, and scales them up."""
+    """Drops elements in training, and scales the kept ones by 1 / `keep_prob`."""
     # --- build
     tf.random.set_seed(7)
     x = tf.constant(x)
@@ -183,7 +183,7 @@ def dropout(x, keep_prob, seed, is_training=True, noise_shape=None, draws=2):
 
 
 def make_embed_sequence(vocab_size, embed_dim, name="words"):
-    """Makes embeddings of sequences, which an encoder and a decoder may share.
+    """Makes an embedding of id sequences that an encoder and a decoder can share.
 
     Returns a `Sequences`; see the class.
     """
@@ -191,10 +191,10 @@ def make_embed_sequence(vocab_size, embed_dim, name="words"):
 
 
 class Embeddings(tf.Module):
-    """A table of vectors, made by the first call of `build`.
+    """Base class with an embedding table, which the first `build` creates.
 
     Args:
-        vocab_size: number of rows.
+        vocab_size: vocabulary size, the number of rows.
         embed_dim: size of a vector.
         path: scope of the variable `embeddings`, float32 [vocab_size, embed_dim].
 
@@ -208,7 +208,7 @@ class Embeddings(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.embeddings is not None
 
     def build(self):
@@ -216,14 +216,14 @@ class Embeddings(tf.Module):
             raise ValueError("Must specify vocab size and embedding dimension")
         if self.embeddings is None:
             draw = initializers.glorot_uniform(seed=1)
-            with tf.name_scope(""):  # an outer scope is no part of the name
+            with tf.name_scope(""):  # no outer scope becomes part of the name
                 self.embeddings = tf.Variable(
                     lambda: draw(self.sizes), name=f"{self.path}/embeddings"
                 )
 
 
 class Sequences(Embeddings):
-    """Looks up ids, an int tensor of any shape, as float32 [..., embed_dim]."""
+    """Looks up the vectors of ids, ints of any shape: float32 [..., embed_dim]."""
 
     def __call__(self, ids):
         self.build()
@@ -231,7 +231,7 @@ class Sequences(Embeddings):
 
 
 def make_bow_encoder(vocab_size, embed_dim, sparse_lookup=True, name="text"):
-    """Makes a bag of words: the mean of the embeddings of a document.
+    """Makes a bag-of-words encoder: the mean embedding of a document's words.
 
     Returns a `BagOfWords`; see the class.
     """
@@ -239,14 +239,14 @@ def make_bow_encoder(vocab_size, embed_dim, sparse_lookup=True, name="text"):
 
 
 class BagOfWords(Embeddings):
-    """The mean of the embeddings of a document's words.
+    """Computes the mean embedding of each document's words.
 
     A call takes ids, [batch, length] ints, and returns float32 [batch, embed_dim].
 
     Args:
-        vocab_size: number of rows.
+        vocab_size: vocabulary size, the number of rows.
         embed_dim: size of a vector.
-        sparse_lookup: whether 0 is padding; a document of nothing else has row 0.
+        sparse_lookup: whether id 0 is padding; a document with only padding gets row 0.
         path: scope of the variable `embeddings`.
     """
 
@@ -265,12 +265,12 @@ class BagOfWords(Embeddings):
 
 
 def one_hot(labels, num_classes, on_value=1.0, off_value=0.0):
-    """Gives every label a row of its own."""
+    """Encodes labels as one-hot vectors."""
     return tf.one_hot(labels, num_classes, on_value, off_value)
 
 
 def penalty(weights, scale_l1, scale_l2):
-    """Penalizes weights by their absolute values and by half their squares.
+    """Computes the L1 and L2 penalty of weights: |w|, and w² / 2.
 
     Returns:
         Scalar.
@@ -281,7 +281,7 @@ def penalty(weights, scale_l1, scale_l2):
     norms = [(l1, lambda w: tf.reduce_sum(tf.abs(w))), (l2, tf.nn.l2_loss)]
 
     def penalize(w):
-        # Nothing is scaled by 0, which makes NaN of what is infinite.
+        # A norm with scale 0 is skipped: 0 * inf would be NaN.
         parts = [scale * norm(w) for scale, norm in norms if scale]
         return sum(parts, tf.zeros([], w.dtype))
 
@@ -289,7 +289,7 @@ def penalty(weights, scale_l1, scale_l2):
 
 
 def summarize(x, weights):
-    """Summarizes activations by what is zero, tensors by histograms, or as scalars."""
+    """Writes summaries of activations, and of tensors as scalars or histograms."""
     with tempfile.TemporaryDirectory() as directory:
         writer = tf.summary.create_file_writer(directory)
 
@@ -314,13 +314,14 @@ def summarize(x, weights):
 
 
 def write_activation(name, y, x=None, cap=None):
-    """Writes what `summarize_activation` wrote of the op that bore a name.
+    """Writes the summaries of `summarize_activation` for an op with this name.
 
     Args:
-        name: of the op, hence of the tags.
+        name: name of the op, the prefix of the tags.
         y: float tensor, the activation.
-        x: what it was applied to, for the share of it below 0; None of what has no end.
-        cap: where the activation ends, or None.
+        x: input of the activation: the share below 0 (and above `cap`) is written. None
+            for activations that are not ReLUs.
+        cap: largest value of the activation, such as 6.0, or None.
     """
     if x is not None:
         write_scalar(f"{name}/zeros", share(x < 0))
@@ -330,5 +331,5 @@ def write_activation(name, y, x=None, cap=None):
 
 
 def share(mask):
-    """The share of a bool tensor that is true, a float32 scalar."""
+    """Computes the share of a bool tensor that is true, a float32 scalar."""
     return tf.reduce_mean(tf.cast(mask, tf.float32))

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def fit_and_predict(x, y, kernel, steps, options=()):
-    """Trains a linear model by `learn.Estimator`, whose model_fn asks for its mode."""
+    """Trains a linear model, evaluates it and predicts, as `learn.Estimator` does."""
     # --- model
     model = Line(kernel)
     global_step = tf.Variable(0, dtype=tf.int64)
@@ -82,7 +82,7 @@ ITERATIONS_PER_LOOP = 100
 
 
 def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
-    """Trains by `TPUEstimator`, on a TPU or, without a name, on what there is."""
+    """Trains, evaluates and predicts as `TPUEstimator` does, with or without a TPU."""
     # --- model
     strategy = tpu_strategy(tpu_name) if tpu_name else tf.distribute.get_strategy()
     with strategy.scope():
@@ -93,7 +93,7 @@ def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
     def replica(x, y):
         with tf.GradientTape() as tape:
             loss = tf.reduce_mean(tf.square(model(x) - y))
-            share = loss / strategy.num_replicas_in_sync  # the optimizer sums
+            share = loss / strategy.num_replicas_in_sync  # gradients are summed
         optimizer.apply_gradients([(tape.gradient(share, model.kernel), model.kernel)])
         return loss
 
@@ -125,7 +125,7 @@ def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
     batches = iter(strategy.experimental_distribute_dataset(batches))
     while (left := max_steps - global_step) > 0:
         losses = train_steps(batches, tf.minimum(left, ITERATIONS_PER_LOOP))
-        refuse_nan(losses)  # out here: a TPU compiles no assertion
+        refuse_nan(losses)  # outside of the loop: a TPU cannot compile an assertion
     batches = data.batch(batch_size, drop_remainder=True)
     for batch in strategy.experimental_distribute_dataset(batches):
         evaluate_step(batch)
@@ -140,7 +140,7 @@ def train_on_tpu(x, y, kernel, max_steps, batch_size, tpu_name=None):
 
 
 def tpu_strategy(name):
-    """The cores of a TPU, as one strategy."""
+    """Connects to a TPU and returns a `TPUStrategy` over its cores."""
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(name)
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)
@@ -148,7 +148,7 @@ def tpu_strategy(name):
 
 
 def fit_eagerly(x, y, kernel, epochs, batch_size):
-    """Trains a linear model in eager mode, as of 1.5 to 1.10."""
+    """Trains a linear model eagerly, as `tfe` programs of TensorFlow 1.5 to 1.10 do."""
     # --- model
     weights = tf.Variable(kernel, name="kernel")
 
@@ -176,7 +176,7 @@ def fit_eagerly(x, y, kernel, epochs, batch_size):
 
 
 def create_restored(saved, start, scope=""):
-    """Makes variables that take their values from a checkpoint of a graph."""
+    """Makes eager variables with initial values from a graph program's checkpoint."""
     with tempfile.TemporaryDirectory() as directory:
         path = write_checkpoint(saved, directory)
         # --- restore
@@ -188,7 +188,7 @@ def create_restored(saved, start, scope=""):
 
 
 def word_ids(documents, others, length, min_frequency=0):
-    """Learns the words of documents, and gives their ids."""
+    """Builds a vocabulary from documents and maps their words to ids."""
     # --- vocabulary
     vocabulary = Vocabulary.learned(documents, length, min_frequency)
     ids = vocabulary.ids(documents)
@@ -206,11 +206,11 @@ def word_ids(documents, others, length, min_frequency=0):
 
 
 class Vocabulary:
-    """Words and their ids, which are those of `learn.preprocessing`.
+    """Maps words to the ids that `learn.preprocessing.VocabularyProcessor` gives.
 
     Args:
-        length: ids of a document.
-        words: list of the words in the order of their ids, "<UNK>" before all.
+        length: ids per document.
+        words: list of the words in the order of their ids; the first is "<UNK>".
     """
 
     PATTERN = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z][a-z]+(?=[A-Z])|[\'\w\-]+")
@@ -221,7 +221,7 @@ class Vocabulary:
 
     @classmethod
     def learned(cls, documents, length, min_frequency=0):
-        """A vocabulary in the order of the words or, cut, from the most frequent on."""
+        """Makes a vocabulary by occurrence; by frequency if `min_frequency` > 0."""
         found = [word for text in documents for word in cls.PATTERN.findall(text)]
         counts = collections.Counter(found)
         words = list(counts)
@@ -231,7 +231,7 @@ class Vocabulary:
         return cls(length, ["<UNK>", *words])
 
     def ids(self, documents):
-        """[documents, length] int64 array: 0 is an unknown word, and none."""
+        """Returns ids, [documents, length] int64; 0: out-of-vocabulary or padding."""
         rows = np.zeros([len(documents), self.length], np.int64)
         for row, text in zip(rows, documents):
             words = self.PATTERN.findall(text)[: self.length]
@@ -239,7 +239,7 @@ class Vocabulary:
         return rows
 
     def texts(self, ids):
-        """The documents of ids, with "<UNK>" to their full length."""
+        """Returns the documents of ids as text; each 0 becomes "<UNK>"."""
         return [" ".join(self.words[number] for number in row) for row in ids]
 
     def save(self, path):
@@ -253,7 +253,7 @@ class Vocabulary:
 
 
 def write_curves(values, step=0):
-    """Writes from a function that is handed tensors, as a host call is."""
+    """Writes summaries from a function of tensors, as a TPU `host_call` does."""
     with tempfile.TemporaryDirectory() as directory:
         # --- build
         global_step = tf.Variable(step, trainable=False, dtype=tf.int64)
@@ -278,7 +278,7 @@ def write_curves(values, step=0):
 
 
 def predict_saved(files, inputs, signature="serving_default"):
-    """Asks a saved model, without a session of one's own."""
+    """Runs a signature of a SavedModel, as `contrib.predictor` does."""
     with tempfile.TemporaryDirectory() as folder:
         # --- load
         signatures = tf.saved_model.load(unpack(files, folder)).signatures
@@ -297,14 +297,14 @@ def predict_saved(files, inputs, signature="serving_default"):
 
 
 def project(vectors, words, images=None):
-    """Writes what TensorBoard's projector shows: vectors, their words, their images."""
+    """Writes files for TensorBoard's projector: embeddings, words, and images."""
     with tempfile.TemporaryDirectory() as log_dir:
         # --- files
         with open(os.path.join(log_dir, "words.tsv"), "w") as file:
             file.write("\n".join(words) + "\n")
         path = os.path.join(log_dir, "model.ckpt-1")
         restore.save(path, {"word_embedding": vectors})
-        with open(os.path.join(log_dir, "checkpoint"), "w") as file:  # asked for it
+        with open(os.path.join(log_dir, "checkpoint"), "w") as file:  # the state file
             file.write('model_checkpoint_path: "model.ckpt-1"\n')
         # --- config
         config = projector.ProjectorConfig()

@@ -33,7 +33,7 @@ def make_batch_norm(
     zero_debias=False,
     name="net",
 ):
-    """Makes a batch normalization, whose updates are collected and run.
+    """Makes batch normalization; each training call updates the moving statistics.
 
     Returns an `Activated`; see the class.
     """
@@ -50,9 +50,9 @@ def make_batch_norm(
 
 
 class Activated(tf.Module):
-    """A layer, and the function of `tf.nn` that is applied to its output, or None.
+    """Applies a layer, and then an activation function of `tf.nn`, if any.
 
-    A call passes x and all else on to the layer.
+    A call passes all its arguments to the layer.
 
     Args:
         layer: callable from x and further arguments to a tensor.
@@ -69,7 +69,7 @@ class Activated(tf.Module):
 
 
 def moving_variance(batches, decay=0.999, fused=None):
-    """Follows the variance that inference will divide by, batch after batch."""
+    """Returns the moving variance of batch normalization after each batch."""
     # --- build
     spec = tf.TensorSpec([None, *batches[0].shape[1:]], batches[0].dtype)
     norm = ContribBatchNorm(decay, fused=fused, name="norm")
@@ -84,7 +84,7 @@ def moving_variance(batches, decay=0.999, fused=None):
 
 
 def make_critic(units, decay=0.999, name="critic"):
-    """Makes a critic that is asked twice: the real first, then what is generated.
+    """Makes a GAN critic that scores the real batch first, then the generated one.
 
     Returns a `Critic`; see the class.
     """
@@ -92,7 +92,7 @@ def make_critic(units, decay=0.999, name="critic"):
 
 
 class Critic(tf.Module):
-    """A critic that scores the real batch first, then the generated one.
+    """A GAN critic that scores the real batch first, then the generated one.
 
     A call takes two [batch, features] float32 tensors and returns their scores, [batch,
     1] each. It updates the moving statistics twice, in this order.
@@ -114,18 +114,18 @@ class Critic(tf.Module):
         self.score = FullyConnected(f"{name}/score", 1, None)
 
     def __call__(self, real, generated):
-        # In the order of the lines, in a tf.function, too: no control dependency.
+        # The lines run in order, also in a tf.function, without a control dependency.
         first = self.score(self.hidden(real))
         return first, self.score(self.hidden(generated))
 
 
 def in_place(decay, name):
-    """A batch norm that rounds as it did with `updates_collections=None`."""
+    """Makes a batch norm that rounds as contrib's `updates_collections=None` does."""
     return ContribBatchNorm(decay, updates_collections=None, name=name)
 
 
 def make_normalized(filters, units, decay=0.999, name="net"):
-    """Makes a convolution and a dense layer, with `normalizer_fn` and no biases.
+    """Makes a convolution and a dense layer with batch norm in place of biases.
 
     Returns a `Normalized`; see the class.
     """
@@ -133,7 +133,7 @@ def make_normalized(filters, units, decay=0.999, name="net"):
 
 
 class Normalized(tf.Module):
-    """A convolution and a dense layer, each with a batch norm in place of biases.
+    """A convolution and a dense layer, each with batch norm in place of biases.
 
     A call takes x, [batch, height, width, channels] float32, and `is_training`, a bool.
     It returns [batch, units], after ReLU. Height, width and channels must be known.
@@ -167,7 +167,7 @@ def make_layer_norm(
     activation=None,
     name="net",
 ):
-    """Makes layer normalization, over all axes of an example and not just the last.
+    """Makes layer normalization over all axes of an example, not only the last one.
 
     Returns an `Activated`; see the class.
     """
@@ -178,7 +178,7 @@ def make_layer_norm(
 
 
 def make_instance_norm(center=True, scale=True, epsilon=1e-6, name="net"):
-    """Makes instance normalization: over space, each example and channel on its own.
+    """Makes instance normalization: over space, for each example and channel.
 
     Returns a `norms.InstanceNorm`; see the class.
     """
@@ -194,7 +194,7 @@ def make_group_norm(
     epsilon=1e-6,
     name="net",
 ):
-    """Makes group normalization: over space and the channels of a group.
+    """Makes group normalization: over space and the channels of each group.
 
     Returns a `norms.GroupNorm`; see the class.
     """
@@ -205,7 +205,7 @@ def make_group_norm(
 
 
 def train(x, y, start, steps, rate, options=()):
-    """Trains a classifier by `optimize_loss`, which runs the updates that it finds."""
+    """Trains a classifier with batch normalization, as `optimize_loss` does."""
     options = dict(options)
     x, y = tf.constant(x), tf.constant(y, tf.int64)
     # --- loss
@@ -237,10 +237,10 @@ def train(x, y, start, steps, rate, options=()):
 
 
 class Classifier(tf.Module):
-    """A hidden layer with ReLU and a batch norm of contrib, then the logits.
+    """A hidden layer with contrib's batch norm and ReLU, then the logits.
 
-    A call takes x, [n, features] floats, and returns the logits, [n, classes]. It is
-    always in training: it updates the moving statistics.
+    A call takes x, [n, features] floats, and returns the logits, [n, classes]. Each
+    call is in training mode: it updates the moving statistics.
 
     Args:
         units: size of the hidden layer.
@@ -274,11 +274,12 @@ OPTIMIZERS = {
 
 
 class OptimizeLoss(tf.Module):
-    """A step as `optimize_loss` took it: decayed rate, multipliers, then the clip.
+    """Takes steps as `optimize_loss` does: decayed rate, multipliers, then clipping.
 
     Args:
-        variables: list of variables to move.
-        rate: learning rate, a float, which was a variable, and in the checkpoint.
+        variables: list of variables to train.
+        rate: learning rate, a float. It becomes a variable, as in 1.15, and so it is
+            saved in a checkpoint.
         options: see `train`.
     """
 
@@ -307,12 +308,12 @@ class OptimizeLoss(tf.Module):
         return schedule(tf.convert_to_tensor(self.rate), *self.decay)(self.global_step)
 
     def __call__(self, loss):
-        """Takes a step: (the loss before it, {tag: what was summarized})."""
+        """Takes a step; returns (the loss before it, {summary tag: value})."""
         value, pairs = self.optimizer.differentiate(loss, self.trained)
         gradients = [self.multiplied(gradient, v) for gradient, v in pairs]
         written = {"global_norm/gradient_norm": tf.linalg.global_norm(gradients)}
         if self.decay is not None:
-            # _1, as the variable has the name.
+            # "_1", because the variable has the name without it.
             written["learning_rate_1"] = self.current_rate()
         if self.clip is not None:
             gradients, _ = tf.clip_by_global_norm(gradients, self.clip)
@@ -323,14 +324,14 @@ class OptimizeLoss(tf.Module):
         return value, {f"OptimizeLoss/{tag}": x for tag, x in written.items()}
 
     def multiplied(self, gradient, variable):
-        """A gradient, dense or of rows, times what is given for its variable."""
+        """Multiplies a dense or sparse gradient by its variable's factor, if any."""
         factor = self.multipliers.get(variable.name[:-2])
         if factor is None or gradient is None:
             return gradient
         return tf.math.scalar_mul(factor, gradient)
 
     def named(self):
-        """What a checkpoint has besides the model, by name."""
+        """Returns {name in a checkpoint: variable} of the rate, step and optimizer."""
         kept = named(self.optimizer, self.rate)
         return {
             "global_step": self.global_step,

@@ -30,11 +30,11 @@ CONTRIB = "AdamW", "LazyAdam", "LARS", "Nadam"
 
 
 class RMSPropW(optimizers.DecoupledWeightDecay, optimizers.RMSProp):
-    """What `extend_with_decoupled_weight_decay` made of RMSProp."""
+    """`extend_with_decoupled_weight_decay(RMSProp)`: decoupled weight decay."""
 
 
 def fit(ids, labels, start, optimizer, hyper, decayed=None):
-    """Trains a classifier of word numbers by an optimizer of contrib."""
+    """Trains a text classifier with AdamW, LazyAdam, LARS, Nadam or RMSPropW."""
     # --- optimizer
     known = {name: getattr(optimizers, name) for name in CONTRIB}
     made = {**known, "RMSPropW": RMSPropW}[optimizer](**hyper)
@@ -66,7 +66,7 @@ def fit(ids, labels, start, optimizer, hyper, decayed=None):
 
 
 def train_scaled(x, y, start, steps, rate, scaling):
-    """Trains in the dtype of x, weights in theirs, by a loss that is scaled up."""
+    """Trains with loss scaling: in the dtype of x, with weights in their own dtype."""
     # --- scale
     if isinstance(scaling, dict):
         manager = optimizers.ExponentialUpdateLossScale(**scaling)
@@ -103,10 +103,11 @@ def train_scaled(x, y, start, steps, rate, scaling):
 
 
 class Line(tf.Module):
-    """A linear model and its loss, from initial values.
+    """A linear model and its loss.
 
     Args:
-        start: {"kernel": [features, units] array, "bias": [units] array}.
+        start: {"kernel": [features, units] array, "bias": [units] array}, the initial
+            values.
     """
 
     def __init__(self, start):
@@ -114,13 +115,13 @@ class Line(tf.Module):
         self.kernel, self.bias = variables_of(start).values()
 
     def loss(self, x, y):
-        """The mean of squared errors."""
+        """Returns the mean squared error."""
         outputs = tf.nn.bias_add(tf.matmul(x, self.kernel), self.bias)
         return tf.reduce_mean(tf.math.squared_difference(outputs, y))
 
 
 def fit_averaged(x, y, start, steps, rate, average_decay, counted=False):
-    """Trains, saves averages in the place of weights, and evaluates these."""
+    """Trains, saves moving averages in place of the weights, and evaluates them."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "model.ckpt")
         # --- train
@@ -152,11 +153,11 @@ def fit_averaged(x, y, start, steps, rate, average_decay, counted=False):
 
 
 class MultitaskMomentum(optimizers.Multitask, optimizers.Momentum):
-    """What `MultitaskOptimizerWrapper` made of `MomentumOptimizer`."""
+    """`MultitaskOptimizerWrapper(MomentumOptimizer)`: skips all-zero gradients."""
 
 
 def fit_tasks(x, targets, present, start, clip_norm, rate=0.125):
-    """Trains two tasks, of which a step may lack one, without touching its slots."""
+    """Trains two tasks; a step without a task does not change its weights and slots."""
     # --- loss
     variables = variables_of(start)
 
@@ -187,14 +188,14 @@ def fit_tasks(x, targets, present, start, clip_norm, rate=0.125):
 
 
 def descend(function, x, bounds, callback, iterations):
-    """Goes downhill, half as far until it is lower: in place of an optimizer of SciPy.
+    """Minimizes by gradient descent with step halving, in place of a SciPy optimizer.
 
     Args:
-        function: of a vector, to (value, gradient).
-        x: [n] array, where to begin.
+        function: function from a vector to (value, gradient).
+        x: [n] array, the initial vector.
         bounds: None, or n pairs (low, high).
         callback: function of the vector, called after each iteration.
-        iterations: how many of them.
+        iterations: number of iterations.
 
     Returns:
         The [n] array with the lowest value.
@@ -213,7 +214,7 @@ def descend(function, x, bounds, callback, iterations):
 
 
 def minimize_externally(x, y, start, iterations, bounds=None):
-    """Minimizes by an optimizer that knows nothing of TensorFlow, as SciPy's do."""
+    """Minimizes a loss with an external optimizer of NumPy vectors, such as SciPy's."""
     # --- function
     line = Line(start)
     variables = [line.kernel, line.bias]
@@ -244,7 +245,7 @@ def minimize_externally(x, y, start, iterations, bounds=None):
         bounds = [bounds] * sizes[0] + [free] * sizes[1]
     vector = np.concatenate([v.numpy().ravel() for v in variables])
     vector = descend(function, vector, bounds, iterates.append, iterations)
-    assign(tf.constant(vector, x.dtype))  # the last call may have been farther on
+    assign(tf.constant(vector, x.dtype))  # the last call may have tried another
     return {
         "losses": np.stack(losses),
         "iterates": np.stack(iterates),

@@ -30,15 +30,15 @@ __all__ = [
 
 
 def make_conv_lstm(channels, kernel, sizes, use_bias=True, name="reader"):
-    """Makes an LSTM of maps, whose products are convolutions.
+    """Makes a convolutional LSTM (`ConvLSTMCell`) that reads sequences of maps.
 
     Returns a `FilmReader`; see the class.
 
     Returns:
-        Callable from a [batch, time, sizes...] float tensor, and optionally the
-        lengths, [batch] ints, and a state, a pair of [batch, ..., channels], to the
-        outputs, [batch, time, ..., channels], zero past the end, and the last state
-        (c, h), that of the end.
+        Callable. It takes x, [batch, time, sizes...] floats, and optionally the
+        lengths, [batch] ints, and a state, a pair of [batch, ..., channels]. It returns
+        the outputs, [batch, time, ..., channels], zero past the end, and the state (c,
+        h) at the end of each sequence.
     """
     if len(sizes) != len(kernel) + 1:
         raise ValueError(f"Invalid input_shape {sizes} for conv_ndims={len(kernel)}.")
@@ -48,13 +48,13 @@ def make_conv_lstm(channels, kernel, sizes, use_bias=True, name="reader"):
 
 
 class FilmReader(tf.Module):
-    """A cell whose inputs are maps, traced once for all sizes.
+    """Runs a cell over sequences of maps, in one `tf.function` for all sizes.
 
     A call takes x, [batch, time, sizes...] floats, and optionally lengths, [batch]
     ints, and a state. It returns the outputs, zero past the end, and the last state.
 
     Args:
-        cell: such as a `ConvLSTMCell`.
+        cell: a cell, such as a `ConvLSTMCell`.
     """
 
     def __init__(self, cell):
@@ -70,7 +70,7 @@ class FilmReader(tf.Module):
 
 
 def predict_frames(films, start, steps, rate=0.01):
-    """Trains two layers of maps to predict the next frame, then frames of its own."""
+    """Trains two ConvLSTM layers to predict the next frame of a film."""
     # --- cells
     x, layers = tf.constant(films), []
     depth = films.shape[-1]
@@ -88,7 +88,7 @@ def predict_frames(films, start, steps, rate=0.01):
     # --- loss
     def tell():
         maps = x
-        for cell in layers:  # each over all of the time, before the next begins
+        for cell in layers:  # each layer reads all steps before the next layer
             maps, _ = unroll_maps(cell, maps)
         told = tf.nn.conv2d(tf.reshape(maps, [-1, *maps.shape[2:]]), last, 1, "SAME")
         return tf.reshape(told, films.shape)
@@ -105,7 +105,7 @@ def predict_frames(films, start, steps, rate=0.01):
 
 
 def make_group_lstm(units, groups, projected=None, forget_bias=1.0, name="reader"):
-    """Makes an LSTM in groups, none of which sees the inputs and state of another.
+    """Makes a group LSTM (`GLSTMCell`): each group sees only its own inputs and state.
 
     Returns a `Reader`; see the class.
     """
@@ -114,7 +114,7 @@ def make_group_lstm(units, groups, projected=None, forget_bias=1.0, name="reader
 
 
 def make_sru(units, name="reader"):
-    """Makes a unit whose gates see the input alone.
+    """Makes a simple recurrent unit (`SRUCell`): its gates see only the inputs.
 
     Returns a `Reader`; see the class.
     """
@@ -122,7 +122,7 @@ def make_sru(units, name="reader"):
 
 
 def run_from(cell, weights, run):
-    """The outputs, the state, and gradients of half the outputs' squares by weights."""
+    """Runs a cell; returns outputs, state, and the gradients of sum(outputs²) / 2."""
     found = {v.name.removesuffix(":0"): v for v in cell.variables}
     for name, value in weights.items():
         found[name].assign(value)
@@ -142,7 +142,7 @@ def run_from(cell, weights, run):
 
 
 def read_independently(kind, units, x, lengths, weights):
-    """Reads by a cell whose units see no state but their own, from old weights."""
+    """Runs `IndRNNCell`, `IndyGRUCell` or `IndyLSTMCell` with checkpoint weights."""
     # --- cell
     cell = {
         "IndRNN": IndRNNCell(units, tf.nn.relu, "rnn/ind_rnn_cell"),
@@ -156,7 +156,7 @@ def read_independently(kind, units, x, lengths, weights):
 
 
 def read_by_time(times, x, weights, leak=0.001, peepholes=False):
-    """Reads by an LSTM that is open for a part of each unit's period only."""
+    """Runs `PhasedLSTMCell`: a unit's time gate is open in a part of its period."""
     # --- cell
     units = len(weights["rnn/phased_lstm_cell/period"])
     cell = PhasedLSTMCell(units, peepholes, leak, name="rnn/phased_lstm_cell")
@@ -174,7 +174,7 @@ def read_by_time(times, x, weights, leak=0.001, peepholes=False):
 
 
 def read_spectra(x, lengths, units, size, skip, weights, blocks=None, options=None):
-    """Reads spectra by a grid of LSTMs, over time and over bands, from old weights."""
+    """Runs `GridLSTMCell` over the time and the bands of spectra."""
     # --- cell
     starts, ends = zip(*(blocks or [(0, x.shape[2])]))
     counts = [(end - start - size) // skip + 1 for start, end in zip(starts, ends)]
@@ -195,7 +195,7 @@ def read_spectra(x, lengths, units, size, skip, weights, blocks=None, options=No
 
 
 def read_bands(x, units, size, skip, weights, peepholes=False):
-    """Reads spectra by one LSTM for all bands, by turns, from old weights."""
+    """Runs `TimeFreqLSTMCell`: one LSTM reads the bands of spectra in turn."""
     # --- cell
     cell = rnn.TimeFreqLSTMCell(
         units, peepholes, feature_size=size, frequency_skip=skip

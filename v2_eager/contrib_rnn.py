@@ -22,7 +22,7 @@ STACK = "stack_bidirectional_rnn/cell_"
 
 
 def make_attention(units, window, size=None, hidden=None, name="reader"):
-    """Makes a GRU that attends to its last outputs.
+    """Makes a GRU that attends to its own last outputs (`AttentionCellWrapper`).
 
     Returns a `Reader`; see the class.
     """
@@ -34,7 +34,7 @@ def make_attention(units, window, size=None, hidden=None, name="reader"):
 
 
 def make_highway(units, coupled=True, carry_bias=1.0, name="reader"):
-    """Makes a GRU between whose inputs and outputs a gate decides.
+    """Makes a GRU with `HighwayWrapper`: a gate mixes its inputs and outputs.
 
     Returns a `Reader`; see the class.
     """
@@ -44,7 +44,7 @@ def make_highway(units, coupled=True, carry_bias=1.0, name="reader"):
 
 
 def make_projections(units, inputs, outputs, name="reader"):
-    """Makes an LSTM behind a layer, with another layer behind it.
+    """Makes an LSTM with a dense layer before it and a dense layer after it.
 
     Returns a `Reader`; see the class.
     """
@@ -56,7 +56,7 @@ def make_projections(units, inputs, outputs, name="reader"):
 
 
 def make_embedding_reader(units, classes, size, name="reader"):
-    """Makes a GRU that reads words, by a table of vectors.
+    """Makes a GRU that reads word ids through an embedding (`EmbeddingWrapper`).
 
     Returns a `Reader`; see the class.
     """
@@ -66,7 +66,7 @@ def make_embedding_reader(units, classes, size, name="reader"):
 
 
 def make_static_both_ways(units, name="reader"):
-    """Makes two LSTMs that are unrolled, one of which reads from the end.
+    """Makes a bidirectional LSTM that is unrolled, with a list of outputs.
 
     Returns a `StaticBothWays`; see the class.
     """
@@ -74,11 +74,11 @@ def make_static_both_ways(units, name="reader"):
 
 
 class StaticBothWays(tf.Module):
-    """Two LSTMs, unrolled by Python, the second of which reads from the end.
+    """A bidirectional LSTM, unrolled by a Python loop.
 
     A call takes x, [batch, time, depth] floats of known time, and optionally lengths,
     [batch] ints. It returns the list of outputs, [batch, 2 * units] each, and both last
-    states (c, h). Each new time or batch size makes a trace.
+    states (c, h). Each new time or batch size makes a new trace.
 
     Args:
         units: size of both parts of each state.
@@ -89,8 +89,8 @@ class StaticBothWays(tf.Module):
         super().__init__()
         self.cells = [basic_lstm(units, f"{path}/{way}") for way in ("fw", "bw")]
 
-    # A graph for every time, which Python unrolls, and for every size of batch: drop
-    # the remainder.
+    # Python unrolls: each new time makes a new trace. So does each new batch size: use
+    # drop_remainder=True.
     @tf.function(autograph=False)
     def read(self, x, lengths):
         return rnn.unroll_both_ways_in_python(*self.cells, x, lengths)
@@ -100,7 +100,7 @@ class StaticBothWays(tf.Module):
 
 
 def make_stack_both_ways(units, layers, name="reader"):
-    """Makes layers of GRUs: each reads the outputs of both ways of the layer below.
+    """Makes stacked bidirectional GRUs; a layer reads both outputs of the layer below.
 
     Returns a `StackBothWays`; see the class.
     """
@@ -108,16 +108,16 @@ def make_stack_both_ways(units, layers, name="reader"):
 
 
 class StackBothWays(tf.Module):
-    """Layers of GRUs: each reads the outputs of both ways of the layer below.
+    """Stacked bidirectional GRUs; a layer reads both outputs of the layer below.
 
     A call takes x, [batch, time, depth] floats, and the lengths, [batch] ints. It
     returns the outputs of the last layer, [batch, time, 2 * units], and the tuples of
-    last states of both ways.
+    last states of the forward and of the backward GRUs.
 
     Args:
         units: size of each state.
         layers: number of layers.
-        path: prefix of the scopes, to which a layer's number is added:
+        path: prefix of the scopes; the number of the layer is appended to it:
             `…0/bidirectional_rnn/fw/gru_cell/…`.
     """
 
@@ -137,7 +137,7 @@ class StackBothWays(tf.Module):
 
 
 def run_cudnn_lstm(x, weights):
-    """Runs the LSTMs of a checkpoint that `CudnnLSTM` wrote, without a GPU.
+    """Runs the LSTMs of a `CudnnLSTM` checkpoint without a GPU.
 
     Args:
         x: [time, batch, depth] float array.
@@ -160,7 +160,7 @@ def run_cudnn_lstm(x, weights):
 
 
 def run_cudnn_gru(x, weights):
-    """Runs the GRUs of a checkpoint that a bidirectional `CudnnGRU` wrote."""
+    """Runs the GRUs of a bidirectional `CudnnGRU` checkpoint without a GPU."""
     # --- build
     path = f"{STACK}{{}}/bidirectional_rnn/{{}}/cudnn_compatible_gru_cell".format
     units = weights[f"{path(0, 'fw')}/candidate/input_projection/bias"].shape[0]
@@ -186,19 +186,20 @@ def run_cudnn_gru(x, weights):
 def cudnn_gru_to_keras(
     gate_kernel, gate_bias, input_kernel, input_bias, hidden_kernel, hidden_bias
 ):
-    """The weights of `keras.layers.GRU`, whose `reset_after=True` is CuDNN's GRU.
+    """Converts weights of CuDNN's GRU for `keras.layers.GRU(reset_after=True)`.
 
     Args:
-        gate_kernel: [depth + units, 2 * units] array, reset before update.
+        gate_kernel: [depth + units, 2 * units] array, the reset gate before the update.
         gate_bias: [2 * units] array.
-        input_kernel: [depth, units] array, of the candidate.
+        input_kernel: [depth, units] array of the candidate.
         input_bias: [units] array.
-        hidden_kernel: [units, units] array, of the candidate.
+        hidden_kernel: [units, units] array of the candidate.
         hidden_bias: [units] array.
 
     Returns:
-        [kernel, recurrent kernel, bias]: update, reset, candidate; the bias of the
-        gates, which is one sum in a checkpoint, with the inputs.
+        [kernel, recurrent kernel, bias], each in the order update, reset, candidate. A
+        checkpoint has the sum of the gates' two biases: here it is the bias of the
+        inputs, and the recurrent bias of the gates is 0.
     """
     reset, update = np.split(gate_kernel, 2, 1)
     (of_x, of_h), (x_reset, h_reset) = (
@@ -217,7 +218,7 @@ def cudnn_gru_to_keras(
 
 
 def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
-    """Trains LSTMs to predict the next word, piece by piece, and keeps their state."""
+    """Trains an LSTM language model on pieces of text; the state is passed on."""
     # --- model
     batch, steps = words.shape[0], (words.shape[1] - 1) // pieces
     model = LanguageModel(start, layers)
@@ -253,7 +254,7 @@ def train_language_model(words, start, layers=2, pieces=2, epochs=2, rate=1.0):
 
 
 class LanguageModel(tf.Module):
-    """Embeddings, LSTMs and a softmax layer, from their values in a checkpoint.
+    """A language model of embeddings, LSTMs and a softmax layer, with given weights.
 
     A call takes words, [batch, time] ints, and the LSTMs' states. It returns the
     logits, [batch, time, words], and the new states.
@@ -277,7 +278,7 @@ class LanguageModel(tf.Module):
         weights = [weight for cell in cells for weight in (cell.kernel, cell.bias)]
         for variable in weights:
             variable.assign(start[variable.name[:-2]])
-        # As they were made: so the norms of the gradients were summed.
+        # In the order of creation, in which 1.15 summed the norms of the gradients.
         self.ordered = [self.embedding, *weights, self.w, self.b]
 
     def __call__(self, words, state):

@@ -17,12 +17,12 @@ __all__ = [
 
 
 def solve_by_gradients(matrix, rhs, steps=20, tol=1e-4):
-    """Solves a system of a symmetric positive definite matrix by conjugate gradient."""
+    """Solves A x = b by conjugate gradients, for a symmetric positive definite A."""
     rhs = tf.convert_to_tensor(rhs)
     operator = tf.linalg.LinearOperatorFullMatrix(
         matrix, is_self_adjoint=True, is_positive_definite=True
     )
-    # Its own default is a tol of 1e-5.
+    # The default tol of TensorFlow 2 is 1e-5.
     state = tf.linalg.experimental.conjugate_gradient(
         operator, rhs, tol=tol, max_iter=steps
     )
@@ -30,7 +30,7 @@ def solve_by_gradients(matrix, rhs, steps=20, tol=1e-4):
 
 
 def solve_least_squares(matrix, rhs, steps=20, tol=1e-6):
-    """Finds the least squares by conjugate gradients."""
+    """Solves a least squares problem by conjugate gradients (CGLS)."""
 
     def slope(residual):
         return tf.linalg.matvec(matrix, residual, adjoint_a=True)
@@ -60,7 +60,7 @@ def squares(x):
 
 
 def largest_singular_values(matrix, start, steps):
-    """Estimates singular values by the bidiagonal matrix of Lanczos' steps."""
+    """Estimates the largest singular values by Lanczos bidiagonalization."""
     left, right = [start / tf.norm(start)], []
     diagonal, below = [], []
     for i in range(steps):
@@ -80,30 +80,30 @@ def largest_singular_values(matrix, start, steps):
 
 
 def without(x, basis):
-    """x without its parts along the vectors of a basis."""
+    """Subtracts from x its projections on the vectors of a basis."""
     for vector in basis:
         x -= tf.matmul(vector, x, adjoint_a=True) * vector
     return x
 
 
 def spiral(y, t):
-    """A spiral with a push that comes and goes."""
+    """Computes dy/dt of a cubic spiral with a periodic force."""
     matrix = tf.constant([[-0.1, 2.0], [-2.0, -0.1]], y.dtype)
     return tf.matmul(y**3, matrix) + 0.1 * tf.cast(tf.sin(t), y.dtype)
 
 
 def integrate(y, t, rtol=1e-6, atol=1e-12):
-    """Integrates a differential equation, in steps that its error chooses.
+    """Integrates a differential equation with `odeint`: adaptive steps.
 
     Raises:
-        tf.errors.InvalidArgumentError: times that do not rise, or a y that is not
-            finite, or grows without bound.
+        tf.errors.InvalidArgumentError: the times do not increase, or y is not finite or
+            grows without bound.
     """
     return odeint(spiral, y, t, rtol, atol)
 
 
-# The tableau of Dormand and Prince: at which shares of a step the slope is looked at,
-# how the slopes there are weighted for the next, for the error, and for the middle.
+# The tableau of Dormand and Prince: the shares of a step at which the slope is
+# computed, and the weights of the slopes for the next point, the error, the middle.
 SHARES = 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0
 WEIGHTS = (
     [1 / 5],
@@ -134,24 +134,24 @@ MIDDLE = (
 
 
 def odeint(func, y, t, rtol=1e-6, atol=1e-12, first_step=1.0, most_steps=1000):
-    """What `tf.contrib.integrate.odeint` did, by the method "dopri5".
+    """`tf.contrib.integrate.odeint`: adaptive steps, with the method "dopri5".
 
     Args:
-        func: of (y, t), the slope of y.
-        y: float or complex tensor, where it begins.
-        t: [times] float tensor, rising; numbers of Python are float64.
-        rtol: how far a step may be off, relative to y.
-        atol: how far besides.
-        first_step: which is tried.
-        most_steps: between two times.
+        func: function from (y, t) to dy/dt.
+        y: float or complex tensor, the initial value.
+        t: [times] float tensor, increasing; Python numbers become float64.
+        rtol: error of a step that is allowed, relative to y.
+        atol: absolute error of a step that is allowed in addition.
+        first_step: size of the first step to try.
+        most_steps: largest number of steps between two times.
 
     Returns:
         y at each time: [times, ...].
 
     Raises:
-        tf.errors.InvalidArgumentError: times that do not rise, too many steps, or steps
-            that lead to NaN or infinity.
-        TypeError: a y that is neither float nor complex, or times that are not float.
+        tf.errors.InvalidArgumentError: the times do not increase, too many steps, or a
+            step gives NaN or infinity.
+        TypeError: y is neither float nor complex, or the times are not float.
     """
     y, t = checked(y, t)
 
@@ -171,7 +171,7 @@ def odeint(func, y, t, rtol=1e-6, atol=1e-12, first_step=1.0, most_steps=1000):
         taken = ratio <= 1
         fitted = fit_curve(y, new, y + weighted(size, MIDDLE, slopes), slopes, size)
         curve = [tf.where(taken, a, b) for a, b in zip(fitted, curve)]
-        # The root's exponent was a float32, whatever the time is.
+        # In 1.15.5 the exponent is float32, whatever the dtype of t.
         power = tf.cast(ratio, dt.dtype) ** tf.cast(tf.constant(1 / 5), dt.dtype)
         factor = tf.clip_by_value(power / 0.9, 1 / 10, 5.0)
         ended = tf.where(taken, t + dt, t)
@@ -195,7 +195,7 @@ def odeint(func, y, t, rtol=1e-6, atol=1e-12, first_step=1.0, most_steps=1000):
 
 
 def checked(y, t):
-    """What `odeint` takes, as tensors."""
+    """Converts y and t to tensors, and checks dtypes and that t increases."""
     y, t = tf.convert_to_tensor(y), tf.convert_to_tensor(t, dtype_hint=tf.float64)
     if not (y.dtype.is_floating or y.dtype.is_complex) or not t.dtype.is_floating:
         raise TypeError(f"y must be float or complex, t float: {y.dtype}, {t.dtype}")
@@ -205,12 +205,12 @@ def checked(y, t):
 
 
 def weighted(size, weights, slopes):
-    """The sum of slopes, times their weights, times the size of a step."""
+    """Computes the weighted sum of slopes, times the size of a step."""
     return tf.add_n([size * w * s for w, s in zip(weights, slopes) if w])
 
 
 def fit_curve(y, new, middle, slopes, dt):
-    """The coefficients of a polynomial through three points, with slopes at two."""
+    """Computes a polynomial through three points, with given slopes at two."""
     known = [slopes[0], slopes[-1], y, new, middle]
     factors = (
         [-2 * dt, 2 * dt, -8, -8, 16],
@@ -222,16 +222,16 @@ def fit_curve(y, new, middle, slopes, dt):
 
 
 def integrate_in_steps(y, t, dt=None, method="rk4"):
-    """Integrates a differential equation in steps of a given size.
+    """Integrates a differential equation with `odeint_fixed`: fixed steps.
 
     Raises:
-        tf.errors.InvalidArgumentError: times that do not rise.
+        tf.errors.InvalidArgumentError: the times do not increase.
     """
     return odeint_fixed(spiral, y, t, dt, method)
 
 
 def odeint_fixed(func, y, t, dt=None, method="rk4"):
-    """What `tf.contrib.integrate.odeint_fixed` did; see `odeint` for y and t."""
+    """`tf.contrib.integrate.odeint_fixed`: fixed steps; `odeint` explains y and t."""
     if method not in METHODS:
         raise ValueError(f"method not supported: {method}")
     change, (y, t) = METHODS[method], checked(y, t)
@@ -274,7 +274,7 @@ METHODS = {"rk4": runge_kutta, "midpoint": midpoint}
 
 
 def fit_rates(observed, times, start, steps, rate):
-    """Learns the rates of an equation of predators and prey from what was observed."""
+    """Learns the rates of a predator-prey equation from observations."""
     # --- loss
     rates = tf.Variable(start)
     optimizer = optimizers.GradientDescent(rate)
@@ -298,7 +298,7 @@ def fit_rates(observed, times, start, steps, rate):
 
 
 def sparsemax(logits):
-    """Gives probabilities, of which many are zero.
+    """Computes sparsemax: probabilities of which many are exactly zero.
 
     Raises:
         ValueError: not two dimensions.
@@ -319,10 +319,10 @@ def sparsemax(logits):
 
 
 def sparsemax_loss(logits, labels):
-    """Gives the loss of a classifier by sparsemax."""
+    """Computes the sparsemax loss of a classifier."""
     probs = sparsemax(logits)
     chosen = (probs > 0) | tf.math.is_nan(probs)
-    # Where a class has no share, an infinite logit is no NaN.
+    # If a label is 0, an infinite logit must not make NaN.
     won = tf.where(chosen, probs * (logits - 0.5 * probs), tf.zeros_like(probs))
     wanted = labels * (0.5 * labels - logits)
     off = (labels == 0) & tf.math.is_inf(logits)

@@ -55,9 +55,9 @@ def run_tests(x, expected):
 
 
 def in_both_modes(test):
-    """Runs a test with a `run(function, *args)` by `tf.function`, then a plain one.
+    """Decorator: runs a test with `run` as a `tf.function`, then as a plain call.
 
-    Between the two everything is torn down, and set up anew.
+    Between the two runs it calls `tearDown` and `setUp`.
     """
 
     @functools.wraps(test)
@@ -71,7 +71,7 @@ def in_both_modes(test):
 
 
 def checkpoint_gradients(x, kernels, every):
-    """Differentiates a deep network, and recomputes layers instead of keeping them."""
+    """Differentiates a deep network with recomputed layers (gradient checkpointing)."""
 
     # --- network
     def network(x, kernels):
@@ -103,7 +103,7 @@ def checkpoint_gradients(x, kernels, every):
 
 
 def replace_activation(x, kernels, by):
-    """Puts tanh where a network that others built has ReLU."""
+    """Replaces the ReLU of a finished network by tanh."""
 
     # --- network
     @tf.function
@@ -116,7 +116,7 @@ def replace_activation(x, kernels, by):
 
 
 def rotate(images, angles, interpolation="NEAREST"):
-    """Rotates images about their middle, what comes from outside being 0."""
+    """Rotates images about their centre; pixels from outside are 0."""
     return project(images, rotations(angles, *sizes(images)), interpolation)
 
 
@@ -129,7 +129,7 @@ def sizes(images):
 
 
 def rotations(angles, height, width):
-    """The matrices of rotations about the middle, [n, 8]."""
+    """Transforms for `project` that rotate about the centre, [n, 8]."""
     angles = tf.reshape(tf.cast(angles, tf.float32), [-1])
     sin, cos, zero = tf.sin(angles), tf.cos(angles), tf.zeros_like(angles)
     right, down = width - 1, height - 1
@@ -139,20 +139,20 @@ def rotations(angles, height, width):
 
 
 def project(images, transforms, interpolation="NEAREST", output_shape=None):
-    """Takes the pixel at (x, y) from (ax + by + c, dx + ey + f) / (gx + hy + 1).
+    """Reads output pixel (x, y) at (ax + by + c, dx + ey + f) / (gx + hy + 1).
 
     Args:
         images: see `rotate`.
-        transforms: [n, 8] or [1, 8] float32 tensor of a, …, h, to which no gradient
-            goes.
+        transforms: [n, 8] or [1, 8] float32 tensor of a, …, h, which gets no
+            gradient.
         interpolation: "NEAREST" or "BILINEAR".
         output_shape: [height, width] of the result, by default those of the images.
 
     Returns:
-        Tensor of images, what comes from outside being 0.
+        Tensor of images; pixels from outside are 0.
 
     Raises:
-        ValueError: images of a rank that is unknown, or not 2 to 4.
+        ValueError: the rank of the images is unknown, or not 2 to 4.
     """
     images = tf.convert_to_tensor(images)
     rank = images.shape.rank
@@ -175,12 +175,12 @@ def project(images, transforms, interpolation="NEAREST", output_shape=None):
 
 
 def translate(images, offsets, interpolation="NEAREST"):
-    """Moves images, what comes from outside being 0."""
+    """Shifts images; pixels from outside are 0."""
     return project(images, translations(offsets), interpolation)
 
 
 def translations(offsets):
-    """The matrices that move images to the right and down, [n, 8]."""
+    """Transforms for `project` that shift images to the right and down, [n, 8]."""
     offsets = tf.reshape(tf.cast(offsets, tf.float32), [-1, 2])
     zero, one = tf.zeros_like(offsets[:, 0]), tf.ones_like(offsets[:, 0])
     rows = [one, zero, -offsets[:, 0], zero, one, -offsets[:, 1], zero, zero]
@@ -188,7 +188,7 @@ def translations(offsets):
 
 
 def transform(images, angle, offset, interpolation="NEAREST", output_shape=None):
-    """Moves images, and rotates the result, reading them but once.
+    """Shifts images and rotates the result, in a single resampling.
 
     Args:
         images: see `rotate`.
@@ -200,14 +200,14 @@ def transform(images, angle, offset, interpolation="NEAREST", output_shape=None)
 
 
 def matrices(transforms):
-    """[n, 3, 3] of [n, 8]: the last number is 1."""
+    """Reshapes [n, 8] transforms to [n, 3, 3] matrices; the last element is 1."""
     return tf.reshape(
         tf.pad(transforms, [[0, 0], [0, 1]], constant_values=1), [-1, 3, 3]
     )
 
 
 def dense_image_warp(images, flow):
-    """Takes each pixel from where a flow says that it was, between four others."""
+    """Warps images by a flow: reads output pixel p at p - flow[p], bilinearly."""
     rows, height, width, _ = tf.unstack(tf.shape(images))
     tf.debugging.assert_greater_equal([height, width], 2, "It must be at least 2.")
     grid = tf.stack(tf.meshgrid(tf.range(height), tf.range(width), indexing="ij"), 2)
@@ -227,7 +227,7 @@ def dense_image_warp(images, flow):
 
 
 def gate(signals, frame_length, frame_step, floor):
-    """Takes out of sounds what is weak, in each window and at each frequency."""
+    """Spectral gate: sets STFT bins below a magnitude to 0, then inverts the STFT."""
     spectra = tf.signal.stft(signals, frame_length, frame_step)
     kept = tf.where(tf.abs(spectra) >= floor, spectra, tf.zeros_like(spectra))
     window = tf.signal.inverse_stft_window_fn(frame_step)
@@ -235,7 +235,7 @@ def gate(signals, frame_length, frame_step, floor):
 
 
 def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
-    """Takes the element below which are q percent of the others."""
+    """The q-th percentile, as the nearest, lower or higher element of `x`."""
     choices = {"nearest": tf.round, "lower": tf.math.ceil, "higher": tf.floor}
     if interpolation not in choices:
         raise ValueError(f"Argument 'interpolation' must be in {set(choices)}.")
@@ -259,7 +259,7 @@ def percentile(x, q, axis=None, interpolation="nearest", keep_dims=False):
 
 
 def normal_terms(x, loc, scale, prior_loc, prior_scale):
-    """Gives what losses take of normal distributions."""
+    """Log-probability, CDF, entropy and KL divergence of normal distributions."""
     z = (x - loc) / scale
     ratio = tf.square(scale) / tf.square(prior_scale)
     squares = tf.math.squared_difference(loc, prior_loc) / tf.square(prior_scale)
@@ -274,7 +274,7 @@ def normal_terms(x, loc, scale, prior_loc, prior_scale):
 
 
 def categorical_terms(ids, logits, prior_logits):
-    """Gives what losses take of categorical and Bernoulli distributions."""
+    """Categorical log-probability, entropy, KL, mode; Bernoulli log-probability."""
     log_probs = tf.nn.log_softmax(logits)
     probs = tf.nn.softmax(logits)
     is_it = tf.one_hot(ids, tf.shape(logits)[1], dtype=logits.dtype)

@@ -27,7 +27,7 @@ def make_keypoints(temperature=None, name="net"):
 
     Returns:
         Callable from a [batch, height, width, channels] float tensor to [batch, 2 *
-        channels]: of each channel the expected row and the expected column, from -1 to
+        channels]: for each channel the expected row and the expected column, from -1 to
         1.
     """
     return SpatialSoftmax(1.0 if temperature is None else temperature, name)
@@ -37,8 +37,8 @@ class SpatialSoftmax(tf.Module):
     """The expected row and column of each channel, by a softmax over its pixels.
 
     A call takes [batch, height, width, channels] floats and returns [batch, 2 *
-    channels]: for each channel the row and the column, from -1 to 1. Of 1.15.5's
-    `tensorflow/contrib/layers/python/layers/layers.py`.
+    channels]: for each channel the row and the column, from -1 to 1. It follows
+    `tensorflow/contrib/layers/python/layers/layers.py` of 1.15.5.
 
     Args:
         temperature: initial value of the variable that the channels are divided by, a
@@ -49,7 +49,7 @@ class SpatialSoftmax(tf.Module):
     def __init__(self, temperature, name):
         super().__init__()
         name = f"{name}/spatial_softmax/temperature"
-        with tf.name_scope(""):  # an outer scope is no part of the name
+        with tf.name_scope(""):  # keeps outer scopes out of the name
             self.temperature = tf.Variable(temperature, dtype=tf.float32, name=name)
 
     def __call__(self, x):
@@ -64,7 +64,7 @@ class SpatialSoftmax(tf.Module):
 
 
 def make_gdn(inverse=False, name="net"):
-    """Makes a generalized divisive normalization, as image compression has it.
+    """Makes a generalized divisive normalization (GDN), used in image compression.
 
     Returns a `GDN`; see the class.
     """
@@ -72,14 +72,15 @@ def make_gdn(inverse=False, name="net"):
 
 
 class GDN(tf.Module):
-    """x / sqrt(beta + gamma x²); the variables are roots, so both stay positive.
+    """Generalized divisive normalization: x / sqrt(beta + gamma x²).
 
-    The sum is over the channels of a pixel. A call takes and returns [batch, height,
-    width, channels] floats. The first call makes the variables. It follows
-    `tf.contrib.layers.gdn` (Ballé, Laparra and Simoncelli, 2016).
+    The sum is over the channels of a pixel. The variables are square roots, so beta and
+    gamma stay positive. A call takes and returns [batch, height, width, channels]
+    floats. The first call makes the variables. It follows `tf.contrib.layers.gdn`
+    (Ballé, Laparra and Simoncelli, 2016).
 
     Args:
-        inverse: whether it multiplies instead, as a decoder does.
+        inverse: whether to multiply by the norm instead, as a decoder does.
         path: scope of the variables `reparam_beta`, [channels], and `reparam_gamma`,
             [channels, channels].
     """
@@ -92,7 +93,7 @@ class GDN(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.beta is not None
 
     def build(self, channels, dtype):
@@ -113,7 +114,7 @@ class GDN(tf.Module):
         return tf.square(at_least(root, bound)) - tf.cast(self.offset**2, root.dtype)
 
     def __call__(self, x):
-        with tf.init_scope(), tf.name_scope(""):  # an outer scope is no name's part
+        with tf.init_scope(), tf.name_scope(""):  # keeps outer scopes out of names
             self.build(x.shape[-1], x.dtype)
         beta = self.positive(self.beta, self.beta_min)
         gamma = self.positive(self.gamma, 0)
@@ -123,7 +124,7 @@ class GDN(tf.Module):
 
 
 def at_least(x, bound):
-    """`tf.maximum`, but what lies below learns to rise: it has a gradient upwards."""
+    """`tf.maximum`, but values below the bound keep gradients that raise them."""
 
     @tf.custom_gradient
     def limited(x):
@@ -136,7 +137,7 @@ def at_least(x, bound):
 
 
 def make_in_plane(size, stride=1, activation="relu", name="net"):
-    """Makes a convolution of one channel, which all channels share.
+    """Makes a convolution whose one-channel kernel is shared by all channels.
 
     Returns an `InPlane`; see the class.
     """
@@ -145,7 +146,7 @@ def make_in_plane(size, stride=1, activation="relu", name="net"):
 
 
 class InPlane(tf.Module):
-    """A convolution with one kernel for all channels, and biases of their own.
+    """A convolution with one kernel for all channels, and a bias for each.
 
     A call takes [batch, height, width, channels] floats and returns [batch, new height,
     new width, channels], padded by SAME. The first call makes the variables.
@@ -153,7 +154,7 @@ class InPlane(tf.Module):
     Args:
         path: scope of the variables `weights`, [*size, 1, 1], and `biases`, [channels].
         size: [height, width] of the kernel.
-        stride: between outputs, both ways.
+        stride: distance between outputs, in both directions.
         activation: function, or None.
     """
 
@@ -164,7 +165,7 @@ class InPlane(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.weights is not None
 
     def build(self, channels, dtype):
@@ -177,7 +178,7 @@ class InPlane(tf.Module):
             ]
 
     def __call__(self, x):
-        with tf.init_scope(), tf.name_scope(""):  # an outer scope is no name's part
+        with tf.init_scope(), tf.name_scope(""):  # keeps outer scopes out of names
             self.build(x.shape[-1], x.dtype)
         kernel = tf.tile(self.weights, [1, 1, x.shape[-1], 1])
         strides = [1, self.stride, self.stride, 1]
@@ -188,7 +189,7 @@ class InPlane(tf.Module):
 
 
 def make_volumes(filters, name="net"):
-    """Makes a network of volumes: convolved, pooled in two ways, and enlarged again.
+    """Makes a 3-D network: convolution, max and mean pooling, transposed convolution.
 
     Returns a `Volumes`; see the class.
     """
@@ -230,7 +231,7 @@ class Conv3DTranspose(Conv3D):
 
 
 class Volumes(tf.Module):
-    """A convolution of volumes, pooled by maximum and average, and enlarged again.
+    """3-D convolution, max and mean pooling, and a transposed 3-D convolution.
 
     A call takes [batch, depth, height, width, channels] floats of even sizes and
     returns [batch, depth, height, width, filters[1]].
@@ -252,7 +253,7 @@ class Volumes(tf.Module):
 
 
 def sample(images, places):
-    """Takes pixels from between others, as a spatial transformer does."""
+    """Samples images bilinearly at given places, as a spatial transformer does."""
     places = tf.reverse(places, [-1])  # rows first, as the images are
     sizes = tf.shape(images)[1:3]
     near = (places > -1) & (places < tf.cast(sizes, places.dtype))
@@ -278,7 +279,8 @@ def sample(images, places):
 def interpolate_spline(points, values, queries, order=2, regularization_weight=0.0):
     """Interpolates between scattered points by a polyharmonic spline."""
     n, count, dimensions = tf.unstack(tf.shape(points))
-    # A sum of bumps, one at each point, and a plane, to which the bumps add nothing.
+    # A sum of radial functions, one at each point, and a plane. The weights of the
+    # functions are orthogonal to all planes.
     bumps = spline(squared_distances(points, points), order)
     if regularization_weight > 0:
         bumps += regularization_weight * tf.eye(count, dtype=points.dtype)
@@ -303,7 +305,7 @@ def with_ones(x):
 
 
 def spline(squared, order):
-    """A bump: the distance to the power of the order, times a log if that is even."""
+    """Radial function: distance ** order, times log(distance) for even orders."""
     above = tf.maximum(squared, 1e-10)
     if order == 1:
         return tf.sqrt(above)
@@ -316,7 +318,7 @@ def spline(squared, order):
 
 
 def warp_at_points(images, source, target, boundary=0):
-    """Warps images so that points come to lie elsewhere, as SpecAugment does."""
+    """Warps images so that source points move to target points, as in SpecAugment."""
     n, height, width, _ = images.shape
     flow = target - source
     if boundary > 0:
@@ -334,7 +336,7 @@ def of_each(places, n, dtype):
 
 
 def border(height, width, count):
-    """[points, 2] rows and columns of so many points along each edge."""
+    """[points, 2] rows and columns of `count` points along each edge."""
     rows, columns = [np.linspace(0, size - 1, count) for size in (height, width)]
     grid = np.stack(np.meshgrid(rows, columns, indexing="ij"), -1)
     outer = np.ones([count, count], bool)
@@ -343,14 +345,14 @@ def border(height, width, count):
 
 
 def label_components(masks):
-    """Numbers what hangs together: above, below, left and right."""
+    """Labels the connected components of masks (4 neighbours)."""
     shape = tf.shape(masks)
     numbers = tf.reshape(tf.range(tf.size(masks)), shape)
     nothing = tf.size(masks)
     first = tf.where(masks, numbers, nothing)
 
     def spread(first, _):
-        """All pixels of a number take the smallest one that is next to any of them."""
+        """Gives all pixels of a number the smallest number next to any of them."""
         _, height, width = tf.unstack(tf.shape(first))
         padded = tf.pad(first, [[0, 0], [1, 1], [1, 1]], constant_values=nothing)
         around = [
@@ -361,8 +363,8 @@ def label_components(masks):
         smallest, segments = [tf.reshape(x, [-1]) for x in (smallest, first)]
         better = tf.math.unsorted_segment_min(smallest, segments, nothing + 1)
         moved = tf.gather(better, first)
-        # And then what the pixel of that number has: so a path of thousands of pixels
-        # takes a dozen rounds.
+        # Then take the number of the pixel that the number names (pointer jumping):
+        # a path of thousands of pixels takes a dozen rounds.
         flat = tf.concat([tf.reshape(moved, [-1]), [nothing]], 0)
         return tf.gather(flat, moved), first
 
@@ -378,12 +380,12 @@ def label_components(masks):
 
 
 def match_greedily(distances, rows, most=-1):
-    """Matches rows with columns, the nearest first.
+    """Matches rows with columns greedily, the smallest distance first.
 
     Returns:
-        (the column of each row, the row of each column), int32, -1 where there is none.
-        Of equal distances that of the first row is first, then that of the first
-        column; contrib matches these in an order of its own.
+        (the column of each row, the row of each column), int32, -1 if unmatched.
+        Equal distances are matched by row, then by column, the first one first;
+        contrib matches them in an order of its own.
     """
     height, width = tf.unstack(tf.shape(distances))
     rows = tf.where(rows < 0, height, tf.cast(rows, tf.int32))
@@ -395,7 +397,7 @@ def match_greedily(distances, rows, most=-1):
     most = tf.minimum(tf.minimum(rows, width), most if most > 0 else width)
 
     def match(i, free, columns, rows):
-        # Not tf.argmin, which does not tell infinity from what is taken.
+        # Not tf.argmin: it cannot separate infinite distances from taken places.
         least = tf.reduce_min(tf.where(free, distances, np.inf))
         nearest = tf.reshape(free & (distances <= least), [-1])
         place = tf.argmax(tf.cast(nearest, tf.int32), output_type=tf.int32)

@@ -27,14 +27,14 @@ __all__ = [
 
 @tf.function
 def add_or_multiply(p, a, b):
-    """Adds or multiplies: one scalar decides for the whole tensors."""
+    """Adds or multiplies two tensors, as a scalar condition says."""
     if p:
         return a + b
     return a * b
 
 
 def branches_that_ran(first):
-    """Counts which ops a branch runs: all made before it, of its own those chosen."""
+    """Counts the ops that run: all made before a `cond`, only one branch inside."""
     # --- build
     before = [tf.Variable(0), tf.Variable(10)]
     inside = [tf.Variable(0), tf.Variable(10)]
@@ -55,29 +55,29 @@ def branches_that_ran(first):
 
 
 def choose(p, a, b):
-    """Chooses by element, or by row when `p` is a vector and the others are not."""
-    # tf.where broadcasts now, so that a vector would choose columns: new code says
-    # tf.where(p[:, tf.newaxis], a, b). This is the op that tf.where was.
+    """Selects elements of `a` or `b`, or whole rows if the condition is a vector."""
+    # tf.where broadcasts now, so a vector would select columns: new code writes
+    # tf.where(p[:, tf.newaxis], a, b). Select is the op of the old tf.where.
     return tf.raw_ops.Select(condition=p, x=a, y=b)
 
 
 def log_or_zero_trap(x):
-    """Logarithm where it exists, else 0; but at 0 the gradient is NaN."""
+    """Logarithm where x > 0, else 0; wrong: the gradient at 0 is NaN."""
     # Both sides of a where are computed, and so are both gradients: 0 * (1 / 0) is NaN.
     return tf.where(x > 0, tf.math.log(x), tf.zeros_like(x))
 
 
 def log_or_zero(x):
-    """Logarithm where it exists, else 0, its gradient 0 there, too."""
-    # A where in front keeps the bad numbers from the logarithm, not from its result.
+    """Logarithm where x > 0, else 0, with a gradient of 0 there."""
+    # This where removes bad numbers from the input of the logarithm, not the output.
     positive = tf.where(x > 0, x, tf.ones_like(x))
     return tf.where(x > 0, tf.math.log(positive), tf.zeros_like(x))
 
 
 def rate_of_step(step, rate):
-    """Learning rate in three stages: the first condition that holds decides."""
-    # The step that calls it is a tf.function. One of its own, differentiated outside of
-    # XLA first, would fail under jit_compile=True.
+    """Piecewise constant learning rate: `rate`, then a tenth, then a hundredth."""
+    # No @tf.function here: the step that calls this is one. A tf.function that is first
+    # differentiated outside of XLA would later fail under jit_compile=True.
     if step < 10:
         return rate
     elif step < 20:
@@ -87,10 +87,10 @@ def rate_of_step(step, rate):
 
 
 def activate(kind, x):
-    """Applies the activation of a number: 0 tanh, 1 sigmoid, 2 square, others none."""
+    """Applies an activation by number: 0 tanh, 1 sigmoid, 2 square, else none."""
     # Without a default, any other number would run the last branch.
     return tf.switch_case(
-        tf.convert_to_tensor(kind),  # which no number of Python is
+        tf.convert_to_tensor(kind),  # switch_case refuses a Python int
         [lambda: tf.tanh(x), lambda: tf.sigmoid(x), lambda: tf.square(x)],
         default=lambda: x,
     )
@@ -133,10 +133,10 @@ def fibonacci_array(n):
 @tf.function
 def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False):
     """Integer powers by repeated squaring: a branch in a loop, with gradients."""
-    n = tf.convert_to_tensor(n)  # Python would run the loop of a number, unlimited
+    n = tf.convert_to_tensor(n)  # an int would loop in Python, without limit
     product = tf.ones_like(x)
     while n > 0:
-        # These count in graphs only: Python runs an eager loop and knows no limit.
+        # These options work in graphs only: Python runs an eager loop without a limit.
         tf.autograph.experimental.set_loop_options(
             parallel_iterations=parallel_iterations,
             swap_memory=swap_memory,
@@ -152,11 +152,11 @@ def power(x, n, maximum_iterations=32, parallel_iterations=10, swap_memory=False
 @tf.function
 def sum_positive_until(values, limit):
     """Adds up the positive values until the sum exceeds a limit, then breaks."""
-    # A loop has a gradient of 0 for what it merely compares; it used to be None.
+    # If a loop only compares a tensor, its gradient is 0; in 1.15 it was None.
     limit = tf.stop_gradient(limit)
     total = tf.zeros([], values.dtype)
-    for i in tf.range(tf.size(values)):  # `for value in values` would split it first
-        # A tf.function computes `not x > 0` as `x <= 0`, which NaN does not pass.
+    for i in tf.range(tf.size(values)):  # `for value in values` unstacks it first
+        # A tf.function computes `not x > 0` as `x <= 0`, which is False for NaN.
         if values[i] > 0:
             total += values[i]
             if total > limit:
@@ -167,7 +167,7 @@ def sum_positive_until(values, limit):
 @tf.function(autograph=False)
 def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
     """Square roots by Newton's method until the steps are small; without a gradient."""
-    # Without AutoGraph a loop is written as it was; only back_prop has gone.
+    # Without AutoGraph, write the old loop; only `back_prop` does not exist any more.
 
     def cond(root, step):
         return tf.reduce_any(tf.abs(step) > tolerance)
@@ -181,7 +181,7 @@ def newton_sqrt(x, tolerance=1e-6, maximum_iterations=50):
 
 
 def summarize_rows(rows):
-    """The mean of every row and the place of its greatest value, by map_fn."""
+    """The mean and the argmax of every row, with `map_fn`."""
     return tf.map_fn(
         lambda row: (tf.reduce_mean(row), tf.argmax(row)),
         rows,
@@ -191,7 +191,7 @@ def summarize_rows(rows):
 
 @tf.function
 def smooth(values, decay, reverse=False):
-    """Exponential averages of a sequence so far, by scan."""
+    """Exponential moving averages along a sequence, with `scan`."""
     return tf.scan(
         lambda mean, value: value + decay * (mean - value), values, reverse=reverse
     )
@@ -199,7 +199,7 @@ def smooth(values, decay, reverse=False):
 
 @tf.function
 def polynomial(coefficients, x, ascending=False):
-    """A polynomial by Horner's rule, by foldl or, from the other end, by foldr."""
+    """Evaluates a polynomial by Horner's rule, with `foldl` or `foldr`."""
     fold = tf.foldr if ascending else tf.foldl
     return fold(lambda value, c: value * x + c, coefficients, tf.zeros_like(x))
 
@@ -228,7 +228,7 @@ class Repeated(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.kernel is not None
 
     def __call__(self, x, times):
@@ -236,7 +236,7 @@ class Repeated(tf.Module):
         if self.kernel is None:
             normal = initializers.random_normal(stddev=0.5, seed=1)
             size, dtype = x.shape[-1], x.dtype
-            with tf.init_scope(), tf.name_scope(""):  # an outer scope is no name's part
+            with tf.init_scope(), tf.name_scope(""):  # keeps outer scopes out of names
                 kernel, bias = normal([size, size], dtype), normal([size], dtype)
                 self.kernel = tf.Variable(kernel, name=f"{self.path}/kernel")
                 self.bias = tf.Variable(bias, name=f"{self.path}/bias")

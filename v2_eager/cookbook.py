@@ -20,21 +20,21 @@ __all__ = [
 
 
 def batch_gather(tensor, indices):
-    """Gathers rows, of every example of a batch its own."""
-    # The old recipe let an index outside of [0, n) find a row of another example; here
-    # it is an error.
+    """Gathers rows of each example by the indices of that example."""
+    # In the old recipe an index outside of [0, n) returned a row of another example;
+    # here it raises an error.
     return tf.gather(tensor, indices, batch_dims=1)
 
 
 def decode_step(cell, state, ids):
-    """Takes one step of a simple recurrent decoder."""
+    """One step of a simple recurrent decoder: the next state and the logits."""
     embedded = tf.gather(cell["embedding"], ids)
     state = tf.tanh(embedded + tf.tensordot(state, cell["kernel"], 1))
     return state, tf.tensordot(state, cell["projection"], 1)
 
 
 def beam_search(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Decodes by beam search, one copy of the step in the graph per token."""
+    """Beam search, unrolled: one copy of the step in the graph per token."""
     beam = first_beam(state, width, begin)
     ids = tf.zeros([get_shape(state)[0], width, 0], tf.int32)
     for _ in range(length):
@@ -44,7 +44,7 @@ def beam_search(cell, state, length, width, begin=0, end=1, fan_out=False):
 
 
 def first_beam(state, width, begin):
-    # One hypothesis to begin with: equal ones would give equal beams for ever.
+    # Begin with one hypothesis: equal ones would remain equal for ever.
     batch = get_shape(state)[0]
     only = tf.constant([[0.0] + [-float("inf")] * (width - 1)], state.dtype)
     return (
@@ -62,7 +62,7 @@ def search_step(cell, beam, end, fan_out):
     # --- finish
     batch, width, classes = get_shape(step)
     free = tf.zeros([classes], step.dtype)
-    if not fan_out:  # one continuation only: the end token once more
+    if not fan_out:  # only one continuation: the end token again
         free = tf.math.log(tf.one_hot(end, classes, dtype=step.dtype))
     step = tf.where(finished[:, :, None], free, step)
     # --- select
@@ -74,9 +74,9 @@ def search_step(cell, beam, end, fan_out):
 
 
 def beam_search_loop(cell, state, length, width, begin=0, end=1, fan_out=False):
-    """Decodes by beam search in a loop, whose length is known only when it runs."""
+    """Beam search in a `while` loop, whose length is a tensor."""
     # --- loop
-    # An array holds what one step found; no tensor grows inside the loop.
+    # A TensorArray holds the results of each step; no tensor grows inside the loop.
     beam = first_beam(state, width, begin)
     ids, parents = [tf.TensorArray(tf.int32, length) for _ in range(2)]
     for i in tf.range(length):
@@ -110,7 +110,7 @@ def softmax_entropy(logits, axis=-1):
 def gaussian_kl(q, p=(0.0, 0.0)):
     """Computes the divergence KL(q || p) of two Gaussians with diagonal covariances."""
     q_mean, q_log_variance = q
-    # A bare 0.0 would become float32, whatever the dtype of q.
+    # A bare 0.0 would become float32, for every dtype of q.
     p_mean, p_log_variance = [tf.convert_to_tensor(x, q_mean.dtype) for x in p]
     ratio = q_log_variance - p_log_variance
     # expm1(r) - r in place of exp(r) - 1 - r, which loses small divergences.
@@ -120,17 +120,17 @@ def gaussian_kl(q, p=(0.0, 0.0)):
 
 
 def leaky_relu(x, leak=0.2):
-    """Computes leaky ReLU as a maximum, which holds for leaks up to 1 only."""
+    """Computes leaky ReLU as max(x, leak * x), which is wrong for leaks above 1."""
     return tf.maximum(x, leak * x)
 
 
 def leaky_relu_parts(x, leak=0.2):
-    """Computes leaky ReLU as a difference of two ReLUs, right for every leak."""
+    """Computes leaky ReLU as relu(x) - leak * relu(-x), for every leak."""
     return tf.nn.relu(x) - leak * tf.nn.relu(-x)
 
 
 def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"):
-    """Makes batch normalization by hand, with moving statistics for inference.
+    """Makes batch normalization without a layer, with moving averages for inference.
 
     Returns a `BatchNorm`; see the class.
     """
@@ -138,7 +138,7 @@ def make_batch_norm(momentum=0.99, epsilon=0.001, fused=False, name="batch_norm"
 
 
 class BatchNorm(tf.Module):
-    """Batch normalization by hand, with moving statistics for inference.
+    """Batch normalization without a layer, with moving averages for inference.
 
         y = gamma (x - mean) / sqrt(variance + epsilon) + beta
 
@@ -148,20 +148,20 @@ class BatchNorm(tf.Module):
 
     Args:
         momentum: share of the moving statistics that an update keeps.
-        epsilon: added to the variance; fused, 1.001e-5 at least, as in 1.15.
-        fused: whether one kernel does it all, of [batch, height, width, channels]
-            float32.
+        epsilon: added to the variance; if fused, at least 1.001e-5, as in 1.15.
+        fused: whether to use the fused kernel, which takes [batch, height, width,
+            channels] float32.
         name: scope of `gamma`, `beta`, `moving_mean` and `moving_variance`, [channels].
     """
 
     def __init__(self, momentum, epsilon, fused, name):
-        super().__init__()  # whose name would have to be an identifier, without a "/"
+        super().__init__()  # a module's name must not contain a "/"
         self.momentum, self.epsilon, self.fused = momentum, epsilon, fused
         self.gamma, self.path = None, name
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.gamma is not None
 
     def __call__(self, x, training):
@@ -170,7 +170,7 @@ class BatchNorm(tf.Module):
         if self.gamma is None:
             ones, zeros = [f(x.shape[-1:], x.dtype) for f in (tf.ones, tf.zeros)]
             path = f"{self.path}/"
-            with tf.name_scope(""):  # an outer scope is no part of the names
+            with tf.name_scope(""):  # keeps outer scopes out of the names
                 self.gamma = tf.Variable(ones, name=path + "gamma")
                 self.beta = tf.Variable(zeros, name=path + "beta")
                 self.moving_mean = tf.Variable(zeros, False, name=path + "moving_mean")
@@ -193,7 +193,7 @@ class BatchNorm(tf.Module):
             variance = tf.reduce_mean(tf.square(centred), axes)  # as tf.nn.moments
             y = centred * (scale * tf.math.rsqrt(variance + self.epsilon)) + offset
         # --- update
-        # Written here, hence run: nobody has to remember a collection of updates.
+        # These lines run in every training call: no UPDATE_OPS to remember.
         for moving, batch in (
             (self.moving_mean, mean),
             (self.moving_variance, variance),
@@ -203,8 +203,8 @@ class BatchNorm(tf.Module):
 
 
 def fused_batch_norm(x, scale, offset, epsilon):
-    """The kernel behind `tf.nn.fused_batch_norm`, which has no public name any more."""
-    # tf.nn.moments and tf.nn.batch_normalization would round otherwise, and give the
+    """The op of the removed `tf.nn.fused_batch_norm`: (y, mean, unbiased variance)."""
+    # tf.nn.moments and tf.nn.batch_normalization round differently, and return the
     # biased variance.
     return tf.raw_ops.FusedBatchNormV3(
         x=x, scale=scale, offset=offset, mean=[], variance=[], epsilon=epsilon
@@ -212,7 +212,7 @@ def fused_batch_norm(x, scale, offset, epsilon):
 
 
 def unpool(x, size=2):
-    """Pools maxima, and puts each back where it was, with zeros around it."""
+    """Max pooling and unpooling: puts each maximum back in its place, 0 elsewhere."""
     # --- pool
     pooled, places = tf.nn.max_pool_with_argmax(
         x, size, size, "SAME", include_batch_in_index=True

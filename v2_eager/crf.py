@@ -1,4 +1,4 @@
-"""`tf.contrib.crf`: `crf_log_likelihood`, `crf_decode`, `viterbi_decode` → scans."""
+"""`tf.contrib.crf`: `crf_log_likelihood`, `crf_decode`, `viterbi_decode` → TF2 ops."""
 
 import numpy as np
 import tensorflow as tf
@@ -22,31 +22,31 @@ __all__ = [
 
 
 def crf_unary_score(tag_indices, sequence_lengths, inputs):
-    """Adds up the scores that the tags of a sequence have on their own.
+    """Adds up the unary scores of the tags in each sequence.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
 
     Raises:
-        tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
+        tf.errors.InvalidArgumentError: on a CPU: a tag out of range.
     """
     scores = tf.gather(inputs, tag_indices, batch_dims=2)
     return tf.reduce_sum(scores * mask_of(sequence_lengths, scores), 1)
 
 
 def mask_of(lengths, scores):
-    """1 within the lengths and 0 past them, like [batch, time] scores."""
+    """Mask like [batch, time] scores: 1 within the lengths, 0 past them."""
     return tf.sequence_mask(lengths, tf.shape(scores)[1], scores.dtype)
 
 
 def crf_binary_score(tag_indices, sequence_lengths, transition_params):
-    """Adds up the scores of a sequence's transitions.
+    """Adds up the transition scores of each sequence.
 
     Args:
         transition_params: [tags, tags] float tensor, from the row to the column.
 
     Raises:
-        tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
+        tf.errors.InvalidArgumentError: on a CPU: a tag out of range.
     """
     moves = tf.stack([tag_indices[:, :-1], tag_indices[:, 1:]], axis=2)
     scores = tf.gather_nd(transition_params, moves)
@@ -54,14 +54,14 @@ def crf_binary_score(tag_indices, sequence_lengths, transition_params):
 
 
 def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params):
-    """Gives the score of a sequence of tags: what its softmax over sequences is of.
+    """Unnormalized score of each tag sequence: unary plus transition scores.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
         transition_params: [tags, tags] float tensor, from the row to the column.
 
     Raises:
-        tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
+        tf.errors.InvalidArgumentError: on a CPU: a tag out of range.
     """
     unary = crf_unary_score(tag_indices, sequence_lengths, inputs)
     return unary + crf_binary_score(tag_indices, sequence_lengths, transition_params)
@@ -70,21 +70,21 @@ def crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
 def crf_multitag_sequence_score(
     inputs, tag_bitmap, sequence_lengths, transition_params
 ):
-    """Gives the score of all sequences that take one of several tags at every step.
+    """Log-sum-exp of the scores of all tag sequences that a bitmap allows.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
         transition_params: [tags, tags] float tensor, from the row to the column.
     """
     scores = tf.where(tag_bitmap, inputs, tf.constant(-np.inf, inputs.dtype))
-    # contrib forgets the lengths where there is one step.
+    # If there is only one step, contrib ignores the lengths.
     at_least = tf.cast(tf.shape(inputs)[1] == 1, sequence_lengths.dtype)
     lengths = tf.maximum(sequence_lengths, at_least)
     return crf_log_norm(scores, lengths, transition_params)
 
 
 def crf_log_norm(inputs, sequence_lengths, transition_params):
-    """Gives the logarithm of the summed exponentials of all sequences' scores.
+    """Log partition function: log-sum-exp of the scores of all tag sequences.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
@@ -98,7 +98,7 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
 
 
 def path_scores(inputs, lengths, transitions, reduce):
-    """The score of all paths that end in a tag: of all together, or of the best.
+    """Log-sum-exp or maximum of the scores of all paths that end in each tag.
 
     Args:
         inputs: [batch, time, tags] float tensor.
@@ -107,11 +107,11 @@ def path_scores(inputs, lengths, transitions, reduce):
         reduce: `tf.reduce_logsumexp`, or `tf.reduce_max`.
 
     Returns:
-        [time, batch, tags] tensor, past the end as at the end.
+        [time, batch, tags] tensor; past the end, the last values are repeated.
 
     Raises:
-        ValueError: not a length per sequence, or no transition from each tag to each;
-            where sizes are unknown, a tf.errors.InvalidArgumentError.
+        ValueError: the lengths are not [batch], or the transitions not [tags, tags];
+            if sizes are unknown, tf.errors.InvalidArgumentError.
     """
     shapes = [(inputs, list("btn")), (lengths, ["b"]), (transitions, list("nn"))]
     tf.debugging.assert_shapes(shapes)
@@ -120,14 +120,16 @@ def path_scores(inputs, lengths, transitions, reduce):
 
 
 def traced_once(function):
-    """In a function it is a part of that; of a variable a trace would outlive it."""
+    """Returns the Python function inside of a `tf.function`, else the traced one.
+
+    A trace of its own could outlive a variable that it uses."""
     return function.python_function if tf.inside_function() else function
 
 
-# Eagerly each batch may have another time: a trace for the first, one for all others.
+# Eagerly, batches may differ in time: one trace for the first, one for all others.
 @tf.function(reduce_retracing=True)
 def scan_paths(inputs, lengths, transitions, reduce):
-    """Traced, for who calls it eagerly: so gradients of steps add up as in v1."""
+    """Runs the recursion with `tf.scan`, traced so that gradients add up as in v1."""
 
     def step(previous, current):
         (scores, _), (x, t) = previous, current
@@ -139,14 +141,14 @@ def scan_paths(inputs, lengths, transitions, reduce):
 
 
 def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params):
-    """Gives the logarithm of the probability of a sequence of tags.
+    """Log-likelihood of each tag sequence.
 
     Args:
         inputs: [batch, time, tags] float tensor of scores.
         transition_params: [tags, tags] float tensor, from the row to the column.
 
     Raises:
-        tf.errors.InvalidArgumentError: on a CPU: a tag that there is not.
+        tf.errors.InvalidArgumentError: on a CPU: a tag out of range.
     """
     score = crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
     log_norm = crf_log_norm(inputs, sequence_lengths, transition_params)
@@ -154,7 +156,7 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params)
 
 
 def make_crf(name="crf"):
-    """Makes a CRF that owns its transitions, to train and to tag with.
+    """Makes a CRF layer with its own transitions, for training and decoding.
 
     Returns a `Crf`; see the class.
     """
@@ -162,7 +164,7 @@ def make_crf(name="crf"):
 
 
 class Crf(tf.Module):
-    """A linear-chain CRF with its transitions, made by the first call.
+    """Linear-chain CRF layer; the first call makes the transitions.
 
     A call takes scores, [batch, time, tags] float32, tags, [batch, time] ints, and
     lengths, [batch] ints. It returns the log-likelihoods, [batch], the best tags,
@@ -172,16 +174,16 @@ class Crf(tf.Module):
         name: scope of the variable `transitions`, [tags, tags].
 
     Raises:
-        ValueError: in a call: the number of tags is unknown.
+        ValueError: from a call: the number of tags is unknown.
     """
 
     def __init__(self, name):
-        super().__init__()  # whose name would have to be an identifier, without a "/"
+        super().__init__()  # a module's name must not contain a "/"
         self.path, self.transitions = name, None
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.transitions is not None
 
     def __call__(self, inputs, tag_indices, sequence_lengths):
@@ -191,7 +193,7 @@ class Crf(tf.Module):
             if num_tags is None:
                 raise ValueError("The number of tags must be fully defined")
             draw = initializers.glorot_uniform(seed=1)
-            with tf.name_scope(""):  # an outer scope is no part of the name
+            with tf.name_scope(""):  # keeps outer scopes out of the name
                 self.transitions = tf.Variable(
                     draw([num_tags, num_tags]), name=f"{self.path}/transitions"
                 )
@@ -204,7 +206,7 @@ class Crf(tf.Module):
 
 
 def marginals(inputs, sequence_lengths, transition_params):
-    """Gives the probability of each tag at each step, by a pass in both directions."""
+    """Marginal probability of each tag at each step (forward-backward algorithm)."""
 
     # --- passes
     def scores(inputs, transitions):
@@ -223,7 +225,7 @@ def marginals(inputs, sequence_lengths, transition_params):
 
 
 def crf_decode(potentials, transition_params, sequence_length):
-    """Finds the best sequence of tags of every example."""
+    """Viterbi decoding: the best tag sequence of each example, and its score."""
     lengths = tf.maximum(sequence_length, 1)
     best = path_scores(potentials, lengths, transition_params, tf.reduce_max)
     transitions = tf.convert_to_tensor(transition_params)
@@ -233,7 +235,7 @@ def crf_decode(potentials, transition_params, sequence_length):
 
 @tf.function(reduce_retracing=True)
 def backtrack(best, lengths, transitions):
-    """Follows the best paths from their ends.
+    """Follows the best paths back from their last tags.
 
     Args:
         best: [time, batch, tags] tensor, see `path_scores`.
@@ -249,7 +251,7 @@ def backtrack(best, lengths, transitions):
         before = tf.argmax(scores + tf.gather(columns, tag), 1, tf.int32)
         return tf.where(t + 1 < lengths, before, tag)
 
-    columns = tf.transpose(transitions)  # what leads to a tag
+    columns = tf.transpose(transitions)  # row j: from all tags to j
     times = tf.range(tf.shape(best)[0], dtype=lengths.dtype)
     last = tf.argmax(best[-1], 1, tf.int32)
     tags = tf.transpose(tf.scan(step, (best, times), last, reverse=True))
@@ -259,7 +261,7 @@ def backtrack(best, lengths, transitions):
 def constrained_decode(
     potentials, tag_bitmap, allowed, transition_params, sequence_length
 ):
-    """Finds the best sequence that takes only tags and transitions that are allowed."""
+    """Viterbi decoding that uses only the allowed tags and transitions."""
     never = tf.constant(-np.inf, potentials.dtype)
     return crf_decode(
         tf.where(tag_bitmap, potentials, never),
@@ -269,7 +271,7 @@ def constrained_decode(
 
 
 def viterbi_decode(score, transition_params):
-    """Finds the best sequence of tags of one sentence, outside of TensorFlow."""
+    """Viterbi decoding of one sentence in NumPy."""
     best, links = score[0], []
     for row in score[1:]:
         moves = best[:, np.newaxis] + transition_params
@@ -282,7 +284,7 @@ def viterbi_decode(score, transition_params):
 
 
 def train_tagger(words, tags, lengths, start, steps, rate=0.0625):
-    """Trains a tagger of embeddings and a CRF by Adam, and tags the sentences by it."""
+    """Trains a tagger (embeddings and a CRF) with Adam, then decodes the sentences."""
     # --- model
     variables = {name: tf.Variable(value, name=name) for name, value in start.items()}
     embedding, kernel, bias, transitions = (

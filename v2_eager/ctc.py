@@ -19,24 +19,24 @@ __all__ = [
 
 
 def ctc_loss(labels, logits, lengths):
-    """Gives the negative logarithm of the probability of labels without alignment.
+    """CTC loss of sparse labels; the last class is the blank.
 
     Raises:
-        tf.errors.InvalidArgumentError: more labels than time to say them, a label below
-            0, or one that is no class before another; at the end nothing looks at it.
+        tf.errors.InvalidArgumentError: more labels than steps, a label below 0, or one
+            that is no class and not the last of its row, which is not checked.
     """
     sparse = tf.SparseTensor(*labels)
-    # Sparse labels know their number: None. -1 is the last class.
+    # Sparse labels need no lengths: None. A blank_index of -1 is the last class.
     return tf.nn.ctc_loss(sparse, logits, None, lengths, blank_index=-1)
 
 
 def ctc_loss_of_dense(labels, label_lengths, logits, lengths):
-    """As `ctc_loss`, of labels in a matrix.
+    """CTC loss of labels in a padded matrix.
 
     Raises:
-        As `ctc_loss`.
+        See `ctc_loss`.
     """
-    # It takes a matrix, too, but for another algorithm, which refuses nothing.
+    # A matrix is accepted, too, but runs another algorithm, which checks nothing.
     sparse = tf.RaggedTensor.from_tensor(labels, lengths=label_lengths).to_sparse()
     return tf.nn.ctc_loss(sparse, logits, None, lengths, blank_index=-1)
 
@@ -49,9 +49,9 @@ def ctc_loss_with_options(
     ctc_merge_repeated=True,
     ignore_longer_outputs_than_inputs=False,
 ):
-    """As `ctc_loss`, with its other options."""
+    """CTC loss with `preprocess_collapse_repeated` and `ctc_merge_repeated`."""
     indices, values, _ = labels
-    # tf.nn.ctc_loss, which calls this op for sparse labels, would take no options.
+    # tf.nn.ctc_loss calls this op for sparse labels, but has no such options.
     return tf.raw_ops.CTCLoss(
         inputs=logits,
         labels_indices=indices,
@@ -64,20 +64,20 @@ def ctc_loss_with_options(
 
 
 def greedy_decode(logits, lengths, merge_repeated=True):
-    """Takes the most probable class of every step, without blanks."""
+    """Greedy CTC decoding: the most probable class of each step, without blanks."""
     (decoded,), scores = tf.nn.ctc_greedy_decoder(logits, lengths, merge_repeated)
     return tf.sparse.to_dense(decoded, -1), scores
 
 
 def beam_decode(logits, lengths, beam_width=100, merge_repeated=True):
-    """Takes the most probable labels, over all alignments, by a beam search."""
+    """CTC beam search: the labels that are most probable over all alignments."""
     (decoded,), scores = tf.nn.ctc_beam_search_decoder(logits, lengths, beam_width)
     found = tf.sparse.to_dense(decoded, -1)
     return (without_repeats(found) if merge_repeated else found), scores
 
 
 def without_repeats(ids):
-    """Rows without what repeats the one before it, -1 past the end.
+    """Removes labels that repeat the previous label of their row; pads with -1.
 
     Args:
         ids: [batch, time] int tensor, -1 past the end.
@@ -87,14 +87,14 @@ def without_repeats(ids):
 
 
 def logits_of(probabilities):
-    """[time, batch, classes] logits of what a softmax gave, [batch, time, classes]."""
+    """Turns [batch, time, classes] probabilities into [time, batch, classes] logits."""
     return tf.math.log(tf.transpose(probabilities, [1, 0, 2]) + 1e-7)
 
 
 def keras_cost(labels, probabilities, lengths, label_lengths):
-    """`K.ctc_batch_cost`: the loss of what a softmax gave."""
+    """`K.ctc_batch_cost`: the CTC loss of softmax probabilities."""
     logits = logits_of(probabilities)
-    # The inputs of a model are floats, or of int64: the backend cast all of them.
+    # A model's inputs are floats or int64; `keras.backend` cast all of them.
     labels, ends, counts = (
         tf.cast(x, tf.int32) for x in (labels, lengths[:, 0], label_lengths[:, 0])
     )
@@ -102,7 +102,7 @@ def keras_cost(labels, probabilities, lengths, label_lengths):
 
 
 def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=1):
-    """`K.ctc_decode`: the labels of a softmax, greedily or by a beam search."""
+    """`K.ctc_decode`: decodes softmax probabilities, greedily or by beam search."""
     logits, lengths = logits_of(probabilities), tf.cast(lengths, tf.int32)
     if greedy:
         found, scores = tf.nn.ctc_greedy_decoder(logits, lengths)
@@ -114,7 +114,7 @@ def keras_decode(probabilities, lengths, greedy=True, beam_width=100, top_paths=
 
 
 def label_error_rates(labels, logits, lengths):
-    """Counts what must be changed in the decoded labels, by the number of the right."""
+    """Label error rate: edit distance of decoded labels, divided by the true length."""
     (decoded,), _ = tf.nn.ctc_greedy_decoder(logits, lengths)
     truth = tf.SparseTensor(*labels)
     rates = tf.edit_distance(tf.cast(decoded, tf.int32), truth)
@@ -122,7 +122,7 @@ def label_error_rates(labels, logits, lengths):
 
 
 def train_recognizer(inputs, lengths, labels, start, steps, rate=0.25):
-    """Trains a layer that reads frames, by the CTC loss and Momentum."""
+    """Trains a linear layer on frames with the CTC loss and Momentum."""
     # --- build
     model = Recognizer(start)
     optimizer = optimizers.Momentum(rate, 0.875).create_slots(model.variables)

@@ -19,9 +19,9 @@ __all__ = [
 
 
 def from_constant(x):
-    """Computes x² + 1 of data that the graph contains."""
+    """Computes x² + 1 of a constant."""
     # --- build
-    # Made out here it is handed to the function; inside it would be part of the graph.
+    # Made outside, it is an input of the function; inside, it would be in the graph.
     data = tf.constant(x)
 
     @tf.function
@@ -33,10 +33,10 @@ def from_constant(x):
 
 
 def from_placeholder(feeds, width):
-    """Computes scale · x² + 1 of what is fed, one run per feed."""
+    """Computes scale · x² + 1 of fed arrays, one call per feed."""
 
     # --- build
-    # The signature is what the placeholders were: one trace for all sizes of batches.
+    # The signature replaces the placeholders: one trace for all batch sizes.
     @tf.function(
         input_signature=[
             tf.TensorSpec([None, width], tf.float32),
@@ -51,7 +51,7 @@ def from_placeholder(feeds, width):
 
 
 def from_python(batches, dtype, count):
-    """Computes x² + 1 of batches that a Python function hands out, one per run."""
+    """Computes x² + 1 of batches that a Python function returns, one per call."""
     supply = iter(batches)
 
     def next_batch():
@@ -69,7 +69,7 @@ def from_python(batches, dtype, count):
 
 
 def from_generator(rows, size, width):
-    """Batches rows of several lengths that a generator yields, padded with zeros."""
+    """Batches rows of different lengths from a generator, padded with zeros."""
 
     def generate():
         yield from rows
@@ -84,7 +84,7 @@ def from_generator(rows, size, width):
 
 
 def one_shot(x, size, drop_remainder=False):
-    """Computes x² + 1 batch by batch until the data ends."""
+    """Computes x² + 1 of each batch until the dataset ends."""
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(x)
     dataset = dataset.batch(size, drop_remainder=drop_remainder)
@@ -99,7 +99,7 @@ def one_shot(x, size, drop_remainder=False):
 
 
 def next_batches(x, size, count):
-    """Sums a given number of batches, which must be there.
+    """Sums each of `count` batches, and raises an error if there are fewer.
 
     Raises:
         StopIteration: too few, eagerly.
@@ -110,7 +110,7 @@ def next_batches(x, size, count):
 
     @tf.function
     def next_sum(iterator):
-        # A `for` loop ends without an error. `next` raises one.
+        # At the end of the data a `for` loop ends, but `next` raises an error.
         return tf.reduce_sum(next(iterator))
 
     # --- run
@@ -118,11 +118,11 @@ def next_batches(x, size, count):
 
 
 def initializable(arrays, size, seed, initialized=True):
-    """Reads shuffled batches of one array after another, each from its beginning.
+    """Reads one array after another in shuffled batches, each from its beginning.
 
     Args:
-        seed: of the graph and of the shuffling; a new dataset begins it anew.
-        initialized: has no meaning any more: a dataset is ready when it is there.
+        seed: of the graph and of the shuffling; a new dataset restarts it.
+        initialized: has no effect in TensorFlow 2: a dataset needs no initialization.
     """
     # --- build
     tf.random.set_seed(seed)
@@ -132,15 +132,15 @@ def initializable(arrays, size, seed, initialized=True):
         return dataset.shuffle(100, seed=seed).batch(size)
 
     # --- run
-    # A second loop over *one* dataset is an epoch in another order: here each is new.
+    # A second loop over the same dataset has another order, so each dataset is new.
     return [[batch.numpy() for batch in batches(x)] for x in arrays]
 
 
 def reinitializable(train, valid, epochs):
-    """Trains on one dataset and evaluates on another with the same graph, in turn.
+    """Alternates between training on one dataset and evaluating on another.
 
     Raises:
-        TypeError: the two are of different dtypes; InvalidArgumentError, eagerly.
+        TypeError: the two have different dtypes; InvalidArgumentError, eagerly.
     """
     # --- build
     datasets = [tf.data.Dataset.from_tensor_slices(x) for x in (train, valid)]
@@ -162,7 +162,7 @@ def reinitializable(train, valid, epochs):
 
 
 def feedable(sources, turns):
-    """Switches between datasets without losing the place in any."""
+    """Takes elements from several datasets in turn; each keeps its position."""
     # --- build
     iterators = {
         name: iter(tf.data.Dataset.from_tensor_slices(x)) for name, x in sources.items()
@@ -173,7 +173,7 @@ def feedable(sources, turns):
         return tf.square(next(iterator)) + 1
 
     # --- run
-    # An iterator is an argument like any other, and keeps its place.
+    # An iterator is an argument like any other, and keeps its position.
     return [predict(iterators[name]).numpy() for name in turns]
 
 

@@ -35,7 +35,7 @@ __all__ = [
 
 
 def add_vectors(a, b):
-    """Adds two vectors, and nothing that would broadcast to a matrix."""
+    """Adds two vectors, after an assertion that both have rank 1."""
     # --- check
     tf.debugging.assert_rank(a, 1)
     tf.debugging.assert_rank(b, 1)
@@ -44,7 +44,7 @@ def add_vectors(a, b):
 
 
 def checked_log(x):
-    """Takes the logarithm of what must be positive."""
+    """Logarithm, after an assertion that all elements are positive."""
     # --- check
     tf.debugging.assert_positive(x, message="no logarithm", summarize=3)
     # --- compute
@@ -52,7 +52,7 @@ def checked_log(x):
 
 
 def attend(queries, keys, values):
-    """Looks values up by the likeness of queries and keys."""
+    """Dot-product attention, after an assertion that the three shapes fit."""
 
     # --- check
     def checked():
@@ -60,9 +60,9 @@ def attend(queries, keys, values):
         tf.debugging.assert_shapes(shapes, message="attend")
         return queries, keys, values
 
-    # In a graph a product does not wait for an assertion on the line above it, and may
-    # raise first; it waits for what a function returns, which has its assertions run
-    # before. Control dependencies need an op, but `assert_shapes` returns None now.
+    # In a graph the product does not wait for an assertion on the line above, and may
+    # raise first. It does wait for the results of a function, which runs its assertions
+    # first. Control dependencies need an op, but `assert_shapes` returns None now.
     if tf.inside_function():
         checked = tf.function(checked)
     queries, keys, values = checked()
@@ -72,12 +72,12 @@ def attend(queries, keys, values):
 
 
 def finite_ratio(x, y):
-    """Divides, and refuses NaN and infinity, in the gradient as well."""
+    """Divides, and raises an error at NaN or infinity, in the gradient as well."""
     return tf.debugging.check_numerics(x / y, "the ratio")
 
 
 def first_nonfinite(x):
-    """Sums the square roots of logarithms, or says which op first was not finite."""
+    """Computes sum(sqrt(log(x))), or finds the first op whose result is not finite."""
 
     # --- build
     @tf.function
@@ -86,9 +86,9 @@ def first_nonfinite(x):
 
     # --- check
     if not np.isfinite(x).all():
-        return None, "Placeholder"  # as it was: arguments are not checked any more
-    # Before the trace: of a function that was traced already only the results are
-    # checked, and the function is blamed as a whole.
+        return None, "Placeholder"  # as in v1; today arguments are not checked
+    # Enable it before the trace: in a function that is already traced, only the results
+    # are checked, and the error names the function as a whole.
     tf.debugging.enable_check_numerics()
     # --- run
     try:
@@ -99,11 +99,11 @@ def first_nonfinite(x):
             raise
         return None, found.group(1)
     finally:
-        tf.debugging.disable_check_numerics()  # whether it was on, nobody tells
+        tf.debugging.disable_check_numerics()  # its previous state is unknown
 
 
 def print_sums(xs, message, first_n=-1, on_path=True):
-    """Sums the squares of vectors, and prints the sums and the vectors."""
+    """Computes sums of squares, and prints the sums and the vectors."""
     # --- build
     count = tf.Variable(0)
 
@@ -111,11 +111,11 @@ def print_sums(xs, message, first_n=-1, on_path=True):
     def step(x):
         total = tf.reduce_sum(tf.square(x))
         # --- print
-        # A print runs wherever it is written, so what shall not print is not written.
+        # A tf.print always runs when it is reached, so conditions decide here.
         if on_path and first_n != 0:
             if first_n < 0 or count.assign_add(1) <= first_n:
-                # The text of tf.Print. Of itself, tf.print cuts out the middle, and
-                # gives each row of a matrix a line.
+                # The text of tf.Print. By default, tf.print abbreviates long tensors,
+                # and prints each row of a matrix on its own line.
                 tf.print(message, "[", total, "]", x, sep="", summarize=-1)
         return total
 
@@ -127,9 +127,9 @@ def print_sums(xs, message, first_n=-1, on_path=True):
 
 @contextlib.contextmanager
 def captured_stderr():
-    """A list that, afterwards, holds the text that arrived at file descriptor 2.
+    """Yields a list that afterwards holds the text written to file descriptor 2.
 
-    Kernels write there, past the `sys.stderr` that Python can redirect.
+    Kernels write there directly, not to `sys.stderr`, which Python can redirect.
     """
     text = []
     sys.stderr.flush()
@@ -147,12 +147,12 @@ def captured_stderr():
 
 
 def print_twice(xs):
-    """Squares numbers, and prints them by Python and by an op."""
+    """Squares numbers, and prints them with Python's `print` and with an op."""
 
     # --- build
     @tf.function
     def square(x):
-        print("Python:", x)  # when the function is traced: x has no value yet
+        print("Python:", x)  # runs at the trace: x has no value yet
         tf.print("op:", x)
         return tf.square(x)
 
@@ -164,14 +164,14 @@ def print_twice(xs):
 
 
 def locate_error(scores, place):
-    """Picks twice a score; if that fails, says why, and which line made the op.
+    """Gathers 2 * score; if that fails, returns the reason and the line of the op.
 
     Args:
         place: integer.
     """
 
     # --- build
-    # The placeholders' shapes, which they checked as the signature does.
+    # The shapes of the placeholders; the signature checks them, too.
     @tf.function(
         input_signature=[
             tf.TensorSpec([None], scores.dtype),
@@ -188,8 +188,8 @@ def locate_error(scores, place):
     except tf.errors.InvalidArgumentError as error:
         # --- locate
         why = re.search(r"indices.*\)", error.message).group()
-        # A function's message names the lines that made the op; eagerly Python's own
-        # traceback does, as always.
+        # In a function, the message names the lines that made the op. Eagerly, Python's
+        # own traceback does.
         stack = re.findall(r'File "(.+)", line (\d+), in (\w+)', error.message)
         stack = stack or [
             tuple(f)[:3] for f in traceback.extract_tb(error.__traceback__)
@@ -199,7 +199,7 @@ def locate_error(scores, place):
 
 
 def look_inside(x, kernels):
-    """Runs a network, and looks at what each of its layers gives."""
+    """Runs a network, and returns its output and the output of each layer."""
     # --- build
     seen = {}
 
@@ -207,7 +207,7 @@ def look_inside(x, kernels):
     def network(h):
         for i, kernel in enumerate(kernels):
             h = tf.nn.relu(tf.matmul(h, kernel))
-            if tf.executing_eagerly():  # here a debugger may stop, too
+            if tf.executing_eagerly():  # a debugger can stop here, too
                 seen[f"layer_{i}"] = h.numpy()
         return h
 
@@ -234,7 +234,7 @@ def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
 
     # --- run
     args = tf.constant(x), tf.constant(power)
-    network(*args)  # traced here, and not under the profiler
+    network(*args)  # traces before the profiler starts
     with tempfile.TemporaryDirectory() as logdir:
         with tf.profiler.experimental.Profile(logdir):
             output = network(*args).numpy()
@@ -244,7 +244,7 @@ def count_executed(x, kernel, power, types=("MatMul", "Relu", "Softmax")):
 
 
 def executed_types(logdir):
-    """Counts, by type of op, the events of a profile that TensorBoard would show."""
+    """Counts the events of a profile by op type, as TensorBoard shows them."""
     (path,) = glob.glob(logdir + "/**/*.xplane.pb", recursive=True)
     with open(path, "rb") as file:
         planes = proto_field([file.read()], "XSpace", "planes")
@@ -263,7 +263,7 @@ def executed_types(logdir):
 
 
 def proto_field(messages, message_type, name, dtype=tf.string):
-    """The values of one field, those of all messages in one list."""
+    """The values of one field of all messages, as one list."""
     if not messages:
         return []
     message_type = "tensorflow.profiler." + message_type
@@ -273,14 +273,14 @@ def proto_field(messages, message_type, name, dtype=tf.string):
 
 
 def entropy_naive(logits):
-    """Computes the entropy of softmax with a gradient of 0: do not train by it."""
-    # What the old op did of itself, and the op that bears its name today does not.
+    """Entropy of softmax, but with a gradient of 0: do not train with it."""
+    # The old op stopped this gradient; the op of the same name today does not.
     probabilities = tf.stop_gradient(tf.nn.softmax(logits))
     return tf.nn.softmax_cross_entropy_with_logits(probabilities, logits)
 
 
 def entropy(logits):
-    """Computes the entropy of softmax, with its gradient."""
+    """Entropy of softmax, with the right gradient."""
     probabilities = tf.nn.softmax(logits)
     return tf.nn.softmax_cross_entropy_with_logits(probabilities, logits)
 
@@ -290,7 +290,7 @@ def check_entropy(logits, naive=False, tolerance=1e-3):
     # --- build
     f = entropy_naive if naive else entropy
     # --- check
-    # Of itself delta is 1/1024; a Jacobian has the outputs in its rows.
+    # The default delta is 1/1024; the rows of a Jacobian are the outputs.
     (analytic,), (numeric,) = tf.test.compute_gradient(f, [logits], delta=1e-3)
     error = np.abs(analytic - numeric).max()
     return {
@@ -301,10 +301,10 @@ def check_entropy(logits, naive=False, tolerance=1e-3):
 
 
 def maximize_entropy(logits, steps, rate=4.0, naive=False):
-    """Makes a distribution as uniform as can be, by gradient steps."""
+    """Maximizes the entropy of a distribution by gradient steps."""
     # --- build
     w = tf.Variable(logits)
-    descent = optimizers.GradientDescent(rate)  # the rate in float32, as it was
+    descent = optimizers.GradientDescent(rate)  # rate in float32, as in v1
 
     # --- step
     @tf.function

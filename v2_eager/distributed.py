@@ -30,7 +30,7 @@ RATE, MOMENTUM = 0.125, 0.5  # exact in float32
 
 
 def cluster_of(ps_hosts, worker_hosts, job_name, task_index):
-    """Describes a cluster, and the place of one task in it."""
+    """Describes a cluster and one of its tasks: jobs, address, chief or not."""
     # --- cluster
     jobs = {"ps": ps_hosts, "worker": worker_hosts}
     with environment(config_of(jobs, job_name, task_index)):
@@ -49,14 +49,14 @@ def cluster_of(ps_hosts, worker_hosts, job_name, task_index):
 
 
 def config_of(jobs, job_name, task_index):
-    """The TF_CONFIG of a task, from the flags that it had in TensorFlow 1."""
+    """Makes the TF_CONFIG of a task from the flags that it had in TensorFlow 1."""
     task = {"type": job_name, "index": task_index}
     return json.dumps({"cluster": jobs, "task": task})
 
 
 @contextlib.contextmanager
 def environment(tf_config):
-    """TF_CONFIG, which otherwise the cluster's manager sets; the former one on exit."""
+    """Sets TF_CONFIG, as a cluster manager does, and restores the old value on exit."""
     kept = os.environ.get("TF_CONFIG")
     os.environ["TF_CONFIG"] = tf_config
     try:
@@ -68,15 +68,16 @@ def environment(tf_config):
 
 
 def task_of(tf_config):
-    """Reads from TF_CONFIG which task this is, and of what cluster.
+    """Reads from TF_CONFIG the task of this process, and its cluster.
 
     Returns:
         dict with `type` and `index` of the task, the numbers of `workers` (the chief is
         one of them) and of `servers`, whether it is the `chief`, and the `master`. A
-        task without a cluster is a chief, and an evaluator knows of nobody.
+        task without a cluster is a chief, and an evaluator sees no other task.
 
     Raises:
-        ValueError: no JSON, a cluster without a chief, or a task that is not in it.
+        ValueError: the text is not JSON, the cluster has no chief, or the task is not
+            in the cluster.
     """
     with environment(tf_config):
         # --- read
@@ -87,7 +88,7 @@ def task_of(tf_config):
         if not tasks and kind in (None, "worker"):
             alone = {"type": "worker", "index": 0, "workers": 1, "servers": 0}
             return {**alone, "chief": True, "master": ""}
-        # TensorFlow 2 takes worker 0 for the chief then; this is of TensorFlow 1.
+        # Without a chief, TensorFlow 2 makes worker 0 the chief; TensorFlow 1 raises.
         chief = "master" if "master" in tasks else "chief"
         if chief not in tasks or not kind:
             raise ValueError(f"TF_CONFIG must have a chief node, and a task: {tasks}")
@@ -105,7 +106,7 @@ def task_of(tf_config):
 
 
 def partitions(shape, shards, max_bytes, min_bytes):
-    """Tells in how many parts a variable is stored, by three rules."""
+    """Number of shards of a variable by three rules: fixed, maximum, minimum size."""
     # --- rules
     rules = [
         tf.distribute.experimental.partitioners.FixedShardsPartitioner(shards),
@@ -122,7 +123,7 @@ def square(outputs, targets):
 
 
 def product(outputs, targets):
-    """A loss whose gradient does not depend on the weights, nor on other steps."""
+    """Loss whose gradient does not depend on the weights, hence not on other steps."""
     return tf.reduce_mean(outputs * targets)
 
 
@@ -130,7 +131,7 @@ LOSSES = {"square": square, "product": product}
 
 
 def part_of(x, y, index, count):
-    """The rows of one worker: every `count`-th, the first one being that of `index`."""
+    """The rows of worker `index`: every `count`-th row, from row `index` on."""
     return x[index::count], y[index::count]
 
 
@@ -160,7 +161,7 @@ class Line(tf.Module):
 
 
 def train_alone(x, y, start, steps, parts=1):
-    """Fits a line by momentum in one process: what any number of workers must equal."""
+    """Fits a linear model with momentum in one process, as a reference for workers."""
     # --- build
     line = Line(start)
     momentum = optimizers.Momentum(RATE, MOMENTUM).create_slots(line.weights)
@@ -183,7 +184,7 @@ def train_alone(x, y, start, steps, parts=1):
 
 
 def train_synchronously(x, y, start, steps, workers=2):
-    """Fits a line by momentum on several workers, which take each step together."""
+    """Fits a linear model with momentum on several workers, with synchronous steps."""
     # --- run
     results, saved = run_cluster("sync", x, y, start, steps, 1, workers)
     # --- result
@@ -196,7 +197,7 @@ def train_synchronously(x, y, start, steps, workers=2):
 
 
 def train_asynchronously(x, y, start, steps, workers=2, servers=2, loss="square"):
-    """Fits a line by descent on several workers, none of which waits for another."""
+    """Fits a linear model with SGD on several workers, with asynchronous steps."""
     # --- run
     results, _ = run_cluster("async", x, y, start, steps, servers, workers, loss)
     # --- result
@@ -209,7 +210,7 @@ def train_asynchronously(x, y, start, steps, workers=2, servers=2, loss="square"
 
 
 def synchronous_task(options, x, y, start):
-    """What a worker does: its part of each step."""
+    """Work of a worker in synchronous training: each step on its part of the rows."""
     # --- build
     communication = tf.distribute.experimental.CommunicationOptions(
         timeout_seconds=options.timeout
@@ -232,9 +233,9 @@ def synchronous_task(options, x, y, start):
     def replica(x, y):
         loss, gradients = line.gradients(x, y)
         context = tf.distribute.get_replica_context()
-        # The copies of the weights stay equal, since all apply the same gradient.
+        # The copies of the weights stay equal, because all apply the same gradient.
         pairs = zip(context.all_reduce("MEAN", gradients), line.weights)
-        # By itself apply_gradients sums, and a step would be `workers` times as large.
+        # By default apply_gradients sums, so a step would be `workers` times as large.
         momentum.apply_gradients(pairs, line.global_step, aggregate=False)
         return loss
 
@@ -250,14 +251,14 @@ def synchronous_task(options, x, y, start):
             checkpoint.restore(latest).assert_consumed()  # all of them
         manager = tf.train.CheckpointManager(
             checkpoint,
-            # All save, since it may take part in a sum; what the chief writes is kept.
+            # All workers save, because saving may need all; only the chief's is kept.
             options.folder if options.task_index == 0 else nowhere,
             max_to_keep=5,
             step_counter=line.global_step,
             checkpoint_interval=options.save_steps,
         )
         # --- run
-        manager.save(line.global_step)  # before the first step, as a session did
+        manager.save(line.global_step)  # before the first step, as in v1
         losses = []
         while line.global_step < options.steps:
             losses.append(step(next(batches)).numpy())
@@ -268,7 +269,7 @@ def synchronous_task(options, x, y, start):
 
 
 def asynchronous_task(cluster, options, x, y, start):
-    """What the chief does: it hands out steps, and knows of no worker's pace."""
+    """Work of the chief in asynchronous training: schedules steps on the workers."""
     # --- build
     resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
         cluster, rpc_layer="grpc"
@@ -305,7 +306,7 @@ def asynchronous_task(cluster, options, x, y, start):
     # --- run
     taken = int(line.global_step) // parts
     for number in range(taken + 1, options.steps + 1):
-        for index in range(parts):  # goes with the step: any worker may take it
+        for index in range(parts):  # an argument: any worker may run the step
             coordinator.schedule(step, (batches, tf.constant(index)))
         if number % options.save_steps == 0 or number == options.steps:
             coordinator.join()
@@ -315,15 +316,15 @@ def asynchronous_task(cluster, options, x, y, start):
     places = [tf.DeviceSpec.from_string(v.device) for v in variables]
     places = [f"/job:{place.job}/task:{place.task}" for place in places]
     np.savez(options.output, **values_of(line), places=places)
-    # The coordinator's threads may wait for a worker that is gone, and so would we.
+    # Threads of the coordinator may wait for a worker that is gone: do not join them.
     os._exit(0)
 
 
 @contextlib.contextmanager
 def within(seconds):
-    """Ends the process and tells where it is, unless it has left the block in time.
+    """Ends the process with a traceback if the block takes longer than `seconds`.
 
-    Native code waits for a missing task without end, and Python cannot interrupt it.
+    Native code waits for a missing task for ever, and Python cannot interrupt it.
     """
     print("Waiting %d seconds for the other tasks" % seconds, file=sys.stderr)
     faulthandler.dump_traceback_later(seconds, exit=True)
@@ -334,20 +335,20 @@ def within(seconds):
 
 
 def values_of(line):
-    """What is left of the training."""
+    """Returns kernel, bias and global step as arrays."""
     kernel, bias = [weight.numpy() for weight in line.weights]
     return {"kernel": kernel, "bias": bias, "global_step": line.global_step.numpy()}
 
 
 def serve(cluster, job, index):
-    """Starts what a parameter server or worker is: a server for the chief's steps."""
+    """Starts the server of a worker or parameter server; it runs the chief's steps."""
     server = tf.train.ServerDef(
         cluster=cluster.as_cluster_def(),
         job_name=job,
         task_index=index,
         protocol="grpc",
     )
-    # A step that waits for another task must not be in that one's way.
+    # A step that waits for another task must not block the steps of that task.
     threads = 1 + cluster.num_tasks("worker")
     server.default_session_config.inter_op_parallelism_threads = threads
     tf.config.threading.set_inter_op_parallelism_threads(threads)
@@ -355,7 +356,7 @@ def serve(cluster, job, index):
 
 
 def run_task(options):
-    """Does the work of one task of the cluster."""
+    """Runs one task of the cluster in this process."""
     job, index = options.job_name, options.task_index
     # --- cluster
     hosts = cluster_of(options.ps_hosts, options.worker_hosts, job, index)
@@ -375,7 +376,7 @@ def run_task(options):
 
 
 def define_flags():
-    """The command line, which is that of the twin."""
+    """Defines the command-line flags of a task, the same on both sides."""
     flags.DEFINE_string("job_name", "", "ps or worker")
     flags.DEFINE_integer("task_index", 0, "number of the task in its job")
     flags.DEFINE_list("ps_hosts", [], "addresses of the parameter servers")
@@ -391,8 +392,8 @@ def define_flags():
 
 
 def free_addresses(count):
-    """Addresses on this machine that nobody listens at."""
-    # Below the ports that the system gives to connections.
+    """Finds free addresses (ports) on this machine."""
+    # Below the ephemeral ports of the system.
     ports = random.SystemRandom().sample(range(15000, 32000), 100)
     with contextlib.ExitStack() as stack:
         addresses = []
@@ -404,10 +405,10 @@ def free_addresses(count):
 
 
 def run_cluster(mode, x, y, start, steps, servers, workers, loss="square"):
-    """Starts all tasks as processes on this machine.
+    """Starts all tasks as processes on this machine, and waits for the results.
 
     Returns:
-        (what each worker finds, what the last checkpoint holds).
+        (the results of each worker, the values in the last checkpoint).
     """
     addresses = free_addresses(servers + workers)
     tasks = [("worker", i) for i in range(workers)]
@@ -443,7 +444,7 @@ def run_cluster(mode, x, y, start, steps, servers, workers, loss="square"):
             )
             processes.append(process)
             stack.callback(process.wait)
-            stack.callback(process.kill)  # the other way round: first this one
+            stack.callback(process.kill)  # callbacks run in reverse: kill first
         # --- end
         wait(processes[: workers if mode == "sync" else 1], logs)
         found = [dict(np.load(path)) for path in outputs if os.path.exists(path)]
@@ -451,7 +452,7 @@ def run_cluster(mode, x, y, start, steps, servers, workers, loss="square"):
 
 
 def saved_in(folder):
-    """[kernel, bias, global step] of the last checkpoint."""
+    """Reads [kernel, bias, global step] from the last checkpoint."""
     reader = tf.train.load_checkpoint(folder)
     names = ["weights/0", "weights/1", "global_step"]
     return [
@@ -460,7 +461,7 @@ def saved_in(folder):
 
 
 def wait(processes, logs, seconds=240):
-    """Until all have ended; at the first that fails, its last words are raised."""
+    """Waits until all processes end; if one fails, raises the end of its log."""
     deadline = time.time() + seconds
     while any(process.poll() is None for process in processes):
         failed = [log for p, log in zip(processes, logs) if p.poll()]

@@ -26,24 +26,24 @@ OPTIMIZERS = {
 
 
 def check_batches(*arrays):
-    """Raises a ValueError unless all have the same steps and rows, and one at least."""
+    """Raises a ValueError unless all arrays have the same, positive steps and rows."""
     shapes = {array.shape[:2] for array in arrays}
     if len(shapes) != 1 or 0 in shapes.pop():
         raise ValueError("give as many steps and rows of each, and one row at least")
 
 
 def steps_over(step, *arrays):
-    """What a step answers to each item of some arrays, as a list."""
+    """Calls a step with each item of the arrays, and returns the list of results."""
     return [step(*map(tf.constant, row)).numpy() for row in zip(*arrays)]
 
 
 def values_of(variables):
-    """{name: value} of variables."""
+    """Returns {name: value} of variables."""
     return {v.name[:-2]: v.numpy() for v in variables}
 
 
 def load_vectors(words, vectors, drawn, ids, targets, head, rate=0.125):
-    """Begins with vectors from a file, too large for a constant, and leaves them."""
+    """Loads pretrained vectors into a frozen table, and trains a head on top."""
     check_batches(ids, targets)
     matrix, found = rows_of(words, vectors, drawn)
     # --- load
@@ -68,7 +68,7 @@ def load_vectors(words, vectors, drawn, ids, targets, head, rate=0.125):
 
 
 def rows_of(words, vectors, drawn):
-    """(a table with the vectors that there are, how many there are)."""
+    """Returns (table with the vectors of known words, number of known words)."""
     matrix, found = np.array(drawn), 0
     if len(matrix) != len(words):
         raise ValueError(f"drawn: {len(matrix)} rows for {len(words)} words")
@@ -82,7 +82,7 @@ def rows_of(words, vectors, drawn):
 
 
 def train_part(known, fresh, ids, targets, rate=0.0625):
-    """Trains the last rows of a table by Adam; the first ones stay as they are."""
+    """Trains the last rows of a table with Adam; the first rows are frozen."""
     check_batches(ids, targets)
     # --- build
     table = tf.Module()
@@ -108,7 +108,7 @@ def train_part(known, fresh, ids, targets, rate=0.0625):
 
 
 def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
-    """Trains all rows by Adam, then sets gradients of some to 0, which still move."""
+    """Trains with Adam, then sets gradients of some rows to 0; these still move."""
     check_batches(ids, targets)
     if frozen.shape != table.shape[:1]:
         raise ValueError(f"frozen: shape {frozen.shape} of {len(table)} rows")
@@ -137,13 +137,13 @@ def mask_gradients(table, frozen, ids, targets, free_steps, rate=0.0625):
 
 
 def mask_padding(table, ids):
-    """Looks words up; row 0, padding, is zeros, and is not trained."""
+    """Embedding lookup in which row 0, the padding, is zeros and gets no gradient."""
     vectors = tf.nn.embedding_lookup(table, ids)
     return tf.where((ids != 0)[..., tf.newaxis], vectors, 0.0)
 
 
 def mean_of_words(table, ids, lengths):
-    """Averages the vectors of the words that are there; of none it is zeros."""
+    """Mean of the word vectors up to each length; zeros for a length of 0."""
     time = tf.shape(ids)[1]
     tf.debugging.assert_non_negative(lengths, "a negative length")
     tf.debugging.assert_less_equal(lengths, time, "a length above the time")
@@ -153,7 +153,7 @@ def mean_of_words(table, ids, lengths):
 
 
 def factorize(users, items, ratings, start, penalty, optimizer, rate=0.125):
-    """Factorizes ratings: a mean, two biases, and a product of two vectors."""
+    """Matrix factorization of ratings: mean + user bias + item bias + dot product."""
     check_batches(users, items, ratings)
     # --- build
     tables = {k: tf.Variable(v, name=k) for k, v in start.items()}
@@ -186,7 +186,7 @@ def factorize(users, items, ratings, start, penalty, optimizer, rate=0.125):
 
 
 def tie_output(words, following, start, optimizer, rate=0.125):
-    """Predicts the next word by the table that the words were looked up in."""
+    """Predicts the next word with tied weights: one table for input and output."""
     check_batches(words, following)
     # --- build
     weights = {k: tf.Variable(v, name=k) for k, v in start.items()}
@@ -213,12 +213,12 @@ def tie_output(words, following, start, optimizer, rate=0.125):
 
 
 def unit_rows(table):
-    """The rows of a table, each divided by its norm."""
+    """Divides each row of a table by its L2 norm."""
     return table / tf.sqrt(tf.reduce_sum(tf.square(table), 1, keepdims=True))
 
 
 def nearest_words(table, words, k):
-    """Finds the words whose vectors have the largest cosines with some."""
+    """Finds the k nearest words by cosine similarity, without the word itself."""
     normalized = unit_rows(table)
     asked = tf.nn.embedding_lookup(normalized, words)
     cosines = tf.matmul(asked, normalized, transpose_b=True)
@@ -228,7 +228,7 @@ def nearest_words(table, words, k):
 
 
 def solve_analogies(table, questions, k):
-    """Answers "a is to b as c is to …" by the cosines with b - a + c."""
+    """Answers "a is to b as c is to …": the words nearest to b - a + c by cosine."""
     normalized = unit_rows(table)
     a, b, c = tf.unstack(tf.nn.embedding_lookup(normalized, questions), 3, 1)
     cosines = tf.matmul(b - a + c, normalized, transpose_b=True)
@@ -238,11 +238,11 @@ def solve_analogies(table, questions, k):
 
 
 def look_up_parts(parts, ids, strategy="mod"):
-    """Looks rows up in a table that is kept in parts."""
+    """Embedding lookup in a partitioned table, with strategy "mod" or "div"."""
     if strategy not in ("mod", "div"):
         raise ValueError(f"Unrecognized partition strategy: {strategy}")
     if strategy == "mod":
-        # A list is by "div" today: the place of each row if the parts were joined.
+        # Today's lookup in a list uses "div": convert each id from "mod" to "div".
         rows = tf.reduce_sum([tf.shape(part, ids.dtype)[0] for part in parts])
         tf.debugging.assert_non_negative(ids, "no such row: it is not in the parts")
         tf.debugging.assert_less(ids, rows, "no such row: it is not in the parts")
@@ -253,7 +253,7 @@ def look_up_parts(parts, ids, strategy="mod"):
 
 
 def normalize_rows(table, ids, targets, limit, in_table, rate=0.5):
-    """Limits the norms of rows: in the table after each step, or where looked up."""
+    """Limits the norms of rows: in the table after each step, or in the lookup."""
     check_batches(ids, targets)
     if limit <= 0:
         raise ValueError(f"limit: {limit} is not positive")
@@ -271,7 +271,7 @@ def normalize_rows(table, ids, targets, limit, in_table, rate=0.5):
 
         value = optimizer.minimize(loss, [table])
         if in_table:
-            # Only what a step has moved; a row that comes twice is written twice.
+            # Only the rows of this step; a row that occurs twice is written twice.
             moved = tf.gather(table, rows)
             limited = tf.clip_by_norm(moved, limit, axes=[1])
             table.scatter_update(tf.IndexedSlices(limited, rows))

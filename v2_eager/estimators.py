@@ -22,24 +22,26 @@ __all__ = [
     "run_main",
 ]
 
-SEED = 5  # the `tf_random_seed` of `RunConfig`, which seeded its graph alone
+SEED = 5  # the `tf_random_seed` of `RunConfig`, which seeded only its graph
 
 
 def parse_hparams(text):
-    """Overrides the default hyperparameters by text, as a command line gives it."""
+    """Overrides the default hyperparameters from the text of a command-line flag."""
     return dataclasses.asdict(Settings().parse(text))
 
 
 @dataclasses.dataclass
 class Settings(HParams):
-    """The hyperparameters: a typo is an error, and an editor completes their names.
+    """The hyperparameters, as a dataclass.
+
+    A typo is an error, and an editor completes the names.
 
     Args:
         hidden: list of the hidden layers' sizes.
         activation: name of a function of `tf.nn`.
         classes: number of the logits.
         rate: learning rate.
-        momentum: of the optimizer.
+        momentum: momentum of the optimizer.
         batch_size: rows of a batch.
         shuffle: whether training reads the rows in random order.
     """
@@ -54,13 +56,13 @@ class Settings(HParams):
 
 
 class Classifier(tf.Module):
-    """Dense layers, under the names that `tf.layers` gave their variables.
+    """Dense layers whose variables have the names that `tf.layers` gave them.
 
     A call takes x, [n, inputs] floats, and returns the logits, [n, classes].
 
     Args:
         inputs: number of features.
-        dtype: of the variables, a float dtype.
+        dtype: float dtype of the variables.
         hparams: `Settings`.
     """
 
@@ -86,7 +88,7 @@ class Classifier(tf.Module):
 
 
 class Trainer(tf.Module):
-    """A model, its optimizer and its step: all that a checkpoint must hold.
+    """Model, optimizer, global step and train step; everything that a checkpoint needs.
 
     `classify` and `predict` take x, [n, features] floats, `train_step` a batch (x,
     labels), `evaluate` a dataset of batches. Each is a `tf.function`.
@@ -106,7 +108,7 @@ class Trainer(tf.Module):
         self.global_step = tf.Variable(
             0, trainable=False, dtype=tf.int64, name="global_step"
         )
-        # Of any number of rows: a shorter last batch makes no new trace.
+        # The number of rows is None: a shorter last batch makes no new trace.
         rows = tf.TensorSpec([None, inputs], dtype, name="x")
         self.classify = tf.function(self._classify, input_signature=[rows])
         self.predict = tf.function(self._predict, input_signature=[rows])
@@ -130,7 +132,7 @@ class Trainer(tf.Module):
         return tf.reduce_mean(loss)
 
     def _evaluate(self, batches):
-        """The metrics over a dataset, in float32 whatever the model is, as in v1."""
+        """Metrics over a dataset, in float32 for every dtype of the model, as in v1."""
         total = count = hits = rows = tf.constant(0.0)
         for x, labels in batches:
             logits = self.model(x)
@@ -147,7 +149,7 @@ class Trainer(tf.Module):
 
     # --- step
     def _train_step(self, x, labels):
-        """Takes a step, and returns the loss before it."""
+        """Takes a training step, and returns the loss before it."""
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
             loss = self._loss(self.model(x), labels)
@@ -158,7 +160,7 @@ class Trainer(tf.Module):
 
 
 def train_batches(data, hparams):
-    """The rows again and again."""
+    """Repeats the rows without end."""
     dataset = tf.data.Dataset.from_tensor_slices(data)
     if hparams.shuffle:
         dataset = dataset.shuffle(100, seed=7, reshuffle_each_iteration=False)
@@ -170,8 +172,8 @@ def eval_batches(data, hparams):
 
 
 def trained(data, hparams, steps, model_dir=None):
-    """A `Trainer` after so many steps, with checkpoints if there is a directory."""
-    tf.random.set_seed(SEED)  # of the whole process: `shuffle` needs it
+    """Makes a `Trainer` and trains it, with checkpoints if there is a directory."""
+    tf.random.set_seed(SEED)  # the seed of the process: `shuffle` needs it
     trainer = Trainer(data[0], hparams)
     with saved(trainer, model_dir) if model_dir else contextlib.nullcontext():
         batches = train_batches(data, hparams)
@@ -181,7 +183,7 @@ def trained(data, hparams, steps, model_dir=None):
 
 
 def checkpoints(trainer, model_dir, keep=5):
-    """The checkpoints of a directory, the latest of them restored."""
+    """Restores the latest checkpoint of a directory, and returns the manager."""
     checkpoint = tf.train.Checkpoint(trainer=trainer)
     manager = tf.train.CheckpointManager(
         checkpoint, model_dir, keep, checkpoint_name="model.ckpt"
@@ -192,9 +194,9 @@ def checkpoints(trainer, model_dir, keep=5):
 
 @contextlib.contextmanager
 def saved(trainer, model_dir):
-    """Restores, and saves before and after the block, as an Estimator's `train` did.
+    """Restores, then saves before and after the block, as `Estimator.train` did.
 
-    After an exception it does not save. An Estimator saved every 600 seconds, too.
+    After an exception it does not save. An Estimator also saved every 600 seconds.
     """
     manager = checkpoints(trainer, model_dir)
     manager.save(trainer.global_step)
@@ -207,19 +209,19 @@ def as_numpy(tensors):
 
 
 def train(data, runs, hparams=""):
-    """Trains in one run or several, each of which resumes from the last checkpoint."""
+    """Trains in several runs, each of which resumes from the last checkpoint."""
     hparams = Settings().parse(hparams)
     losses, weights, steps = [], [], []
     with tempfile.TemporaryDirectory() as model_dir:
         for run in runs:
-            tf.random.set_seed(SEED)  # of the whole process: `shuffle` needs it
+            tf.random.set_seed(SEED)  # the seed of the process: `shuffle` needs it
             trainer = Trainer(data[0], hparams)
             with saved(trainer, model_dir):
-                batches = train_batches(data, hparams)  # a run begins at the first one
+                batches = train_batches(data, hparams)  # from the first one
                 count = steps_to_take(trainer.global_step.numpy(), **run)
                 for batch in itertools.islice(batches, count):
                     losses.append(trainer.train_step(*batch).numpy())
-                    # What was a hook is a line of the loop.
+                    # A line of the loop replaces the hook.
                     values = [w.numpy() for w in trainer.model.trainable_variables]
                     weights.append(values)
             steps.append(trainer.global_step.numpy())
@@ -230,7 +232,7 @@ def train(data, runs, hparams=""):
 def steps_to_take(done, steps=None, max_steps=None):
     if steps is not None and max_steps is not None:
         raise ValueError("Can not provide both steps and max_steps.")
-    if steps is None and max_steps is None:  # v1 went on until the input ended: never
+    if steps is None and max_steps is None:  # v1 would train for ever
         raise ValueError("Give steps or max_steps.")
     if steps is None:
         refuse_zero("max_steps", max_steps)
@@ -245,7 +247,7 @@ def refuse_zero(name, number):
 
 
 def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
-    """Trains, then evaluates."""
+    """Trains, then computes mean loss and accuracy on other data."""
     hparams = Settings().parse(hparams)
     batches = eval_batches(eval_data, hparams)
     if eval_steps is not None:
@@ -255,7 +257,7 @@ def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
 
 
 def predict(data, features, steps, hparams=""):
-    """Trains, then predicts."""
+    """Trains, then predicts classes and probabilities."""
     hparams = Settings().parse(hparams)
     trainer = trained(data, hparams, steps)
     rows = []
@@ -266,8 +268,8 @@ def predict(data, features, steps, hparams=""):
 
 
 def serve(data, features, steps, hparams=""):
-    """Trains, exports, loads what was exported, and asks each of its signatures."""
-    if not steps:  # weights that nobody trained are not for export
+    """Trains, exports a SavedModel, loads it, and calls each of its signatures."""
+    if not steps:  # as in v1, untrained weights are not exported
         raise ValueError("Couldn't find trained model")
     trainer = trained(data, Settings().parse(hparams), steps)
 
@@ -316,14 +318,14 @@ def to_examples(rows):
 def train_and_evaluate(
     data, eval_data, max_steps, save_every, patience=None, keep=5, hparams=""
 ):
-    """Evaluates at every checkpoint, and stops when that has long been no better."""
+    """Trains, evaluates at every checkpoint, and stops early without a lower loss."""
     refuse_zero("max_steps", max_steps)
     refuse_zero("save_every", save_every)
     hparams = Settings().parse(hparams)
     metrics = []
     # --- build
     with tempfile.TemporaryDirectory() as model_dir:
-        tf.random.set_seed(SEED)  # of the whole process: `shuffle` needs it
+        tf.random.set_seed(SEED)  # the seed of the process: `shuffle` needs it
         trainer = Trainer(data[0], hparams)
         manager = checkpoints(trainer, model_dir, keep)
         manager.save(trainer.global_step)
@@ -349,9 +351,9 @@ def train_and_evaluate(
 
 
 def run_main(arguments, data, eval_data):
-    """Runs a script with flags, which makes an experiment of an estimator."""
+    """Runs a script with flags, which trains and evaluates an estimator."""
     # --- flags
-    # In a script they stand at the top of the module.
+    # In a script, define them at the top of the module.
     text = flags.DEFINE_string(
         "hparams", "", "Hyperparameters, as name=value,name=value."
     )
@@ -377,7 +379,7 @@ def run_main(arguments, data, eval_data):
     # --- run
     # In a script: if __name__ == "__main__": app.run(main)
     def parser(argv):
-        # As `tf.app.run`; without it an unknown flag ends the program, as it should.
+        # Ignores unknown flags, as `tf.app.run` did. Without it they end the program.
         return flags.FLAGS(argv, known_only=True)
 
     try:
@@ -386,5 +388,5 @@ def run_main(arguments, data, eval_data):
         report["status"] = end.code
     finally:
         for flag in (text, train_steps, evaluate):
-            delattr(flags.FLAGS, flag.name)  # a script need not: it ends here
+            delattr(flags.FLAGS, flag.name)  # a script does not need this
     return report

@@ -20,14 +20,14 @@ __all__ = [
 
 
 def rebind(a, b):
-    """Gives the name `a` to a new tensor; the old one is as it was."""
+    """Rebinds the Python name `a` to a new tensor; the old tensor does not change."""
     old = a
     a = a + b
     return [old, a]
 
 
 def assign_sum(start, increment, runs=1):
-    """Adds to a variable, `runs` times."""
+    """Adds an increment to a variable, `runs` times."""
     # --- build
     a = tf.Variable(start)
 
@@ -40,21 +40,21 @@ def assign_sum(start, increment, runs=1):
 
 
 def race(start, increment, value):
-    """Adds to a variable and assigns to it, in no stated order."""
+    """Reads a variable and assigns to it in one run, without a stated order."""
     # --- build
     a = tf.Variable(start)
 
     @tf.function
     def step():
         total = a + increment
-        return total, a.assign(value)  # the order of these lines is the order
+        return total, a.assign(value)  # runs in the order of these lines
 
     # --- run
     return [result.numpy() for result in step()]
 
 
 def ordered_sum(start, increment, value, read_first=True):
-    """Adds to a variable and assigns to it, in the order asked for."""
+    """Reads a variable and assigns to it in one run, in the given order."""
     # --- build
     a = tf.Variable(start)
 
@@ -79,7 +79,7 @@ def swap(first, second):
 
     @tf.function
     def both():
-        # A read is a copy: no tuple, and the two assignments need no group.
+        # A read is a copy, so no `tf.tuple` and no `tf.group` are needed.
         old_a, old_b = a.read_value(), b.read_value()
         a.assign(old_b)
         b.assign(old_a)
@@ -90,14 +90,14 @@ def swap(first, second):
 
 
 def held_value(start, value, copied=True):
-    """Takes a variable's value, assigns to the variable, and looks at what it took."""
+    """Reads a variable, assigns to it, and looks whether the value read has changed."""
     # --- build
     a = tf.Variable(start)
 
     @tf.function
     def step():
         # --- take
-        # The identity of a variable is a copy now; only its object follows it.
+        # tf.identity of a variable is a copy now; the variable has the new value.
         held = tf.identity(a) if copied else a
         assigned = a.assign(value)
         return tf.convert_to_tensor(held), assigned
@@ -107,14 +107,14 @@ def held_value(start, value, copied=True):
 
 
 def count_fetched(xs, fetched=True):
-    """Squares numbers one by one, beside an update that may or may not be fetched."""
+    """Squares numbers; a counter update runs only if it is fetched, too."""
     # --- build
     count = tf.Variable(0)
 
-    # The signature checks what is fed, as the placeholder did, and forbids a retrace.
+    # The signature checks the input, as the placeholder did, and prevents retracing.
     @tf.function(input_signature=[tf.TensorSpec([], xs.dtype)])
     def step(x):
-        # An update runs wherever it is written, returned or not: so ask in Python.
+        # An update always runs, returned or not: so use a Python `if`.
         if fetched:
             count.assign_add(1)
         return x * x
@@ -125,7 +125,7 @@ def count_fetched(xs, fetched=True):
 
 
 def make_centering(momentum=0.9, name="centering"):
-    """Makes a layer that subtracts the batch mean and keeps a moving mean.
+    """Makes a layer that subtracts the batch mean and updates a moving mean.
 
     Returns a `Centering`; see the class.
     """
@@ -133,7 +133,7 @@ def make_centering(momentum=0.9, name="centering"):
 
 
 class Centering(tf.Module):
-    """Subtracts the mean of the batch, and keeps a moving mean.
+    """Subtracts the mean of the batch, and updates a moving mean.
 
     A call takes x, [batch, features] floats, and returns a tensor of its shape; with
     `tied=False` the moving mean is not updated. The first call makes the variable.
@@ -150,13 +150,13 @@ class Centering(tf.Module):
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variable exists."""
         return self.moving_mean is not None
 
     def __call__(self, x, tied=True):
         if self.moving_mean is None:
             zeros = tf.zeros([x.shape[1]], x.dtype)
-            with tf.name_scope(""):  # an outer scope is no part of the name
+            with tf.name_scope(""):  # keeps outer scopes out of the name
                 self.moving_mean = tf.Variable(zeros, False, name=self.path)
         # --- update
         mean = tf.reduce_mean(x, axis=0)
@@ -168,21 +168,21 @@ class Centering(tf.Module):
 
 
 def checked_sqrt(x, enforced=True):
-    """Takes the square root of what must not be negative."""
-    # An assertion runs where it is written: an old one may fail for the first time.
+    """Square root, after an assertion that no element is negative."""
+    # An assertion always runs here: one that never ran in v1 may fail now.
     if enforced:
         tf.debugging.assert_non_negative(x, message="no root of a negative number")
     return tf.sqrt(x)
 
 
 def guarded_assign(start, values):
-    """Assigns values one by one; those that fail a check leave the variable alone."""
+    """Assigns values one by one; a value that fails an assertion is not assigned."""
     # --- build
     a = tf.Variable(start)
 
     @tf.function
     def update(value):
-        # The automatic order is kept per variable; an assertion belongs to none.
+        # Automatic control dependencies follow variables; an assertion has none.
         with tf.control_dependencies([tf.debugging.assert_non_negative(value)]):
             a.assign(value)
 
@@ -198,14 +198,14 @@ def guarded_assign(start, values):
 
 
 def count_calls(runs):
-    """Counts the runs of a step by a Python list and by a variable."""
+    """Counts the runs of a step with a Python list (only 1) and with a variable."""
     # --- build
     calls = []
     count = tf.Variable(0)
 
     @tf.function
     def step():
-        calls.append("called")  # Python runs while the function is traced
+        calls.append("called")  # Python code runs only at the trace
         count.assign_add(1)
 
     # --- run
@@ -228,7 +228,7 @@ def descend_twice(start, rate):
     @tf.function
     def both():
         step()
-        return step()  # reads what the first one wrote
+        return step()  # reads the result of the first
 
     # --- run
     seen = both()
@@ -236,7 +236,7 @@ def descend_twice(start, rate):
 
 
 def scale_in_turn(numbers, start, every=2):
-    """Scales numbers in a loop; some turns update the mean square that divides all."""
+    """Divides numbers by a running RMS, which some iterations of the loop update."""
     # --- build
     mean = tf.Variable(start)
 

@@ -24,7 +24,7 @@ __all__ = [
 
 
 def parse_examples(serialized, size, default=None):
-    """Parses examples into dense numbers, and sparse words and ids."""
+    """Parses `tf.train.Example`s into dense scores, and sparse words and ids."""
     # --- spec
     spec = {
         "scores": tf.io.FixedLenFeature(
@@ -38,7 +38,7 @@ def parse_examples(serialized, size, default=None):
 
 
 def standardize(features, statistics):
-    """Subtracts means, divides by deviations, and joins the columns: sorted by name."""
+    """Standardizes numeric columns by mean and deviation; joins them sorted by name."""
     # --- columns
     columns = {
         name: tf.cast((features[name] - mean) / deviation, tf.float32)
@@ -49,7 +49,7 @@ def standardize(features, statistics):
 
 
 def bucketize(x, boundaries):
-    """Gives the bucket of numbers, one-hot: a boundary is of the bucket above it."""
+    """One-hot buckets of numbers; a boundary belongs to the bucket above it."""
     if len(x.shape) != 2:
         raise ValueError(f"x must be [n, size], not {x.shape}")
     # --- buckets
@@ -60,9 +60,9 @@ def bucketize(x, boundaries):
 
 
 def bucket_of(x, boundaries):
-    """How many of the boundaries are not above x, which columns cast to float32."""
+    """Bucket of x: the number of boundaries <= x, with x in float32 as in columns."""
     check_boundaries(boundaries)
-    # tf.keras.layers.Discretization would give the same numbers, by a layer of its own.
+    # The layer tf.keras.layers.Discretization would give the same numbers.
     return tf.raw_ops.Bucketize(input=tf.cast(x, tf.float32), boundaries=boundaries)
 
 
@@ -74,7 +74,7 @@ def check_boundaries(boundaries):
 
 
 def count_ids(ids, size, default_value=None):
-    """Counts how often each id is in a row; -1 is none at all."""
+    """Counts how often each id occurs in a row; -1 is padding."""
     # --- ids
     ids = checked(ids, size, default_value)
     # --- count
@@ -82,9 +82,9 @@ def count_ids(ids, size, default_value=None):
 
 
 def checked(ids, size, default_value=None):
-    """The ids that a column with identity has, [n, most], -1 for none."""
+    """Checks ids as `categorical_column_with_identity` does; -1 is padding."""
     ids = tf.convert_to_tensor(ids)
-    if ids.shape.rank == 1:  # one in a row
+    if ids.shape.rank == 1:  # one id per row
         ids = ids[:, None]
     if not ids.dtype.is_integer:
         raise ValueError(f"Invalid input, not integer: {ids.dtype.name}")
@@ -100,7 +100,7 @@ def checked(ids, size, default_value=None):
 
 
 def hashable(values):
-    """The texts or integers that a column with hashes has, as a tensor."""
+    """Converts strings or integers to a tensor; refuses floats, as hash columns do."""
     values = tf.convert_to_tensor(values)
     if values.dtype != tf.string and not values.dtype.is_integer:
         raise ValueError(f"dtype must be string or integer: {values.dtype.name}")
@@ -108,12 +108,12 @@ def hashable(values):
 
 
 def counts(ids, size):
-    """How often each id is in a row. That of -1 is no number, and its one_hot zeros."""
+    """Counts how often each id occurs in a row; -1 is not counted."""
     return tf.reduce_sum(tf.one_hot(ids, size), axis=-2)
 
 
 def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"):
-    """Makes a counter of the words of a list, and of what is out of vocabulary.
+    """Makes a counter of vocabulary words, with buckets for out-of-vocabulary words.
 
     Returns a `WordCounter`; see the class.
     """
@@ -123,15 +123,15 @@ def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"
 
 
 class WordCounter(tf.Module):
-    """Counts how often each word of a vocabulary is in a row.
+    """Counts how often each word of a vocabulary occurs in a row.
 
-    A call takes words, [n, most] strings or ints, "" or -1 being no word. It returns
+    A call takes words, [n, most] strings or ints, padded with "" or -1. It returns
     float32 [n, len(words) + num_oov_buckets].
 
     Args:
         words: list of distinct strings or ints, the vocabulary.
         num_oov_buckets: number of buckets that out-of-vocabulary words are hashed into.
-        default_value: index that out-of-vocabulary words count as; -1 for none.
+        default_value: index that out-of-vocabulary words count as; -1 to ignore them.
     """
 
     def __init__(self, words, num_oov_buckets, default_value):
@@ -145,10 +145,10 @@ class WordCounter(tf.Module):
 
 
 class Vocabulary(tf.Module):
-    """A lookup table from words to their indices, int64; -1 where there is no word.
+    """Lookup table from words to their int64 indices; padding has the index -1.
 
-    A call takes strings or ints of any shape. It needs no initializer to be run, as in
-    TensorFlow 1.
+    A call takes strings or ints of any shape. Unlike in TensorFlow 1, no table
+    initializer must be run.
 
     Args:
         words: list of distinct strings or ints.
@@ -166,7 +166,7 @@ class Vocabulary(tf.Module):
 
     def __call__(self, inputs):
         inputs = tf.convert_to_tensor(inputs)
-        if inputs.dtype.is_integer:  # a table of numbers has keys of 64 bits
+        if inputs.dtype.is_integer:  # integer keys are int64
             inputs = tf.cast(inputs, tf.int64)
         return tf.where(missing(inputs), tf.constant(-1, tf.int64), self.table[inputs])
 
@@ -178,19 +178,19 @@ def index_table(initializer, num_oov_buckets, default_value=-1):
 
 
 def missing(values):
-    """Where a column sees nothing: at "" and -1."""
+    """Mask of the padding: True for "" and -1."""
     return values == ("" if values.dtype == tf.string else -1)
 
 
 def present(values):
-    """The others, as a sparse tensor."""
+    """Converts to a sparse tensor without the padding."""
     places = tf.where(~missing(values))
     shape = tf.shape(values, tf.int64)
     return tf.SparseTensor(places, tf.gather_nd(values, places), shape)
 
 
 def look_up(words, lines, vocabulary_size=None, num_oov_buckets=0):
-    """Looks words up in a file with one to a line, and numbers up again."""
+    """Maps words to ids and back with a vocabulary file of one word per line."""
     with tempfile.TemporaryDirectory() as folder:
         # --- file
         path = os.path.join(folder, "words.txt")
@@ -215,7 +215,7 @@ def look_up(words, lines, vocabulary_size=None, num_oov_buckets=0):
 
 
 def lines_of(path, size, by_number=False):
-    """What fills a table from the lines of a file to their numbers, or from these."""
+    """Table initializer from lines of a file to line numbers, or in reverse."""
     line = tf.string, tf.lookup.TextFileIndex.WHOLE_LINE
     number = tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER
     order = (*number, *line) if by_number else (*line, *number)
@@ -223,10 +223,10 @@ def lines_of(path, size, by_number=False):
 
 
 def hash_values(values, buckets):
-    """Counts the values of a row in buckets that their hashes choose."""
+    """Counts the values of a row in hash buckets."""
     # --- hash
     values = hashable(values)
-    # Numbers are hashed as text.
+    # Numbers are hashed as strings.
     texts = values if values.dtype == tf.string else tf.strings.as_string(values)
     ids = tf.strings.to_hash_bucket_fast(texts, buckets)
     # --- count
@@ -234,7 +234,7 @@ def hash_values(values, buckets):
 
 
 def cross(words, ages, boundaries, buckets, hash_key=None, sparse=False):
-    """Counts the pairs of each word and the age's bucket, hashed into buckets."""
+    """Crosses each word with the age bucket of its row, and counts the hashed pairs."""
     # --- cross
     if sparse:
         words = present(words)
@@ -244,10 +244,10 @@ def cross(words, ages, boundaries, buckets, hash_key=None, sparse=False):
 
 
 def crossed(words, numbers, buckets, hash_key=None):
-    """The hashes of the pairs of each word and the number of its row, sparse."""
+    """Hashes pairs of each word and the number of its row, as a sparse tensor."""
     numbers = tf.cast(numbers, tf.int64)[:, None]
-    # The order is in the hash. The kernel takes what is sparse first, whatever the list
-    # says, and in v1 the ids of a column were sparse. A dense "" is a word.
+    # The hash depends on the order. The kernel always puts sparse inputs first, and in
+    # v1 the ids of a column were sparse. A dense "" counts as a word.
     if isinstance(words, tf.SparseTensor):
         inputs = [words, numbers]
     else:
@@ -256,7 +256,7 @@ def crossed(words, numbers, buckets, hash_key=None):
 
 
 def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn"):
-    """Makes a table of vectors and combines those of an example, feature by feature.
+    """Makes an embedding column: the combined vectors of each feature's ids, per row.
 
     Returns an `Embedding`; see the class.
     """
@@ -264,37 +264,37 @@ def make_embedding(keys, rows, size, combiner="mean", max_norm=None, name="dnn")
 
 
 class Embedding(tf.Module):
-    """Looks up the ids of features in one table and combines the vectors of each row.
+    """Embedding column: combines the vectors of each feature's ids, from one table.
 
-    A call takes {key: [n, most] ints}, -1 for no id, and optionally weights of the only
-    feature's ids, [n, most] numbers. It returns float32 [n, size * len(keys)], sorted
-    by key, zeros for a row without ids. The first call makes the table: its name
-    depends on whether there are weights.
+    A call takes {key: [n, most] ints}, padded with -1, and, if there is one feature,
+    optional weights of its ids, [n, most] numbers. It returns float32 [n, size *
+    len(keys)], sorted by key, zeros for a row without ids. The first call makes the
+    table: its name depends on whether there are weights.
 
-    `keras.layers.Embedding` returns a vector for each id: it has no combiner and no
+    `keras.layers.Embedding` returns a vector for each id. It has no combiner and no
     weights of ids.
 
     Args:
         keys: list of the names of the features.
         rows: number of ids.
         size: size of a vector.
-        combiner: "mean", "sum" or "sqrtn", the sum over the root of the number.
-        max_norm: length that longer vectors are scaled down to, or None.
+        combiner: "mean", "sum" or "sqrtn", the sum divided by the root of the count.
+        max_norm: maximum norm of a vector, or None.
         name: scope of the variable `input_layer/…_embedding/embedding_weights`.
 
     Raises:
-        tf.errors.InvalidArgumentError: in a call: an id out of range, or a weight of 0.
+        tf.errors.InvalidArgumentError: from a call: an id out of range, or a weight 0.
     """
 
     def __init__(self, keys, rows, size, combiner, max_norm, name):
-        super().__init__()  # whose name would have to be an identifier, without a "/"
+        super().__init__()  # a module's name must not contain a "/"
         self.keys, self.rows, self.size = sorted(keys), rows, size
         self.combiner, self.max_norm, self.path = combiner, max_norm, name
         self.table = None
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variables exist."""
         return self.table is not None
 
     def __call__(self, features, weights=None):
@@ -314,18 +314,18 @@ class Embedding(tf.Module):
         return tf.concat(vectors, axis=1)
 
     def make_table(self, weighted):
-        """The variable, under the name that the kind of column gave it."""
+        """Makes the variable, with the name that the type of column gave it."""
         column = "_".join(self.keys)
         column += "_weighted_by_weight" if weighted else ""
         column += "_shared_embedding" if len(self.keys) > 1 else "_embedding"
         draw = initializers.random_normal(stddev=0.125, seed=1)
         path = f"{self.path}/input_layer/{column}/embedding_weights"
-        with tf.name_scope(""):  # an outer scope is no part of the name
+        with tf.name_scope(""):  # keeps outer scopes out of the name
             return tf.Variable(draw([self.rows, self.size]), name=path)
 
 
 def combine(table, ids, weights=None, combiner="mean", max_norm=None):
-    """A vector for each row of ids, zeros where it is empty."""
+    """Combines the vectors of each row of ids; zeros for an empty row."""
     return tf.nn.safe_embedding_lookup_sparse(
         table, ids, weights, combiner, max_norm=max_norm
     )
@@ -334,7 +334,7 @@ def combine(table, ids, weights=None, combiner="mean", max_norm=None):
 def make_linear_model(
     words, boundaries, buckets, units=1, sparse_combiner="sum", name="linear"
 ):
-    """Makes a sum of weights: of the age's bucket, an income, words, their crosses.
+    """Makes a linear model of an age bucket, an income, words, and their crosses.
 
     Returns a `LinearModel`; see the class.
     """
@@ -342,7 +342,7 @@ def make_linear_model(
 
 
 class LinearModel(tf.Module):
-    """A linear model of an age's bucket, an income, words, and crosses of both.
+    """Linear model of an age bucket, an income, words, and crosses of age and words.
 
     A call takes {"age": [n], "income": [n] floats, "words": [n, most] strings} and
     returns float32 [n, units]. All weights are zeros at first. The sums of the columns
@@ -351,10 +351,10 @@ class LinearModel(tf.Module):
 
     Args:
         words: list of strings, the vocabulary.
-        boundaries: list of increasing numbers, of the ages.
+        boundaries: list of increasing numbers, the boundaries of the age buckets.
         buckets: number of hash buckets of the crosses.
         units: number of outputs.
-        sparse_combiner: of the words of a row: "sum", "mean" or "sqrtn".
+        sparse_combiner: "sum", "mean" or "sqrtn", over the words of a row.
         name: scope of the variables `linear_model/…/weights` and
             `linear_model/bias_weights`.
     """
@@ -370,7 +370,7 @@ class LinearModel(tf.Module):
             "words": len(words),
         }
         path = f"{name}/linear_model"
-        with tf.name_scope(""):  # an outer scope is no part of the names
+        with tf.name_scope(""):  # keeps outer scopes out of the names
             self.weights = {
                 column: tf.Variable(
                     tf.zeros([size, units]), name=f"{path}/{column}/weights"
@@ -395,7 +395,7 @@ class LinearModel(tf.Module):
             for column, x in ids.items()
         }
         sums["income"] = tf.matmul(income, self.weights["income"])
-        # tf.add_n says the same, but in a function it is rewritten to another order.
+        # Not tf.add_n: in a function, graph rewriting changes its order of addition.
         total = tf.reduce_sum(tf.stack([sums[column] for column in sorted(sums)]), 0)
         return tf.nn.bias_add(total, self.bias)
 
@@ -403,7 +403,7 @@ class LinearModel(tf.Module):
 def train_wide_and_deep(
     features, labels, words, boundaries, weights, steps, rate=0.0625
 ):
-    """Trains a linear model and a network at once, on the same features."""
+    """Trains a linear model and a network jointly, on the same features."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.ckpt")
         restore.save(path, {"table": weights["table"].astype("f")})
@@ -430,15 +430,15 @@ def train_wide_and_deep(
 
 
 class WideAndDeep(tf.Module):
-    """A linear model and a network of one hidden layer, whose outputs are added.
+    """Sum of a linear model and of a network with one hidden layer.
 
     A call takes {"age": [n], "income": [n] floats, "words": [n, most] strings} and
-    returns [n, 1] of the dtype of `hidden`. The network reads the age over 64 and the
-    mean of the words' vectors.
+    returns [n, 1] of the dtype of `hidden`. The inputs of the network are age / 64 and
+    the mean of the words' vectors.
 
     Args:
         words: list of strings, the vocabulary.
-        boundaries: list of increasing numbers, of the ages.
+        boundaries: list of increasing numbers, the boundaries of the age buckets.
         weights: {"table": [len(words), size] float32, "hidden": [size + 1, units],
             "output": [units, 1]} arrays, the last two of one dtype.
     """
@@ -455,7 +455,7 @@ class WideAndDeep(tf.Module):
     def __call__(self, features):
         age = tf.cast(features["age"] / 64, tf.float32)[:, None]
         words = present(self.wide.vocabulary(features["words"]))
-        # "age" comes before "words_embedding": what hidden's rows stand for.
+        # "age" is before "words_embedding": this is the order of the rows of `hidden`.
         net = tf.concat([age, combine(self.table, words)], axis=1)
         net = tf.nn.relu(tf.matmul(tf.cast(net, self.hidden.dtype), self.hidden))
         deep = tf.matmul(net, self.output)

@@ -25,7 +25,7 @@ __all__ = [
 
 
 def write_and_read(first, second, mode="a", name="notes.txt"):
-    """Writes a text file in two goes, and reads it in every way."""
+    """Writes a text file, opens it again to write more, reads it in several ways."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name)
         # --- write
@@ -58,7 +58,7 @@ def write_and_read(first, second, mode="a", name="notes.txt"):
 
 
 def read_at(content, offset, count, whence=0, mode="rb"):
-    """Reads a piece from the middle of a file."""
+    """Reads `count` bytes from an offset in a file."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "data.bin")
         with tf.io.gfile.GFile(path, "wb") as f:
@@ -74,7 +74,7 @@ def read_at(content, offset, count, whence=0, mode="rb"):
 
 
 def load_vocabulary(content):
-    """Loads a file with a token in each line, as numbers by token and as a list."""
+    """Loads a vocabulary file of one token per line, as {token: id} and as a list."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "vocab.txt")
         with tf.io.gfile.GFile(path, "wb") as f:
@@ -89,7 +89,7 @@ def load_vocabulary(content):
 
 
 def fresh_folder(files, name, deep=True):
-    """Empties a folder for logs if there is one, and makes it."""
+    """Makes an empty folder; an existing one is deleted first."""
     with tempfile.TemporaryDirectory() as folder:
         _make_files(folder, files)
         path = os.path.join(folder, name)
@@ -105,10 +105,10 @@ def fresh_folder(files, name, deep=True):
             tf.io.gfile.rmtree(path)
         if deep:
             tf.io.gfile.makedirs(path)
-            tf.io.gfile.makedirs(path)  # once more does no harm
+            tf.io.gfile.makedirs(path)  # no error if it exists
         else:
             tf.io.gfile.mkdir(path)
-            tf.io.gfile.mkdir(path)  # neither here
+            tf.io.gfile.mkdir(path)  # no error here, either
         return {
             "before": before,
             "after": state(name),
@@ -117,7 +117,7 @@ def fresh_folder(files, name, deep=True):
 
 
 def _make_files(folder, names):
-    """Makes files which hold their own names, and the folders that they need."""
+    """Makes files with their own names as content, and the folders for them."""
     for name in names:
         path = os.path.join(folder, name)
         tf.io.gfile.makedirs(os.path.dirname(path))
@@ -126,7 +126,7 @@ def _make_files(folder, names):
 
 
 def list_folder(files, name, patterns):
-    """Lists a folder, and the files that match patterns."""
+    """Lists the names in a folder, and the files that match patterns."""
     with tempfile.TemporaryDirectory() as root:
         _make_files(root, files)
         full = [os.path.join(root, pattern) for pattern in patterns]
@@ -146,14 +146,14 @@ def _relative(root, paths):
 
 
 def walk_folder(files, name=".", skip=None, in_order=True):
-    """Walks through a folder and all below it."""
+    """Walks through a folder and all folders below it."""
     with tempfile.TemporaryDirectory() as root:
         _make_files(root, files)
         rows = []
         # --- walk
         walk = tf.io.gfile.walk(os.path.join(root, name), topdown=in_order)
         for folder, folders, names in walk:
-            # What is done to this very list is where the walk goes on.
+            # The walk continues with this list, so change it in place.
             folders[:] = sorted(f for f in folders if f != skip)
             inside = [f + "/" for f in folders] + sorted(names)
             rows.append(" ".join([os.path.relpath(folder, root) + ":", *inside]))
@@ -161,7 +161,7 @@ def walk_folder(files, name=".", skip=None, in_order=True):
 
 
 def copy_and_rename(files, source, copy, name, overwrite=False):
-    """Copies a file, renames the copy, and removes the file."""
+    """Copies a file, renames the copy, and removes the original."""
     with tempfile.TemporaryDirectory() as root:
         _make_files(root, files)
         source, copy, name = (os.path.join(root, n) for n in (source, copy, name))
@@ -179,7 +179,7 @@ def copy_and_rename(files, source, copy, name, overwrite=False):
 
 
 def copy_by_ops(files, source, target, patterns):
-    """Copies a file and looks for files, by ops."""
+    """Copies a file and matches file patterns with TensorFlow ops."""
     with tempfile.TemporaryDirectory() as root:
         _make_files(root, files)
         names = tf.constant([os.path.join(root, n) for n in (source, target)])
@@ -196,13 +196,13 @@ def copy_by_ops(files, source, target, patterns):
 def _copy(names):
     source, target = tf.unstack(names, 2)
     write = tf.io.write_file(target, tf.io.read_file(source))
-    # A tf.function orders effects, and to it ReadFile has none: still needed here.
+    # A tf.function orders only ops with side effects; ReadFile has none, so order it.
     with tf.control_dependencies([write]):
         return tf.io.read_file(target)
 
 
 def _define_flags():
-    # In a script these lines stand at the top of the module: STEPS = flags.DEFINE_…
+    # In a script, put these lines at the top of the module: STEPS = flags.DEFINE_…
     holders = [
         flags.DEFINE_string("data_dir", None, "Where the records are.", required=True),
         flags.DEFINE_integer("steps", 10, "Number of steps."),
@@ -215,18 +215,18 @@ def _define_flags():
 
 
 def _delete_flags(holders):
-    # A script need not: it ends first.
+    # A script does not need this.
     for name in holders:
         delattr(flags.FLAGS, name)
 
 
 def read_flags(arguments):
-    """Reads flags where nothing runs `main`: in a notebook or a test."""
+    """Reads flags without `app.run(main)`, as in a notebook or a test."""
     # --- define
     holders = _define_flags()
     try:
         # --- parse
-        flags.FLAGS(["train.py", *arguments])  # nothing else does
+        flags.FLAGS(["train.py", *arguments])  # no app.run does it
         # --- read
         values = {name: holder.value for name, holder in holders.items()}
         given = [name for name, holder in holders.items() if holder.present]
@@ -236,7 +236,7 @@ def read_flags(arguments):
 
 
 def run_script(arguments, status=None):
-    """Runs the `main` of a script with flags."""
+    """Runs a script with flags through `app.run(main)`."""
     report = {"after": False}
 
     # --- main
@@ -266,7 +266,7 @@ def run_script(arguments, status=None):
 
 @contextlib.contextmanager
 def _recorded(logger):
-    """The list of "LEVEL: message" that `logger` gets meanwhile."""
+    """Yields a list that collects "LEVEL: message" of each record of `logger`."""
     lines, handler = [], Handler()
     handler.emit = lambda r: lines.append(r.levelname + ": " + r.getMessage())
     logger.addHandler(handler)
@@ -277,7 +277,7 @@ def _recorded(logger):
 
 
 def log_messages(level, step):
-    """Logs a message of each level, of which the level in force lets some pass."""
+    """Logs messages of all levels; returns those that pass the verbosity."""
     # --- level
     former = logging.get_verbosity()
     logging.set_verbosity(getattr(logging, level))
@@ -296,7 +296,7 @@ def log_messages(level, step):
 
 
 def log_every(epochs, steps, every):
-    """Logs one step of so many, by a counter that no epoch resets."""
+    """Logs every n-th step, by a counter that epochs do not reset."""
     # --- level
     former = logging.get_verbosity()
     logging.set_verbosity(logging.INFO)
@@ -305,7 +305,7 @@ def log_every(epochs, steps, every):
             for epoch in range(epochs):
                 for i in range(steps):
                     # --- log
-                    # Each such line has a counter of its own.
+                    # Each line with log_every_n has its own counter.
                     logging.log_every_n(
                         logging.INFO, "epoch %d, step %d", every, epoch, i
                     )

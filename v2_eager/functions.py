@@ -26,13 +26,13 @@ __all__ = [
 
 
 def configure(processors, threads=None, gpus="0"):
-    """Divides the processor, bounds threads, lets GPUs grow; lists the devices.
+    """Configures CPU devices, threads, visible GPUs and memory growth; lists devices.
 
     Raises:
-        RuntimeError: TensorFlow has started otherwise.
+        RuntimeError: TensorFlow has already started with another configuration.
     """
     # --- configure
-    # Of the whole process, before its first op. Saying the same again is no error.
+    # For the whole process, before its first op. The same calls again are no error.
     config, limits = tf.config, tf.config.threading
     (processor,) = config.list_physical_devices("CPU")
     parts = [config.LogicalDeviceConfiguration()] * processors
@@ -53,7 +53,7 @@ def configure(processors, threads=None, gpus="0"):
 
 
 def scale_by_each(x, rates, fixed=True):
-    """Multiplies by one rate after another, and counts the products that were made."""
+    """Multiplies by one rate after another, and counts the traces (or ops) made."""
 
     @tf.function
     def scale(x, rate):
@@ -61,7 +61,7 @@ def scale_by_each(x, rates, fixed=True):
 
     # --- an input
     if fixed:
-        # One by one, numbers that are equal, such as 0.0 and -0.0, are one constant.
+        # Made one by one, equal numbers such as 0.0 and -0.0 become one constant.
         rows = [scale(x, rate) for rate in tf.constant(rates, x.dtype)]
     # --- a number
     else:
@@ -70,13 +70,13 @@ def scale_by_each(x, rates, fixed=True):
 
 
 def sum_batches(batches, bucketed=False):
-    """Sums batches of several sizes: by one piece of a graph, or one for each size."""
+    """Sums batches of several sizes, with one trace for all or one trace per size."""
     # --- promise
     promised = tf.TensorSpec([None, batches[0].shape[1]], batches[0].dtype)
 
     @tf.function(input_signature=None if bucketed else [promised])
     def total(rows):
-        # Without a signature nobody else would look.
+        # Without a signature no other code checks the shape.
         rows.shape.assert_is_compatible_with(promised.shape)
         return tf.reduce_sum(rows, axis=0)
 
@@ -86,7 +86,7 @@ def sum_batches(batches, bucketed=False):
 
 
 def sweep_rates(x, y, start, rates, steps, once=True):
-    """Fits a kernel at one learning rate after another, from the same start."""
+    """Fits a kernel with each of several learning rates, from the same start."""
     x, y = tf.constant(x), tf.constant(y)
 
     # --- step
@@ -116,7 +116,7 @@ def sweep_rates(x, y, start, rates, steps, once=True):
 
 
 def score_in_threads(batches, kernel, threads):
-    """Scores batches by one model, which several threads call at the same time."""
+    """Scores batches in several threads that share one model."""
     # --- build
     weights = tf.Variable(kernel)
 
@@ -125,17 +125,17 @@ def score_in_threads(batches, kernel, threads):
         return tf.nn.relu(tf.matmul(rows, weights))
 
     # --- call
-    # The first of the threads traces, and the others wait for it.
+    # The first thread traces; the others wait for the trace.
     with ThreadPoolExecutor(threads) as pool:
         answers = list(pool.map(score, batches))
     return [a.numpy() for a in answers], score.experimental_get_tracing_count()
 
 
 def count_in_threads(parts, shared=True):
-    """Adds numbers up in threads: one session for all, or one for each.
+    """Adds numbers up in threads, with one total for all threads or one for each.
 
     Args:
-        shared: whether all threads have one variable, and so one total.
+        shared: whether all threads share one variable, and so one total.
     """
     # --- build
     totals = [tf.Variable(tf.zeros([], tf.int64)) for _ in parts]
@@ -144,7 +144,7 @@ def count_in_threads(parts, shared=True):
 
     @tf.function
     def add(total, number):
-        total.assign_add(number)  # in one go; assign(total + number) loses some
+        total.assign_add(number)  # atomic; assign(total + number) loses some
 
     # --- add
     stop = threading.Event()
@@ -163,13 +163,13 @@ def count_in_threads(parts, shared=True):
 
     # --- join
     with ThreadPoolExecutor(len(parts)) as pool:
-        list(pool.map(work, totals, parts))  # raises what a thread raised
+        list(pool.map(work, totals, parts))  # raises the error of a thread
     return [total.numpy() for total in totals]
 
 
 def score_in_processes(batches, kernel, processes):
-    """Scores batches by one model in several processes, each with a copy of its own."""
-    # A forked process has none of the threads of TensorFlow, and waits for ever.
+    """Scores batches in several processes, each with its own copy of the model."""
+    # A forked process does not have the threads of TensorFlow, and hangs.
     context = multiprocessing.get_context("spawn")
     with context.Pool(processes, _begin, [kernel]) as pool:
         return pool.map(_score, batches, 1)
@@ -179,7 +179,7 @@ OF_PROCESS = {}
 
 
 def _begin(kernel):
-    """Makes the model of a process, once."""
+    """Makes the model of this process, once."""
     weights = tf.Variable(kernel)
 
     @tf.function(input_signature=[tf.TensorSpec([None, len(kernel)], kernel.dtype)])
@@ -194,10 +194,10 @@ def _score(batch):
 
 
 def scale_by_setting(x, scales):
-    """Multiplies by a setting of the program, which changes between the calls."""
+    """Multiplies by a setting that changes between the calls."""
     # --- build
     x = tf.constant(x)
-    # A Python number would be read while tracing, and stay.
+    # A Python number would be read at the trace, and be constant from then on.
     scale = tf.Variable(1.0, trainable=False, dtype=x.dtype)
 
     @tf.function
@@ -213,9 +213,9 @@ def scale_by_setting(x, scales):
 
 
 def take_rows(table, batches):
-    """Looks rows up in a large table that is no part of the graph."""
+    """Looks rows up in a large table that is not stored in the graph."""
     # --- build
-    # A tensor is handed to the trace; an array would be written into it.
+    # A tensor is an input of the trace; an array would become a constant in it.
     rows = tf.constant(table)
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.int64)])
@@ -229,7 +229,7 @@ def take_rows(table, batches):
 
 
 def keep_hidden(x, kernel):
-    """Keeps the hidden layer, and asks for it, and its gradient, later."""
+    """Returns the output, the hidden layer, and the gradient of the hidden layer."""
     weights = tf.constant(kernel)
 
     # --- network
@@ -239,7 +239,7 @@ def keep_hidden(x, kernel):
             hidden = tf.nn.relu(tf.matmul(inputs, weights))
             tape.watch(hidden)
             output = tf.reduce_sum(tf.square(hidden), axis=1)
-        # What is asked for later is returned: kept elsewhere, it is out of scope.
+        # Return what is needed later: a tensor kept elsewhere is out of scope.
         return output, hidden, tape.gradient(output, hidden)
 
     # --- run
@@ -247,10 +247,10 @@ def keep_hidden(x, kernel):
 
 
 def subtract_median(x, kernel):
-    """Subtracts the median, which NumPy knows and TensorFlow does not.
+    """Subtracts the median, computed by NumPy between two parts of a network.
 
     Raises:
-        ValueError: shapes that do not multiply; InvalidArgumentError run eagerly.
+        ValueError: shapes that do not multiply; InvalidArgumentError if run eagerly.
     """
     weights = tf.constant(kernel)
 
@@ -270,12 +270,12 @@ def subtract_median(x, kernel):
 
 
 def average_by_name(updates, decay):
-    """Keeps a moving average for each name, also for those that come later."""
+    """Updates one moving average per name; new names may come at any time."""
 
     # --- make
     @tf.function
-    def update(average, value):  # which is made outside, and handed in
-        value.shape.assert_is_compatible_with(average.shape)  # it would broadcast
+    def update(average, value):  # the variable is made outside
+        value.shape.assert_is_compatible_with(average.shape)  # else it would broadcast
         average.assign_sub((1 - decay) * (average - value))
 
     # --- run

@@ -30,7 +30,7 @@ __all__ = [
 
 
 def product_gradients(x, y, upstream=None):
-    """Differentiates x * y, summed or weighted by an upstream gradient."""
+    """Gradients of x * y, with ones or given weights as upstream gradient."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([x, y])
@@ -40,26 +40,26 @@ def product_gradients(x, y, upstream=None):
 
 
 def gradients_of_targets(x, weights):
-    """Differentiates two targets: summed up, weighted and summed up, one by one."""
+    """Gradients of two targets: of the sum, of the weighted sum, and of each one."""
     # --- record
-    # A tape answers once and lets go of its memory, unless it is persistent.
+    # A tape can be used once and then frees its memory, unless it is persistent.
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
         targets = [tf.square(x), 3 * x]
     # --- differentiate
     total = tape.gradient(targets, x)
-    ones = tf.ones_like(x)  # where grad_ys had None
+    ones = tf.ones_like(x)  # in place of None in grad_ys
     weighted = tape.gradient(targets, x, output_gradients=[ones, weights])
     return [total, weighted] + [tape.gradient(target, x) for target in targets]
 
 
 def semi_gradient(weights, features, next_features, reward, discount=0.9):
-    """Differentiates a temporal-difference loss whose target counts as given."""
+    """Semi-gradient of a temporal-difference loss, whose target is a constant."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch(weights)
-        # Like stop_gradients, this is about one tape: others go on recording, whereas
-        # tf.stop_gradient would end the gradients of all.
+        # Like stop_gradients, this affects one tape: other tapes still record, whereas
+        # tf.stop_gradient would stop the gradients of all tapes.
         with tape.stop_recording():
             target = reward + discount * tf.tensordot(next_features, weights, 1)
         tape.watch(target)
@@ -69,7 +69,7 @@ def semi_gradient(weights, features, next_features, reward, discount=0.9):
 
 
 def detached_gradients(x, y):
-    """Differentiates x² + y² with y² detached: no gradient ever passes it."""
+    """Gradients of x² + y² with y² detached by `tf.stop_gradient`."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([x, y])
@@ -79,7 +79,7 @@ def detached_gradients(x, y):
 
 
 def gradients_or_none(x, other, unconnected="none"):
-    """Differentiates x² by x and by an unconnected tensor of any dtype."""
+    """Gradients of x² for x and for an unconnected tensor: None or zeros."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([t for t in (x, other) if t.dtype.is_floating])
@@ -89,7 +89,7 @@ def gradients_or_none(x, other, unconnected="none"):
 
 
 def gradients_by_source(trained, frozen, constant):
-    """Differentiates (trained + 1) * frozen * constant with respect to all there is."""
+    """Gradients for a trainable and a frozen variable, a constant, and a tensor."""
     # --- build
     trained = tf.Variable(trained)
     frozen = tf.Variable(frozen, trainable=False)
@@ -99,7 +99,7 @@ def gradients_by_source(trained, frozen, constant):
     def differentiate():
         # --- record
         with tf.GradientTape() as tape:
-            # Unasked, a tape watches the trainable variables that are read on it.
+            # By default a tape watches only the trainable variables that it reads.
             tape.watch([frozen, constant])
             shifted = trained + 1
             y = shifted * frozen * constant
@@ -111,7 +111,7 @@ def gradients_by_source(trained, frozen, constant):
 
 
 def gradient_through_state(start, increment):
-    """Adds to a variable, then multiplies it: no gradient passes the assignment."""
+    """Gradients after `assign_add`: no gradient flows through the assignment."""
     # --- build
     state = tf.Variable(start)
     increment = tf.constant(increment)
@@ -131,7 +131,7 @@ def gradient_through_state(start, increment):
 
 
 def fine_tune(x, y, body, head, rate=0.125, steps=3):
-    """Trains the head of a linear network by gradient descent, and not its body."""
+    """Trains the head of a linear network by gradient descent; the body is frozen."""
     # --- build
     body = tf.Variable(body, name="body")
     head = tf.Variable(head, name="head")
@@ -155,7 +155,7 @@ def fine_tune(x, y, body, head, rate=0.125, steps=3):
 
 
 def separate_gradients(x, y):
-    """Differentiates sin(x) + sigmoid(y) twice, each time for another source."""
+    """Gradients of sin(x) + sigmoid(y), in one call for x and in another for y."""
     # --- record
     with tf.GradientTape() as tape_x, tf.GradientTape() as tape_y:
         tape_x.watch(x)
@@ -166,7 +166,7 @@ def separate_gradients(x, y):
 
 
 def cube_derivatives(x):
-    """Differentiates x³ once and twice."""
+    """First and second derivative of x³."""
     # --- record
     with tf.GradientTape() as outer:
         outer.watch(x)
@@ -179,12 +179,12 @@ def cube_derivatives(x):
 
 
 def energy(x):
-    """x[0]² x[1] + x[1]² x[2] + …, a function whose Hessian has three diagonals."""
+    """Returns x[0]² x[1] + x[1]² x[2] + …, whose Hessian has three diagonals."""
     return tf.reduce_sum(tf.square(x[:-1]) * x[1:])
 
 
 def jacobian(x, weights):
-    """Differentiates every square of a product: a gradient would be their sum."""
+    """Jacobian of (weights · x)²; a gradient would be the sum of its rows."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch(x)
@@ -194,7 +194,7 @@ def jacobian(x, weights):
 
 
 def hessian(x):
-    """Differentiates the energy twice, with respect to every pair of elements."""
+    """Hessian of `energy`."""
     with tf.GradientTape() as outer:
         outer.watch(x)
         with tf.GradientTape() as inner:
@@ -205,7 +205,7 @@ def hessian(x):
 
 
 def hessian_vector_product(x, vector):
-    """Multiplies the Hessian of the energy by a vector, without making the matrix."""
+    """Hessian-vector product of `energy`, without the matrix."""
     with tf.GradientTape() as outer:
         outer.watch(x)
         with tf.GradientTape() as inner:
@@ -217,9 +217,9 @@ def hessian_vector_product(x, vector):
 
 
 def slope_penalty(real, fake, shares, hidden, output):
-    """Penalizes a critic whose slopes are not of length one, as WGAN-GP does."""
+    """Gradient penalty of WGAN-GP: mean of (norm of the critic's gradient - 1)²."""
     mixed = shares * real + (1 - shares) * fake
-    with tf.GradientTape() as tape:  # of the weights, which variables need not ask for
+    with tf.GradientTape() as tape:  # for the weights; variables need no watch
         tape.watch([hidden, output])
         with tf.GradientTape() as inner:
             inner.watch(mixed)
@@ -232,13 +232,13 @@ def slope_penalty(real, fake, shares, hidden, output):
 
 
 def adapt(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2, first_order=False):
-    """Takes steps of descent on one task, then gradients through them, as MAML does."""
-    with tf.GradientTape() as tape:  # around all steps: it records the inner tapes
+    """MAML: takes gradient steps on a task, then differentiates through the steps."""
+    with tf.GradientTape() as tape:  # around all steps: records the inner tapes
         tape.watch([hidden, output])
         fast = [hidden, output]
         for _ in range(steps):
             with tf.GradientTape() as inner:
-                inner.watch(fast)  # tensors that are made anew, and no variables
+                inner.watch(fast)  # new tensors in each step, no variables
                 loss = squared_error(fast, x, y)
             # --- adapt
             gradients = inner.gradient(loss, fast)
@@ -251,14 +251,14 @@ def adapt(hidden, output, x, y, new_x, new_y, rate=0.1, steps=2, first_order=Fal
 
 
 def squared_error(weights, x, y):
-    """The mean squared error of a network with these weights."""
+    """Mean squared error of a two-layer network with the given weights."""
     hidden, output = weights
     predicted = tf.matmul(tf.tanh(tf.matmul(x, hidden)), output)
     return tf.reduce_mean(tf.square(predicted - y))
 
 
 def conjugate(z):
-    """Differentiates z² by a complex z: the result is the conjugate of a book's."""
+    """Gradient of z² for a complex z: the conjugate of the mathematical derivative."""
     with tf.GradientTape() as tape:
         tape.watch(z)
         y = z * z
@@ -281,12 +281,12 @@ def log1pexp_derivatives(x):
 
 @tf.custom_gradient
 def log1pexp(x):
-    """log(1 + exp(x)), its gradients stable everywhere, those of `maximum` replaced."""
+    """Computes log(1 + exp(x)), with custom gradients that are stable for every x."""
 
     @tf.custom_gradient
     def slope(x):
         y = 1 - 1 / (1 + tf.exp(x))
-        # By the built-in rules the second derivative is 0 * inf from 89 on.
+        # With the built-in gradients the second derivative is 0 * inf from x = 89 on.
         return y, lambda upstream: upstream * y * (1 - y)
 
     y = tf.maximum(x, 0) + tf.math.log1p(tf.exp(-tf.abs(x)))
@@ -294,7 +294,7 @@ def log1pexp(x):
 
 
 def make_scale(limit, name="scale"):
-    """Makes a layer w * x that clips what comes back: upstream gradients to ±limit.
+    """Makes a layer w * x that clips the upstream gradient to ±limit.
 
     Returns a `Scale`; see the class.
     """
@@ -307,24 +307,24 @@ class Scale(tf.Module):
     A call takes and returns [batch, features] floats. The first call makes w, of ones.
 
     Args:
-        limit: the largest magnitude of an upstream gradient.
+        limit: maximum magnitude of an upstream gradient.
         name: scope of the variable `w`, [features].
     """
 
     def __init__(self, limit, name):
-        super().__init__()  # whose name would have to be an identifier, without a "/"
+        super().__init__()  # a module's name must not contain a "/"
         self.limit, self.path = limit, name
         self.w = None
 
     @property
     def built(self):
-        """Whether it has its variables."""
+        """Whether the variable exists."""
         return self.w is not None
 
     def __call__(self, x):
         if self.w is None:
             ones = tf.ones([x.shape[1]], x.dtype)
-            with tf.name_scope(""):  # an outer scope is no part of the name
+            with tf.name_scope(""):  # keeps outer scopes out of the name
                 self.w = tf.Variable(ones, name=f"{self.path}/w")
 
         @tf.custom_gradient
@@ -342,7 +342,7 @@ class Scale(tf.Module):
 
 
 def reverse_gradient(x, weight=1.0):
-    """Hands x on, and sends back what comes back with the other sign, and a weight."""
+    """Gradient reversal: returns x, and multiplies the upstream gradient by -weight."""
 
     @tf.custom_gradient
     def handed_on(x):
@@ -352,11 +352,11 @@ def reverse_gradient(x, weight=1.0):
 
 
 def cross_entropy_gradients(labels, logits, detached=True):
-    """Differentiates softmax cross-entropy by logits, and by labels if asked to."""
+    """Gradients of softmax cross-entropy for logits and, if not detached, labels."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch([logits, labels])
-        # The name without _v2 is that of the old _v2: it differentiates by labels.
+        # Today's name without _v2 is the old _v2 op: labels get a gradient.
         targets = tf.stop_gradient(labels) if detached else labels
         loss = tf.nn.softmax_cross_entropy_with_logits(targets, logits)
     # --- differentiate
@@ -364,7 +364,7 @@ def cross_entropy_gradients(labels, logits, detached=True):
 
 
 def embedding_gradient(table, ids):
-    """Differentiates half the squares of looked-up rows: slices, one a lookup."""
+    """Gradient of an embedding lookup: `IndexedSlices`, one slice per id."""
     # --- record
     with tf.GradientTape() as tape:
         tape.watch(table)
@@ -378,7 +378,7 @@ def embedding_gradient(table, ids):
 
 
 def clip_gradients(gradients, limit, how):
-    """Clips gradients by value, by the norm of each, or by the norm of all together."""
+    """Clips gradients by value, by the norm of each, or by their global norm."""
     norm = tf.linalg.global_norm(gradients)
     if how == "global_norm":
         clipped, _ = tf.clip_by_global_norm(gradients, limit, norm)
@@ -395,7 +395,7 @@ def clip_gradients(gradients, limit, how):
 
 
 def accumulated_step(xs, ys, weights, rate=0.125):
-    """Takes one step of gradient descent by gradients summed over micro-batches."""
+    """One gradient descent step with gradients accumulated over micro-batches."""
     # --- build
     w = tf.Variable(weights)
 

@@ -15,14 +15,14 @@ __all__ = [
 
 
 def printed_and_run(a, b):
-    """Adds two numbers, and shows the sum before it is known and after."""
+    """Adds two numbers; returns the text of the symbolic tensor, and the sum."""
     texts = []
 
     # --- build
     @tf.function
     def add():
         total = tf.add(a, b, name="total")
-        # Only while tracing is a tensor symbolic; an eager one prints its value.
+        # A tensor is symbolic only during the trace; an eager tensor prints its value.
         texts.append(str(total))
         return total
 
@@ -32,9 +32,9 @@ def printed_and_run(a, b):
 
 
 def two_graphs(first, second):
-    """Keeps two variables of one name "v" apart, adds 1 to the second, reads both."""
+    """Makes two separate variables named "v", adds 1 to the second, and reads both."""
     # --- build
-    # Variables are objects: whoever holds one has it, whatever its name.
+    # Variables are objects: two variables can have the same name.
     variables = [tf.Variable(value, name="v") for value in (first, second)]
     # --- run
     variables[1].assign_add(tf.ones_like(variables[1]))
@@ -42,7 +42,7 @@ def two_graphs(first, second):
 
 
 def three_sessions(x):
-    """Doubles an input in a session, a default session and an interactive one."""
+    """Doubles an array in a plain, a default and an interactive session."""
     results = []
     y = tf.constant(x) * 2
     # --- session
@@ -55,9 +55,9 @@ def three_sessions(x):
 
 
 def place(x, device, soft=True):
-    """Negates on a named device; soft placement makes do where there is none."""
+    """Negates an array on a named device, with or without soft placement."""
     # --- configure
-    # The session's option is the process's now, and its default is True, no more False.
+    # An option of the session is now one of the process; its default is now True.
     before = tf.config.get_soft_device_placement()
     tf.config.set_soft_device_placement(soft)
     # --- run
@@ -69,10 +69,10 @@ def place(x, device, soft=True):
 
 
 def feed_between(x, hidden=None):
-    """Computes 3 (x² + 1), or 3 `hidden` where the value in between is given."""
+    """Computes 3 (x² + 1), or 3 * hidden if the intermediate value is fed."""
 
     # --- build
-    # Where a value used to be fed in between, one function becomes two.
+    # To feed an intermediate value, split the function in two.
     @tf.function
     def between(x):
         return tf.square(x) + 1
@@ -84,21 +84,21 @@ def feed_between(x, hidden=None):
     # --- run
     if hidden is None:
         value = between(tf.constant(x))
-    else:  # a session cast what it was fed, and looked at its shape
+    else:  # as a session did: cast, and check the shape
         value = tf.ensure_shape(tf.constant(hidden, x.dtype), x.shape)
     return outputs(value).numpy()
 
 
 def sum_of_collection(weights, only=None):
-    """Adds up penalties that were made elsewhere, and collected under a name."""
+    """Adds up the penalties of a collection, of all scopes or of one."""
     # --- collect
-    # What a graph kept for everybody is a list that somebody returns.
+    # In place of a collection of the graph, keep or return a list.
     penalties = []
     for index, weight in enumerate(weights):
         scope = "head" if index == len(weights) - 1 else "body"
         penalties.append((scope, tf.nn.l2_loss(weight)))
     # --- add
-    # `get_collection` matched the beginning of a name; here a name is a name.
+    # `get_collection` matched the beginning of a name; here the name must be equal.
     chosen = [penalty for scope, penalty in penalties if only in (None, scope)]
     return len(chosen), tf.add_n(chosen).numpy()
 
@@ -107,7 +107,7 @@ def fetch_by_name(x, name):
     """Runs a small network and fetches one of its tensors by name."""
 
     # --- build
-    # A function gives what it returns: return by name whatever will be asked for.
+    # A function has no fetches: return all values that are needed, by name.
     @tf.function
     def network(inputs):
         hidden = tf.abs(inputs)
@@ -118,7 +118,7 @@ def fetch_by_name(x, name):
 
 
 def fresh_names(fresh):
-    """Names the constant "c" twice: in one graph, or in two."""
+    """Names of two constants "c": in one graph, or in two graphs."""
     names = []
 
     # --- one graph
@@ -129,7 +129,7 @@ def fresh_names(fresh):
             names.append(tf.constant(1, name="c").name)
 
     # --- another graph
-    # Every trace has a graph of its own: there is nothing left to reset.
+    # Every trace has its own graph: nothing needs a reset.
     @tf.function
     def second():
         names.append(tf.constant(1, name="c").name)

@@ -21,8 +21,8 @@ __all__ = [
     "replicate",
 ]
 
-# `horovod.run(main, np=2)` is `horovodrun -np 2 python train.py`, where main is all of
-# the script: each rank runs it, and knows by `hvd.rank()` which one it is.
+# `horovod.run(main, np=2)` is `horovodrun -np 2 python train.py`, where main is the
+# whole script: each rank runs it; `hvd.rank()` is the number of the rank.
 
 
 class Line(tf.Module):
@@ -47,7 +47,7 @@ class Line(tf.Module):
 
 
 def begin():
-    """Before all else: makes the rank known, and gives it one GPU of its machine."""
+    """Call first: initializes Horovod, and makes one GPU visible to each rank."""
     hvd.init()
     gpus = tf.config.list_physical_devices("GPU")
     if gpus:
@@ -55,7 +55,7 @@ def begin():
 
 
 def make_step(line, optimizer, global_step=None, compression=hvd.Compression.none):
-    """The function that takes a step with the gradients of all ranks."""
+    """Makes a train step that averages the gradients of all ranks."""
     shapes = [[None, size] for size in line.kernel.shape]
 
     @tf.function(input_signature=[tf.TensorSpec(s, line.kernel.dtype) for s in shapes])
@@ -71,19 +71,19 @@ def make_step(line, optimizer, global_step=None, compression=hvd.Compression.non
 
 
 def batches_of(x, y, size):
-    """The batches of this rank: of every so many-th row."""
+    """Batches of this rank: rows rank, rank + size, rank + 2 * size, …."""
     x, y = x[hvd.rank() :: hvd.size()], y[hvd.rank() :: hvd.size()]
     return [(x[i : i + size], y[i : i + size]) for i in range(0, len(x), size)]
 
 
 def told(results):
-    """The losses and the weights of each rank."""
+    """Splits the results of all ranks into a list of losses and a list of weights."""
     losses, weights = zip(*results)
     return {"losses": list(losses), "weights": list(weights)}
 
 
 def train(x, y, starts, batch_size, rate=0.0078125):
-    """Fits a line in a monitored session of each rank, every rank with its own rows."""
+    """Fits a linear model on several ranks, each with its own rows; rank 0 saves."""
 
     def main(folder):
         begin()
@@ -94,7 +94,7 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         optimizer = optimizers.Adam(rate * hvd.size()).create_slots(line.weights)
         step = make_step(line, optimizer, global_step)
         # --- broadcast
-        # Before the first step: after it, rank 0 has moved by gradients of all starts.
+        # Before the first step: after it, rank 0 has used gradients of other weights.
         variables = [*line.variables, *optimizer.variables, global_step]
         hvd.broadcast_variables(variables, root_rank=0)
         # --- run
@@ -104,7 +104,7 @@ def train(x, y, starts, batch_size, rate=0.0078125):
         )
         manager = tf.train.CheckpointManager(saved, folder, max_to_keep=5)
         if hvd.rank() == 0:
-            manager.save(global_step)  # before the first step, as a session did
+            manager.save(global_step)  # before the first step, as in v1
         losses = [step(*batch).numpy() for batch in batches]
         if hvd.rank() == 0:
             manager.save(global_step)
@@ -122,7 +122,7 @@ def train(x, y, starts, batch_size, rate=0.0078125):
 
 
 def resume(x, y, saved, starts, steps, rate=0.0078125):
-    """Goes on from a checkpoint that rank 0 alone restores, in plain sessions."""
+    """Restores a checkpoint on rank 0, broadcasts it, and continues training."""
 
     def main(path):
         begin()
@@ -150,7 +150,7 @@ def resume(x, y, saved, starts, steps, rate=0.0078125):
 
 
 def evaluate(logits, labels, ranks):
-    """Evaluates in ranks of different sizes: a mean, sums, and all predictions."""
+    """Evaluates on several ranks with `allreduce` (mean, sum) and `allgather`."""
 
     def main():
         begin()
@@ -180,7 +180,7 @@ def evaluate(logits, labels, ranks):
 
 
 def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
-    """Trains a table by the rows that each rank looks up, which are gathered."""
+    """Trains an embedding table whose sparse gradients are gathered from all ranks."""
 
     def main():
         begin()
@@ -218,7 +218,7 @@ def train_table(ids, targets, starts, sparse_as_dense=False, rate=0.125):
 
 
 def train_in_halves(x, y, start, steps, ranks, rate=0.0625):
-    """Fits a line by gradients that are sent and added in half precision."""
+    """Fits a linear model with gradients that are reduced in float16."""
 
     def main():
         begin()
@@ -238,7 +238,7 @@ def train_in_halves(x, y, start, steps, ranks, rate=0.0625):
 
 
 def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
-    """Fits a line, the gradients of several passes in one step."""
+    """Fits a linear model with gradients accumulated over several passes per step."""
 
     def main():
         begin()
@@ -285,15 +285,15 @@ def accumulate(x, y, start, passes, ranks, average=False, rate=0.03125):
 
 
 def replicate(x, y, start, batch_size, steps, rate=0.0078125):
-    """Fits a line on two devices, by Horovod, and then without it."""
+    """Fits a linear model on two devices, with Horovod or with a strategy."""
     strategy = mirrored()
     ranks = strategy.num_replicas_in_sync
     # --- build
     data = tf.data.Dataset.from_tensor_slices((x, y))
 
     def feed(context):
-        # A machine feeds its replicas in turn: all of them here, some where several
-        # machines have a MultiWorkerMirroredStrategy.
+        # A machine feeds its replicas in turn: all of them here, some of them in a
+        # MultiWorkerMirroredStrategy of several machines.
         count = ranks // context.num_input_pipelines
         first = count * context.input_pipeline_id
         return tf.data.Dataset.range(first, first + count).interleave(
@@ -312,7 +312,7 @@ def replicate(x, y, start, batch_size, steps, rate=0.0078125):
         gradients = tape.gradient(loss, line.weights)
         context = tf.distribute.get_replica_context()
         pairs = zip(context.all_reduce("MEAN", gradients), line.weights)
-        optimizer.apply_gradients(pairs, aggregate=False)  # by itself it sums
+        optimizer.apply_gradients(pairs, aggregate=False)  # the default sums
         return loss
 
     @tf.function

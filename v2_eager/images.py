@@ -21,7 +21,7 @@ __all__ = [
 
 
 def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=False):
-    """Resizes images as TensorFlow 1 did: sampled at the corners of the pixels."""
+    """Resizes images as TensorFlow 1 did: sampled at pixel corners, not centres."""
     images = tf.convert_to_tensor(images)
     if images.shape.rank not in (3, 4):
         raise ValueError("'images' must have either 3 or 4 dimensions.")
@@ -37,11 +37,11 @@ def resize(images, size, method=0, align_corners=False, preserve_aspect_ratio=Fa
 
 
 def _resize(images, size, method, align_corners=False):
-    """The kernels of TensorFlow 1, which are those of TensorFlow 2 with an option.
+    """Resizes with the ops of TensorFlow 1, which still exist in TensorFlow 2.
 
-    `half_pixel_centers` is False where nobody says True, as `tf.image.resize` does.
+    Their `half_pixel_centers` is False by default; `tf.image.resize` sets it to True.
     """
-    # tf.image.resize would sample at the centres of the pixels, and align no corners.
+    # tf.image.resize would sample at pixel centres, and cannot align corners.
     kernels = [
         tf.raw_ops.ResizeBilinear,
         tf.raw_ops.ResizeNearestNeighbor,
@@ -58,17 +58,17 @@ def _resize(images, size, method, align_corners=False):
 
 
 def resize_half_pixel(images, size, method="bilinear"):
-    """Resizes images as TensorFlow 2 does: sampled at the centres of the pixels."""
+    """Resizes images as TensorFlow 2 does: sampled at pixel centres."""
     return tf.image.resize(images, size, method)
 
 
 def resize_with_pad(image, height, width, method=0):
-    """Resizes images to fit into a frame, and fills the rest with zeros."""
+    """Resizes images to fit into a frame, keeps their ratio, and pads with zeros."""
     if min(height, width) <= 0:
         raise ValueError("target_height and target_width must be > 0.")
     image = tf.convert_to_tensor(image)
     frame = tf.constant([height, width], tf.float64)
-    # In float64, as in 1.15: in float32 the last row or column may get lost.
+    # In float64, as in 1.15: in float32 the last row or column may be missing.
     old = tf.cast(tf.shape(image)[-3:-1], tf.float64)
     new = old / tf.reduce_max(old / frame)
     top, left = tf.unstack(tf.cast((frame - new) / 2, tf.int32))
@@ -77,7 +77,7 @@ def resize_with_pad(image, height, width, method=0):
 
 
 def crop_and_pad(image, fraction, height, width):
-    """Takes the middle of images, by share and by size, and the top left corner."""
+    """Crops the centre of images by fraction and by size, and the top left corner."""
     corner = tf.image.crop_to_bounding_box(image, 0, 0, height, width)
     return {
         "central": tf.image.central_crop(image, fraction),
@@ -87,7 +87,7 @@ def crop_and_pad(image, fraction, height, width):
 
 
 def turn(image, k=1):
-    """Mirrors images, turns them by quarters, and swaps rows with columns."""
+    """Mirrors, rotates (by multiples of 90 degrees) and transposes images."""
     return {
         "left_right": tf.image.flip_left_right(image),
         "up_down": tf.image.flip_up_down(image),
@@ -97,7 +97,7 @@ def turn(image, k=1):
 
 
 def crop_boxes(image, boxes, box_ind, size, method="bilinear", extrapolation_value=0.0):
-    """Cuts boxes out of images and resizes them, corners on corners."""
+    """Crops boxes from images and resizes them, with aligned corners."""
     return tf.image.crop_and_resize(
         image,
         boxes,
@@ -109,7 +109,7 @@ def crop_boxes(image, boxes, box_ind, size, method="bilinear", extrapolation_val
 
 
 def patches(images, size, stride=1, rate=1, padding="VALID"):
-    """Lays every patch of images flat, one per place."""
+    """Extracts patches of images, each flattened into the last axis."""
     return tf.image.extract_patches(
         images,
         sizes=[1, size[0], size[1], 1],
@@ -120,7 +120,7 @@ def patches(images, size, stride=1, rate=1, padding="VALID"):
 
 
 def recolor(image, brightness=0.0, contrast=1.0, saturation=1.0, hue=0.0, gamma=None):
-    """Changes the colours of images, and shows them in other spaces."""
+    """Adjusts brightness, contrast, saturation, hue, gamma; converts colour spaces."""
     # --- adjust
     image = tf.image.adjust_brightness(image, brightness)
     image = tf.image.adjust_contrast(image, contrast)
@@ -141,7 +141,7 @@ def recolor(image, brightness=0.0, contrast=1.0, saturation=1.0, hue=0.0, gamma=
 
 
 def standardize(image):
-    """Shifts and scales images to a mean of 0 and a deviation of 1, each for itself."""
+    """Standardizes each image to a mean of 0 and a standard deviation of 1."""
     image = tf.convert_to_tensor(image)
     dtype = image.dtype
     if dtype not in (tf.float16, tf.float32):
@@ -149,13 +149,13 @@ def standardize(image):
     axes = [-3, -2, -1]
     pixels = tf.cast(tf.reduce_prod(tf.shape(image)[-3:]), image.dtype)
     deviation = tf.math.reduce_std(image, axes, keepdims=True)
-    deviation = tf.maximum(deviation, tf.math.rsqrt(pixels))  # all pixels may be alike
+    deviation = tf.maximum(deviation, tf.math.rsqrt(pixels))  # all pixels may be equal
     image = (image - tf.reduce_mean(image, axes, keepdims=True)) / deviation
     return tf.image.convert_image_dtype(image, dtype, saturate=True)
 
 
 def measure(a, b, max_val, filter_size=11):
-    """Measures how alike two batches of images are, and how rough the first is."""
+    """PSNR and SSIM of two batches; total variation, gradients, edges of the first."""
     return {
         "psnr": tf.image.psnr(a, b, max_val),
         "ssim": tf.image.ssim(a, b, max_val, filter_size=filter_size),
@@ -166,7 +166,7 @@ def measure(a, b, max_val, filter_size=11):
 
 
 def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
-    """Draws the boxes of highest score that do not overlap much."""
+    """Non-maximum suppression of boxes, and draws the remaining boxes into images."""
     # --- select
     kept = tf.image.non_max_suppression(boxes, scores, max_boxes, iou_threshold)
     # --- draw
@@ -176,8 +176,8 @@ def best_boxes(images, boxes, scores, max_boxes, iou_threshold=0.5):
 
 
 def best_of_each(boxes, scores, max_boxes, iou_threshold=0.5, score_threshold=0.1):
-    """Keeps the boxes of highest score of every image of a batch, class by class."""
-    boxes = boxes[:, :, tf.newaxis]  # one for all classes
+    """Non-maximum suppression for each class of each image in a batch."""
+    boxes = boxes[:, :, tf.newaxis]  # the same for all classes
     return tf.image.combined_non_max_suppression(
         boxes, scores, max_boxes, max_boxes, iou_threshold, score_threshold
     )
@@ -194,7 +194,7 @@ def decode(contents, channels=3, dct_method=""):
 
 
 def preprocess(contents, size, is_training, seed=1, draws=1):
-    """Prepares a photograph for an Inception network, distorted for training."""
+    """Inception preprocessing of a photograph, with random distortions for training."""
     tf.random.set_seed(7)
 
     @tf.function

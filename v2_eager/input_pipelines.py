@@ -27,16 +27,16 @@ __all__ = [
 
 
 def _write(directory, files):
-    """Writes {name: bytes, or None for a missing file}, and lists the paths."""
+    """Writes files {name: bytes, or None for a missing file}; returns their paths."""
     paths = [os.path.join(directory, name) for name in files]
     for path, content in zip(paths, files.values()):
         if content is not None:
-            tf.io.write_file(path, content)  # makes the folder, too
+            tf.io.write_file(path, content)  # also makes the folder
     return paths
 
 
 def sequence_example(label, frames, words):
-    """A sequence: an int for all of it, floats and any number of words per step."""
+    """Makes a `tf.train.SequenceExample`: a label, floats and words for each step."""
     lists = {
         "frames": [
             tf.train.Feature(float_list=tf.train.FloatList(value=frame))
@@ -89,7 +89,7 @@ def read_sequences(rows, width):
 
 
 def parse_sequences(serialized, width):
-    """Parses a batch of sequences at once, padded to the longest."""
+    """Parses a batch of serialized sequences at once, padded to the longest."""
     context, lists, lengths = tf.io.parse_sequence_example(
         serialized,
         {"label": tf.io.FixedLenFeature([], tf.int64)},
@@ -109,7 +109,7 @@ def parse_sequences(serialized, width):
 
 
 def parse_histories(serialized, pad):
-    """Parses examples with lists of any length, padded to the longest."""
+    """Parses examples with variable-length lists, padded to the longest."""
     point = tf.io.RaggedFeature.UniformRowLength(2)
     rows = tf.io.parse_example(
         serialized,
@@ -124,11 +124,11 @@ def parse_histories(serialized, pad):
 def batch_sequences(
     rows, sizes, epochs=1, boundaries=(), length=None, pad=0, drop_remainder=False
 ):
-    """Batches the sequences of a generator, padded, perhaps in buckets of a length."""
+    """Batches sequences from a generator, padded, optionally in length buckets."""
     passes = []
 
     def generate():
-        passes.append(True)  # what is out here lives as long as the process
+        passes.append(True)  # lives as long as the process
         for row in rows:
             yield {"tokens": row, "epoch": len(passes)}
 
@@ -161,7 +161,7 @@ def batch_sequences(
 def read_shards(
     files, cycle_length, block_length, size, worker=(1, 0), by_file=True, seed=None
 ):
-    """Reads the shards of one worker in turn, parses and batches them."""
+    """Interleaves the file shards of one worker, then parses and batches the lines."""
     with tempfile.TemporaryDirectory() as directory:
         _write(directory, files)
         # --- list
@@ -172,7 +172,7 @@ def read_shards(
         # --- read
         if by_file:
             dataset = dataset.shard(*worker)
-        # In 1.15 a race decides who goes on with a block within which a file has ended.
+        # In 1.15, a race decides which file is next if a file ends within a block.
         dataset = dataset.interleave(
             tf.data.TextLineDataset,
             cycle_length,
@@ -192,7 +192,7 @@ def read_shards(
 
 
 def read_images(files, side, crop, size):
-    """Reads CIFAR's records, and crops, standardizes and batches the images.
+    """Reads CIFAR records, and crops, standardizes and batches the images.
 
     Returns:
         List of ([batch, crop, crop, 3] float32 images, [batch] int32 labels).
@@ -221,7 +221,7 @@ def read_images(files, side, crop, size):
 
 
 def read_whole_files(files):
-    """Reads whole files, whose folders are their classes."""
+    """Reads whole files, with the name of the folder as the class."""
 
     # --- label
     def read(path):
@@ -236,7 +236,7 @@ def read_whole_files(files):
 
 
 def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
-    """Shuffles numbers in each epoch, in the order of TensorFlow 1.15."""
+    """Shuffles numbers in each epoch, in the same order as TensorFlow 1.15."""
     # --- order
     order = legacy_order(count, buffer_size, epochs, graph_seed, seed)
     dataset = tf.data.Dataset.from_tensor_slices(order)
@@ -245,14 +245,14 @@ def shuffle_and_repeat(count, buffer_size, epochs, graph_seed, seed):
 
 
 def legacy_order(count, buffer_size, epochs, graph_seed, seed):
-    """The numbers below count as `shuffle_and_repeat` of 1.15 draws them.
+    """The order in which `shuffle_and_repeat` of 1.15 draws the numbers below `count`.
 
     Args:
-        count: how many elements an epoch has.
-        buffer_size: how many of them wait to be drawn.
-        epochs: how often all are drawn.
-        graph_seed: what `tf.set_random_seed` was given, or 87654321.
-        seed: what `shuffle` was given, not below 0.
+        count: number of elements in an epoch.
+        buffer_size: size of the shuffle buffer.
+        epochs: number of epochs.
+        graph_seed: argument of `tf.set_random_seed`, or 87654321.
+        seed: argument of `shuffle`, not below 0.
 
     Returns:
         [epochs · count] int64 array, for `tf.gather`.
@@ -261,7 +261,7 @@ def legacy_order(count, buffer_size, epochs, graph_seed, seed):
     draws = generator.uniform_full_int([epochs * count], tf.uint32).numpy().tolist()
     order = np.tile(np.arange(count), epochs)
     for place, draw in enumerate(draws):
-        # The next epoch may be in the buffer, but is not drawn before this one is over.
+        # The buffer may have elements of the next epoch, but they are drawn after this.
         end = min(place + buffer_size, (place // count + 1) * count)
         drawn = place + draw % (end - place)
         order[[place, drawn]] = order[[drawn, place]]
@@ -269,7 +269,7 @@ def legacy_order(count, buffer_size, epochs, graph_seed, seed):
 
 
 def resume(x, size, seed, before, after):
-    """Saves the place in the data with the model, and goes on from there."""
+    """Saves the position in the dataset with the model, and resumes from it."""
     runs = []
     with tempfile.TemporaryDirectory() as directory:
         for count in (before, after):
@@ -291,7 +291,7 @@ def resume(x, size, seed, before, after):
 
 
 def describe_batches(x, links, size):
-    """Tells the types, shapes and classes of batches, and sums them up."""
+    """Returns the dtypes, shapes and classes of batches, and their sums."""
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(
         {"x": x, "links": tf.sparse.from_dense(links)}
@@ -315,17 +315,17 @@ def describe_batches(x, links, size):
 
 
 def pair_up(x):
-    """Takes two elements at a time, by two calls of `get_next`."""
+    """Takes pairs of elements, as two calls of `get_next` in one run did."""
     # --- build
     dataset = tf.data.Dataset.from_tensor_slices(x)
-    # A last element without another is dropped: the second call raised.
+    # A last single element is dropped: in v1 the second call raised an error.
     dataset = dataset.batch(2, drop_remainder=True)
     # --- run
     return np.sort(np.reshape(list(dataset.as_numpy_iterator()), [-1, 2]))
 
 
 def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
-    """Trains on slices of arrays that are fed, permuted by NumPy in each epoch."""
+    """Trains on slices of arrays that NumPy permutes in each epoch."""
     random = np.random.RandomState(seed)
     # --- build
     signature = [tf.TensorSpec([None, rows.shape[1]], rows.dtype) for rows in (x, y)]
@@ -353,7 +353,7 @@ def feed_slices(x, y, start, size, epochs, seed, rate=0.125):
 
 
 def split_characters(texts):
-    """Splits texts into their bytes, and into their characters."""
+    """Splits strings into bytes, and into Unicode characters."""
     letters = tf.strings.bytes_split(texts)
     characters = tf.strings.unicode_split(texts, "UTF-8")
     codes = tf.strings.unicode_decode(texts, "UTF-8")

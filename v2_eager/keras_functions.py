@@ -40,7 +40,7 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 
 
 def network(start, penalty=None, norm=layers.BatchNormalization, model=keras.Model):
-    """A model of two layers and a batch norm, whose weights are `start`."""
+    """Dense network with a batch norm and the weights `start`."""
     (features, hidden), classes = start[0].shape, len(start[-1])
     regularizer = None if penalty is None else keras.regularizers.L2(penalty)
     inputs = layers.Input([features])
@@ -55,7 +55,7 @@ def network(start, penalty=None, norm=layers.BatchNormalization, model=keras.Mod
 
 
 def images_network(start, channels, activation="relu"):
-    """A model of two convolutions and a layer, whose weights are `start`."""
+    """Convolutional network with two convolutions and the weights `start`."""
     inputs = layers.Input([None, None, channels])
     x = inputs
     for name, kernel in [("edges", start[0]), ("shapes", start[2])]:
@@ -71,17 +71,17 @@ def images_network(start, channels, activation="relu"):
 
 
 def one_layer(kernel):
-    """A model of a layer that begins with a kernel, whenever it begins."""
+    """Model of one dense layer with a constant initializer for its kernel."""
     initializer = keras.initializers.Constant(kernel)
     layer = layers.Dense(kernel.shape[1], kernel_initializer=initializer)
     return keras.Sequential([layers.Input(kernel.shape[:1]), layer])
 
 
 def layer_outputs(x, start, phase):
-    """Computes the output of each layer of a model, in training or in inference.
+    """Computes the output of each layer of a model, in training or inference mode.
 
-    A call in training moves the averages of a batch norm. `K.function` moved what its
-    `updates` said; `stateless_call` moves nothing.
+    A call in training mode updates the moving averages of a batch norm. `K.function`
+    ran only its `updates`; `stateless_call` updates nothing.
     """
     model = network(start)
     outputs = [layer.output for layer in model.layers[1:]]
@@ -97,19 +97,19 @@ def layer_outputs(x, start, phase):
 
 @register
 class Dropout(layers.Dropout):
-    """Dropout by the numbers that TensorFlow 1 drew from the same seeds.
+    """Dropout with the random numbers that TensorFlow 1 drew from the same seeds.
 
     In training it sets each element to 0 with the probability `rate` and divides the
-    others by `1 - rate`. `keras.layers.Dropout` draws from a stream of its own, which
-    `tf.random.set_seed` does not begin.
+    others by `1 - rate`. `keras.layers.Dropout` has its own random stream, which
+    `tf.random.set_seed` does not reset.
 
     Args:
         rate: float in [0, 1), the share of elements that are set to 0.
         noise_shape: shape of the mask, which is broadcast to the inputs; by default
-            that of the inputs.
-        seed: int, the seed of the op beside that of `tf.random.set_seed`; by default a
-            number that Keras draws.
-        **kwargs: those of `keras.layers.Layer`.
+            the shape of the inputs.
+        seed: int, the seed of the op, used together with that of `tf.random.set_seed`;
+            by default a number that Keras draws.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def call(self, inputs, training=False):
@@ -119,10 +119,10 @@ class Dropout(layers.Dropout):
 
 
 def monte_carlo(x, start, rate, seed, passes):
-    """Predicts with dropout many times: the mean and the deviation of the predictions.
+    """Monte Carlo dropout: mean and standard deviation of many predictions.
 
-    `predict` calls every layer with `training=False`, even where the model's code calls
-    it with True. Without old seeds to keep, `layers.Dropout(rate)` does.
+    `predict` calls every layer with `training=False`, even if the code of the model
+    calls it with True. If old seeds do not matter, use `layers.Dropout(rate)`.
     """
     # --- build
     tf.random.set_seed(7)
@@ -143,9 +143,10 @@ def monte_carlo(x, start, rate, seed, passes):
 
 
 def running_mean(batches, momentum):
-    """Subtracts a running mean from batches, and updates it by each of them.
+    """Subtracts a running mean from each batch, and updates the mean by the batch.
 
-    `K.moving_average_update` divided what began at zero by 1 - momentum ** n.
+    `K.moving_average_update` corrected the bias of the initial zero: it divided by 1 -
+    momentum ** n.
     """
     # --- variables
     size, dtype = batches[0].shape[1], keras.config.floatx()
@@ -166,9 +167,9 @@ def running_mean(batches, momentum):
 
 
 def saliency(images, start):
-    """Computes the gradient of the predicted class by the pixels: a saliency map.
+    """Saliency map: gradient of the predicted class with respect to the pixels.
 
-    Whole numbers have no gradient: pixels are cast first, as a placeholder cast them.
+    Integers have no gradient: pixels are cast to floats first, as a placeholder did.
     """
     model = images_network(start, images.shape[-1])
 
@@ -187,7 +188,7 @@ def saliency(images, start):
 
 @tf.custom_gradient
 def guided_relu(x):
-    """Relu, of whose gradient only what is positive goes back."""
+    """ReLU that passes back only positive gradients."""
     y = tf.nn.relu(x)
 
     def gradient(dy):
@@ -197,9 +198,9 @@ def guided_relu(x):
 
 
 def guided_saliency(images, start, label):
-    """Computes the gradient of a class by the pixels: guided backpropagation.
+    """Guided backpropagation: gradient of a class with respect to the pixels.
 
-    In a model that was loaded, set `layer.activation = guided_relu` where it was relu.
+    In a loaded model, replace relu: `layer.activation = guided_relu`.
     """
     model = images_network(start, images.shape[-1], guided_relu)
 
@@ -214,7 +215,7 @@ def guided_saliency(images, start, label):
 
 
 def grad_cam(image, start, label):
-    """Weighs the maps of the last convolution by a class's gradient: Grad-CAM."""
+    """Grad-CAM: maps of the last convolution, weighted by the gradient of a class."""
     # --- build
     model = images_network(start, image.shape[-1])
     seen = model.get_layer("shapes").output
@@ -235,11 +236,11 @@ def grad_cam(image, start, label):
 
 
 def deep_dream(image, start, shares, rate, steps, limit=None):
-    """Changes an image by gradient ascent on the layers' outputs: DeepDream."""
+    """DeepDream: changes an image by gradient ascent on the outputs of layers."""
     # --- build
     model = images_network(start, image.shape[-1])
     names = sorted(shares)
-    # A dict: of a list of one output the model would answer with a tensor.
+    # A dict: with a list of one output, the model would return a tensor.
     outputs = {name: model.get_layer(name).output for name in names}
     answers = keras.Model(model.input, outputs)
 
@@ -270,9 +271,9 @@ def deep_dream(image, start, shares, rate, steps, limit=None):
 
 
 def loss_gradients(data, start, penalty):
-    """Computes the gradients of a compiled loss by the trainable weights.
+    """Gradients of the compiled loss with respect to the trainable weights.
 
-    `compute_loss` has the penalties, as `model.total_loss` had.
+    `compute_loss` includes the penalties, as `model.total_loss` did.
     """
     model = network(start, penalty)
     model.compile("sgd", "sparse_categorical_crossentropy")
@@ -298,7 +299,7 @@ def average_weights(x, snapshots):
 
 
 def reset_weights(data, kernel, epochs, rate):
-    """Trains a layer, resets its weights to the initial ones, and trains again."""
+    """Trains a layer, resets its weights with their initializers, and trains again."""
     # --- build
     model = one_layer(kernel)
     (layer,) = model.layers
@@ -315,7 +316,7 @@ def reset_weights(data, kernel, epochs, rate):
 
 
 def run_in_session(x, start):
-    """Runs a model in a session: its own output, and its output for another tensor."""
+    """Runs a model on its input and on another tensor, in one session or function."""
     # --- build
     model = network(start)
 
@@ -329,10 +330,10 @@ def run_in_session(x, start):
 
 
 def train_in_session(data, start, penalty, rate, batch_size, updates=True):
-    """Trains a model by an optimizer and a session, batch by batch.
+    """Trains a Keras model with an optimizer in a custom loop, batch by batch.
 
-    A call in training updates the averages itself. `stateless_call` leaves them, as a
-    program that did not run `model.updates`.
+    A call in training mode updates the moving averages itself. `stateless_call` does
+    not, like a program that did not run `model.updates`.
     """
     # --- build
     model = network(start, penalty)
@@ -365,12 +366,12 @@ def train_in_session(data, start, penalty, rate, batch_size, updates=True):
 
 @register
 class Scale(layers.Layer):
-    """Multiplies [batch, ...] inputs by a trained weight of the shape [...].
+    """Layer that multiplies [batch, ...] inputs by a trained weight of shape [...].
 
-    The weight `scale` begins with ones.
+    The weight `scale` is initialized with ones.
 
     Args:
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def build(self, shape):
@@ -381,10 +382,10 @@ class Scale(layers.Layer):
 
 
 def train_closure(data, start, scale, rate, steps):
-    """Trains, in a session, a variable that a Lambda layer closes over.
+    """Trains a variable that a Lambda layer uses, but does not own.
 
-    An optimizer of TensorFlow 1 trained whatever variables the graph had. A model of
-    Keras 3 has those of its layers, and a Lambda owns none: the layer is a class.
+    An optimizer of TensorFlow 1 trained all variables of the graph. A model of Keras 3
+    has the variables of its layers, and a Lambda owns none: write a layer class.
     """
     # --- build
     own, dense = Scale(), layers.Dense(len(start[1]))
@@ -411,15 +412,15 @@ def train_closure(data, start, scale, rate, steps):
 
 @register
 class WeighsByInputs(keras.Model):
-    """A model whose loss weighs each row by exp(-mean(x ** 2)) of its inputs.
+    """Model whose loss weights each row by exp(-mean(x ** 2)) of its inputs.
 
-    `compile` needs no loss: it is the mean over rows of the weight times the mean
-    squared error of the row. Sample weights are not used.
+    `compile` needs no loss. The loss is the mean over rows of the weight times the mean
+    squared error of the row. Sample weights are ignored.
 
     Args:
         *args: inputs and outputs of a functional model, as `keras.Model` takes them:
             x is [batch, features], targets and outputs are [batch, classes].
-        **kwargs: those of `keras.Model`.
+        **kwargs: arguments of `keras.Model`.
     """
 
     def compute_loss(
@@ -431,9 +432,10 @@ class WeighsByInputs(keras.Model):
 
 
 def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
-    """Trains by a loss that also depends on the inputs.
+    """Trains with a loss that also depends on the inputs.
 
-    `compile` takes no loss that closes over an input. `compute_loss` gets the batch.
+    `compile` does not accept a loss that uses an input tensor. Override `compute_loss`,
+    which gets the batch.
     """
     model = network(start, model=WeighsByInputs)
     model.compile(keras.optimizers.SGD(rate))
@@ -444,7 +446,7 @@ def loss_of_inputs(data, start, epochs, batch_size, rate=0.25):
 
 @register
 class Draw(layers.Layer):
-    """Returns mean + exp(log_variance / 2) * noise, and adds a loss.
+    """VAE sampling layer: mean + exp(log_variance / 2) * noise; adds the KL loss.
 
     The loss is the Kullback-Leibler divergence from the standard normal distribution,
     the mean over the batch of -0.5 * sum(1 + log_variance - mean ** 2 -
@@ -452,7 +454,7 @@ class Draw(layers.Layer):
     and noise.
 
     Args:
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def call(self, mean, log_variance, noise):
@@ -462,10 +464,10 @@ class Draw(layers.Layer):
 
 
 def fit_autoencoder(data, start, epochs, batch_size, rate=0.25):
-    """Fits a variational autoencoder, whose penalty depends on its inputs.
+    """Fits a variational autoencoder, whose KL penalty depends on its inputs.
 
-    `add_loss` of a model no longer takes its tensors; `add_loss` of a layer does, in
-    its `call`. The layer must lie on the way to the output, or it is not run.
+    `add_loss` of a model does not accept its tensors any more. Call `add_loss` in the
+    `call` of a layer. The output must depend on this layer, or it does not run.
     """
     features, units = start[0].shape
     x, noise = keras.Input([features]), keras.Input([units])
@@ -482,14 +484,14 @@ def fit_autoencoder(data, start, epochs, batch_size, rate=0.25):
 
 @register
 class Cost(layers.Layer):
-    """Returns the CTC loss of each row, [batch, 1], as `K.ctc_batch_cost` did.
+    """Layer that returns the CTC loss of each row, [batch, 1], as `K.ctc_batch_cost`.
 
-    Its call takes probabilities, [batch, steps, classes] of a softmax whose last class
-    is the blank; labels, [batch, longest] ints; the numbers of steps and of labels,
+    Its call takes softmax probabilities, [batch, steps, classes], whose last class is
+    the blank; labels, [batch, longest] ints; the numbers of steps and of labels,
     [batch, 1] ints each.
 
     Args:
-        **kwargs: those of `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def call(self, said, labels, lengths, label_lengths):
@@ -500,9 +502,9 @@ class Cost(layers.Layer):
 
 
 def fit_its_output(data, start, epochs, batch_size, rate=0.25):
-    """Fits a model whose output is the loss: a Lambda with CTC, as for text in images.
+    """Fits a model whose output is the loss itself (CTC), as in OCR examples of Keras.
 
-    A layer of one's own takes what the Lambda took; a Lambda would ask for its
+    A custom layer has the inputs of the old Lambda. A Lambda would need an
     `output_shape`, and could not be loaded.
     """
     # --- build
@@ -520,9 +522,9 @@ def fit_its_output(data, start, epochs, batch_size, rate=0.25):
 
 
 def two_graphs(x, starts):
-    """Predicts by several models, each in its graph and session.
+    """Predicts with several models; TensorFlow 1 needed a graph for each.
 
-    Models stand beside each other: each owns its weights, and there is no session.
+    Each model owns its weights, and there is no session.
     """
     # --- load
     models = [network(start) for start in starts]
@@ -532,7 +534,7 @@ def two_graphs(x, starts):
 
 
 def serve(requests, start, threads):
-    """Answers requests in threads, by a model that another thread has made."""
+    """Answers requests in several threads with a model made in another thread."""
     # --- load
     model = network(start)
 
@@ -544,7 +546,7 @@ def serve(requests, start, threads):
 
     # --- answer
     def answer(rows):
-        # Into the dtype of the model, as `predict` does; the signature casts nothing.
+        # Cast to the dtype of the model, as `predict` does; a signature does not cast.
         return run(tf.constant(rows, model.input.dtype)).numpy()
 
     with ThreadPool(threads) as pool:
@@ -553,13 +555,14 @@ def serve(requests, start, threads):
 
 @register
 class TrainingNorm(layers.BatchNormalization):
-    """A batch norm that is always in training mode.
+    """Batch norm that is always in training mode.
 
-    `keras.layers.BatchNormalization` follows the `training` of its call. This one
-    normalizes by the batch and moves its averages in `predict` and `evaluate`, too.
+    `keras.layers.BatchNormalization` follows the `training` of its call. This layer
+    normalizes by the batch and updates its moving averages in `predict` and `evaluate`,
+    too.
 
     Args:
-        **kwargs: those of `keras.layers.BatchNormalization`.
+        **kwargs: arguments of `keras.layers.BatchNormalization`.
     """
 
     def call(self, inputs, training=None, mask=None):
@@ -568,14 +571,14 @@ class TrainingNorm(layers.BatchNormalization):
 
 @register
 class InferenceNorm(layers.BatchNormalization):
-    """A batch norm that is never in training mode, but trains gamma and beta.
+    """Batch norm that is never in training mode, but trains gamma and beta.
 
     It normalizes by its moving averages and does not change them. `training=False` in
     the call of a `keras.layers.BatchNormalization` within a functional model is not
     enough: `fit` passes True.
 
     Args:
-        **kwargs: those of `keras.layers.BatchNormalization`.
+        **kwargs: arguments of `keras.layers.BatchNormalization`.
     """
 
     def call(self, inputs, training=None, mask=None):
@@ -583,9 +586,9 @@ class InferenceNorm(layers.BatchNormalization):
 
 
 def fit_in_phase(data, start, phase, epochs, batch_size):
-    """Fits and predicts in a learning phase that was set before the model was made.
+    """Fits and predicts with a learning phase that was set before the model was made.
 
-    With phase 1 `predict` updates the averages, too: the weights are read before.
+    With phase 1 `predict` updates the moving averages, too: read the weights before.
     """
     model = network(start, norm=TrainingNorm if phase else InferenceNorm)
     model.compile(keras.optimizers.SGD(0.25), "sparse_categorical_crossentropy")
@@ -598,8 +601,8 @@ def fit_in_phase(data, start, phase, epochs, batch_size):
 def name_layers(sizes, clear):
     """Lists the default names of layers, in several models of one process.
 
-    A new graph counted from 0 again. Keras 3 counts in the thread, up to
-    `clear_session`.
+    In TensorFlow 1 a new graph counted from 0 again. Keras 3 counts for each thread,
+    until `clear_session`.
     """
     keras.utils.clear_session()
     names = []
@@ -613,9 +616,9 @@ def name_layers(sizes, clear):
 
 
 def cut(x, sizes):
-    """Splits features inside a model, and concatenates them in the reverse order."""
+    """Splits features inside a model, and concatenates the pieces in reverse order."""
     inputs = layers.Input(x.shape[1:], dtype=x.dtype)
-    # Functions of Keras take its tensors as they are. This one is told where to cut.
+    # Functions of keras.ops accept Keras tensors. `split` takes the places of the cuts.
     places = np.cumsum(sizes)[:-1].tolist()
     pieces = keras.ops.split(inputs, places, axis=1)
     joined = layers.concatenate(pieces[::-1], dtype=x.dtype)
@@ -624,7 +627,7 @@ def cut(x, sizes):
 
 
 def replace_head(data, start, head, rate):
-    """Replaces the last layer of a model, and trains the new one alone."""
+    """Replaces the last layer of a model, and trains only the new layer."""
     # --- build
     inputs = layers.Input([start[0].shape[0]])
     x = layers.Dense(start[0].shape[1], activation="relu")(inputs)
@@ -643,10 +646,10 @@ def replace_head(data, start, head, rate):
 
 
 def look_inside(pair, start, name):
-    """Reads a layer of a model that is itself part of a model, which calls it twice.
+    """Reads the outputs of a layer in a nested model that is called twice.
 
-    `layer.output` of a layer in a nested model belongs to that model's own inputs. Call
-    the nested model as a model with two outputs.
+    In a nested model, `layer.output` belongs to the inputs of the nested model itself.
+    Make a model with two outputs from the nested model, and call it.
     """
     # --- build
     base = images_network(start, pair[0].shape[-1])

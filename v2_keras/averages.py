@@ -10,19 +10,19 @@ __all__ = ["train"]
 
 
 class Averages(keras.callbacks.Callback):
-    """Moving averages of the weights that begin at the initial weights.
+    """Keeps moving averages of the weights that start from the initial weights.
 
     After each step, average -= (average - weight) * (1 - d) with d = min(decay, (1 +
     step) / (10 + step)), as `tf.train.ExponentialMovingAverage` with `num_updates`. An
-    optimizer's `use_ema` begins after the first step, and its decay is constant. The
-    step is that of the optimizer: a new optimizer counts from zero again.
+    optimizer's `use_ema` starts after the first step, and its decay is constant. The
+    callback counts the optimizer's steps: a new optimizer counts from zero again.
 
     Args:
-        decay: share of the old averages that a step keeps, less in the beginning.
+        decay: share of the old averages that a step keeps; smaller in the first steps.
 
     Raises:
-        ValueError: from `fit`: several steps per execution, of which a callback sees
-            the last alone.
+        ValueError: from `fit`: `steps_per_execution` is not 1. A callback then sees
+            only the last of several steps.
 
     Attributes:
         weights: list of the `keras.Variable`s that are averaged.
@@ -37,14 +37,14 @@ class Averages(keras.callbacks.Callback):
     def on_train_begin(self, logs=None):
         if self.model.steps_per_execution != 1:
             raise ValueError("averages follow each step: steps_per_execution must be 1")
-        if self.followed is not self.model:  # a second `fit` of a model goes on
+        if self.followed is not self.model:  # a second `fit` continues
             self.followed, self.shadows, self.weights = self.model, [], []
         known = set(map(id, self.weights))
         for weight in self.model.trainable_weights:
-            if id(weight) not in known:  # all, or one that was frozen until now
+            if id(weight) not in known:  # all of them, or one that was frozen before
                 self.weights.append(weight)
                 self.shadows.append(keras.Variable(weight))
-        self.update = tf.function(self.follow)  # of the optimizer that there is now
+        self.update = tf.function(self.follow)  # traced for the present optimizer
 
     def on_train_batch_end(self, batch, logs=None):
         self.update()

@@ -12,19 +12,19 @@ __all__ = [
 
 
 class Losses(keras.callbacks.Callback):
-    """Appends the loss of every step to `losses`; Keras logs means of the epoch so far.
+    """Appends the loss of each step to `losses`; Keras logs the epoch's running mean.
 
-    Other callbacks, metrics and `History` see what they see without it: the loss is set
-    to zero for the step alone, and the sums of the epoch are added again.
+    Other callbacks, metrics and `History` are not changed: the sums of the loss metric
+    are reset for one step only, and added back after it.
 
     Attributes:
-        losses: list of floats, which are float32 numbers whatever the model's dtype is.
-            A second `fit` appends to it.
+        losses: list of floats; their values are float32, whatever the model's dtype. A
+            second `fit` appends to it.
 
     Raises:
-        ValueError: from `fit`, if `steps_per_execution` is not 1: Keras returns from
-            several steps with the last one's logs only; or if the model's own
-            `metrics` leave out that of the loss.
+        ValueError: from `fit`, if `steps_per_execution` is not 1, because Keras then
+            logs only the last of several steps; or if the model's own `metrics` do not
+            contain the metric of the loss.
     """
 
     def __init__(self):
@@ -41,27 +41,27 @@ class Losses(keras.callbacks.Callback):
             raise ValueError("the model has no metric `loss`: give `compile` a loss")
 
     def on_train_batch_begin(self, batch, logs=None):
-        # Wraps the train function for one step. Done in `on_train_batch_end`, callbacks
-        # earlier in the list would see the loss of the step instead of the mean.
+        # Wraps the train function for one step. If this were in `on_train_batch_end`,
+        # callbacks earlier in the list would see the loss of the step, not the mean.
         train_function = self.model.train_function
 
         def recorded(iterator):
             self.model.train_function = train_function
-            if self.due is not recorded:  # another callback raised, and no step came
+            if self.due is not recorded:  # another callback raised before the step
                 return train_function(iterator)
             return self.record(train_function, iterator)
 
         self.due = self.model.train_function = recorded
 
     def record(self, train_function, iterator):
-        """Takes a step, keeps its loss, and returns the logs that Keras returns."""
+        """Takes a step, records its loss, and returns the logs that Keras returns."""
         mean = next(m for m in self.model.metrics if m.name == "loss")
         sums = [(part, part.numpy()) for part in parts(self.model, mean.variables)]
         mean.reset_state()
         try:
             logs = train_function(iterator)
             self.loss = float(logs["loss"])
-        finally:  # also where the data end
+        finally:  # also when the data end
             for part, before in sums:
                 part.assign_add(before)
         strategy = self.model.distribute_strategy
@@ -73,9 +73,9 @@ class Losses(keras.callbacks.Callback):
 
 
 def parts(model, variables):
-    """The `tf.Variable`s behind variables of Keras, one for each replica of a model.
+    """Returns the `tf.Variable`s of Keras variables, one for each replica of a model.
 
-    Assigned to as one, a metric's variable would be divided among the replicas.
+    If a metric's variable is assigned as a whole, its value is divided among replicas.
     """
     strategy = model.distribute_strategy
     return [
@@ -87,9 +87,10 @@ def parts(model, variables):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class L2(keras.regularizers.L2):
-    """The penalty in the dtype in which `fit` adds losses up, that of `floatx`.
+    """L2 regularization that returns the dtype of `floatx`, as `fit` needs it.
 
-    `keras.regularizers.L2` returns the dtype of the weight: a float64 model fails.
+    `keras.regularizers.L2` returns the dtype of the weight, and `fit` cannot add it to
+    the losses: a float64 model fails.
 
     Args:
         l2: float, the weight of the sum of squares.
@@ -100,12 +101,12 @@ class L2(keras.regularizers.L2):
 
 
 def fit_polynomial(x, w, learning_rate=0.1, penalty=0.1):
-    """Fits a polynomial to 5 x² + 3 by Adam, one batch of samples per step.
+    """Fits a polynomial to 5 x² + 3 with Adam, one batch of samples per step.
 
-    Half the sum of the squares is what `l2_loss` was: of the errors, and of w.
+    `l2_loss` is half the sum of squares, here of the errors and of w.
 
     Raises:
-        TypeError: two dtypes, which Keras would cast.
+        TypeError: two different dtypes. Keras would cast them silently.
     """
     if x.dtype != w.dtype:
         raise TypeError(f"samples of {x.dtype.name}, and w of {w.dtype.name}: cast one")

@@ -27,8 +27,9 @@ OPTIONS = ["optimizer", "weight_column", "loss_reduction"]
 
 @keras.saving.register_keras_serializable("v2_keras")
 class SquaredError(keras.losses.Loss):
-    """Squared errors, reduced over the labels of a row as over the rows.
+    """Squared error with the same reduction over the outputs as over the rows.
 
+    If it sums over the rows, it sums over the outputs of a row. Otherwise it averages.
     `keras.losses.MeanSquaredError` always takes the mean over the last axis. A call
     takes labels and outputs of the same size, [rows, width].
     """
@@ -38,12 +39,12 @@ class SquaredError(keras.losses.Loss):
         reduce = keras.ops.sum if self.reduction == "sum" else keras.ops.mean
         return reduce(keras.ops.square(outputs - labels), axis=-1)
 
-    def get_config(self):  # Keras' own has no dtype
+    def get_config(self):  # Keras' own config has no dtype
         return {**super().get_config(), "dtype": self.dtype}
 
 
 def classes_of(options):
-    """(number of logits, loss) of a classifier."""
+    """Returns (number of logits, loss) of a classifier."""
     refuse_others(options, "n_classes", "label_vocabulary")
     classes = options.get("n_classes", 2)
     if classes == 2:
@@ -54,20 +55,20 @@ def classes_of(options):
 
 
 def numbers_of(options):
-    """(number of outputs, loss) of a regressor."""
+    """Returns (number of outputs, loss) of a regressor."""
     refuse_others(options, "label_dimension")
     width = options.get("label_dimension", 1)
     return width, SquaredError(reduction=reduction(options))
 
 
 def refuse_others(options, *names):
-    """Raises a TypeError of options that the page would pass over in silence."""
+    """Raises a TypeError for options that this page would ignore silently."""
     if others := sorted(set(options) - {*OPTIONS, *names}):
         raise TypeError(f"unexpected options for Keras: {', '.join(others)}")
 
 
 def reduction(options):
-    """A canned estimator summed up a batch; Keras divides by its rows by default."""
+    """Returns Keras' name of the option `loss_reduction`, a sum by default."""
     name = options.get("loss_reduction", "weighted_sum")
     if name not in REDUCTIONS:
         raise ValueError(f"Invalid loss_reduction for Keras: {name}")
@@ -75,10 +76,10 @@ def reduction(options):
 
 
 def ids_of(labels, options):
-    """Labels of a classifier, as numbers: Keras takes those of no class, too.
+    """Converts labels to class ids, and checks them, because Keras does not.
 
     Raises:
-        ValueError: labels of no class, or of another kind; a single class.
+        ValueError: a label is not a class or has a wrong dtype; `n_classes` below 2.
         tf.errors.InvalidArgumentError: a word that is not in the vocabulary.
     """
     classes = options.get("n_classes", 2)
@@ -89,7 +90,7 @@ def ids_of(labels, options):
             vocabulary=options["label_vocabulary"], num_oov_indices=0
         )
         labels = lookup(labels).numpy()
-    kinds = "biuf" if classes == 2 else "iu"  # of two classes a probability, too
+    kinds = "biuf" if classes == 2 else "iu"  # or a probability
     if labels.dtype.kind not in kinds:
         raise ValueError(f"Labels dtype should be integer, not {labels.dtype}")
     if not ((labels >= 0) & (labels <= classes - 1)).all():
@@ -98,7 +99,7 @@ def ids_of(labels, options):
 
 
 def made(optimizer, rate):
-    """An optimizer with the old defaults: accumulators begin at 0.1, no epsilon."""
+    """Makes an optimizer with the old defaults: accumulator value 0.1, no epsilon."""
     if isinstance(optimizer, str):
         return OPTIMIZERS[optimizer.replace("SGD", "GradientDescent")](rate)
     name, arguments = optimizer
@@ -106,19 +107,19 @@ def made(optimizer, rate):
 
 
 def inputs_of(features, options):
-    """{name: input} of what is no weight; columns are joined in this order, by name."""
+    """Returns {name: Keras input}, sorted by name, without the row weights."""
     names = sorted(set(features) - {options.get("weight_column")})
     return {n: keras.Input(features[n].shape[1:] or [1], name=n) for n in names}
 
 
 def fitted(model, features, labels, steps, batch_size, options):
-    """Fits the model; the losses before every step.
+    """Fits the model and returns the losses before each step.
 
     Raises:
-        FloatingPointError: a loss is NaN: `fit` would go on.
-        ValueError: no steps.
+        FloatingPointError: a loss is NaN. `fit` alone would continue.
+        ValueError: `steps` below 1.
     """
-    if steps < 1:  # of endless data `fit` would take steps without end
+    if steps < 1:  # with endless data `fit` would never stop
         raise ValueError(f"Must specify steps > 0, given: {steps}")
     labels = labels.astype(model.output.dtype) if labels.dtype.kind == "f" else labels
     data = [{name: column(features[name]) for name in model.input}, labels]
@@ -141,7 +142,7 @@ def column(x):
 
 
 def old_names(model, named, place):
-    """{name in TensorFlow 1: variable} of the weights, their slots and the step."""
+    """Returns {name in TensorFlow 1: variable} of the weights, slots and step."""
     weights = {named(weight): weight for weight in model.weights}
     trained = {named(weight): weight for weight in model.trainable_weights}
     found = weights | {"global_step": model.optimizer.iterations}
@@ -174,20 +175,20 @@ def linear(units_and_loss, features, labels, steps, batch_size, options):
         if not name.startswith("weights"):
             variables[name] = value
             continue
-        # One kernel has the weights of all columns.
+        # One kernel contains the weights of all columns.
         for key, part in zip(inputs, np.split(value, ends)):
             variables[f"linear/linear_model/{key}/{name}"] = part
     return {"losses": losses, "variables": variables}
 
 
 def linear_classifier(features, labels, steps, batch_size, options=()):
-    """Trains a linear classifier by Ftrl, the rows in their order, over and over.
+    """Trains a linear classifier with Ftrl; rows are repeated and not shuffled.
 
     Raises:
-        FloatingPointError: a loss is NaN. All functions of the page raise it.
-        TypeError: an option that does not exist. All of them raise it.
-        ValueError: no steps; labels of no class (InvalidArgumentError in TensorFlow 1)
-            or of another kind.
+        FloatingPointError: a loss is NaN. All functions of this page raise it.
+        TypeError: an unknown option. All functions of this page raise it.
+        ValueError: `steps` below 1; a label is not a class (InvalidArgumentError in
+            TensorFlow 1) or has a wrong dtype.
         tf.errors.InvalidArgumentError: a word that is not in the vocabulary.
     """
     labels = ids_of(labels, dict(options))
@@ -195,7 +196,7 @@ def linear_classifier(features, labels, steps, batch_size, options=()):
 
 
 def linear_regressor(features, labels, steps, batch_size, options=()):
-    """Trains a linear regressor by Ftrl, the rows in their order, over and over."""
+    """Trains a linear regressor with Ftrl; rows are repeated and not shuffled."""
     return linear(numbers_of, features, labels, steps, batch_size, options)
 
 
@@ -236,9 +237,9 @@ def dnn(
 def dnn_classifier(
     features, labels, hidden_units, start, steps, batch_size, options=()
 ):
-    """Trains a network that classifies by Adagrad, from the weights of a checkpoint.
+    """Trains a DNN classifier with Adagrad, starting from checkpoint weights.
 
-    Keras keeps the powers of Adam's betas as the number of steps.
+    Keras saves no powers of Adam's betas: it computes them from the step.
     """
     labels = ids_of(labels, dict(options))
     arguments = features, labels, hidden_units, start, steps, batch_size
@@ -246,7 +247,7 @@ def dnn_classifier(
 
 
 def dnn_regressor(features, labels, hidden_units, start, steps, batch_size, options=()):
-    """Trains a network that is a regressor by Adagrad, from a checkpoint's weights.
+    """Trains a DNN regressor with Adagrad, starting from checkpoint weights.
 
     Keras has no proximal Adagrad.
     """

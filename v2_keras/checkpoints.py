@@ -18,13 +18,13 @@ __all__ = [
 
 
 def restore(model, path):
-    """Reads a checkpoint of TensorFlow 1 into a model, its optimizer and its step.
+    """Restores a model, its optimizer and its step from a TensorFlow 1 checkpoint.
 
-    All is read and compared before the first assignment: `assign` would cast.
+    All values are read and checked before the first assignment, because `assign` casts.
 
     Raises:
         tf.errors.NotFoundError: the checkpoint lacks a variable.
-        ValueError: it holds one of another dtype or shape.
+        ValueError: a variable has another dtype or shape in the checkpoint.
     """
     variables, reader = old_names(model), tf.train.load_checkpoint(path)
     values = {name: reader.get_tensor(name) for name in variables}
@@ -38,7 +38,7 @@ def restore(model, path):
 
 
 def save(model, path):
-    """Saves a model whole or not at all: until then the file that was there stays."""
+    """Saves a model to a new file, and then replaces the old file in one operation."""
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path) or ".") as folder:
         new = os.path.join(folder, os.path.basename(path))
         model.save(new)
@@ -46,9 +46,9 @@ def save(model, path):
 
 
 def load(path, dtype):
-    """Loads a compiled model. Keras does not save the dtype of the loss: float32.
+    """Loads a compiled model and sets the dtype of its loss, which Keras does not save.
 
-    It keeps the optimizer: a new one would have empty slots and count from zero.
+    It keeps the loaded optimizer: a new one would have empty slots and step 0.
     """
     model = keras.models.load_model(path)
     model.compile(model.optimizer, squares(dtype))
@@ -56,7 +56,7 @@ def load(path, dtype):
 
 
 def fit(model, x, y, steps):
-    """The loss before each of the steps that it takes."""
+    """Takes steps and returns the loss before each one."""
     history = Losses()
     if steps:
         batches = tf.data.Dataset.from_tensors((x, y)).repeat(steps)
@@ -65,9 +65,10 @@ def fit(model, x, y, steps):
 
 
 def train(x, y, weights, steps, files=None, rate=0.125):
-    """Trains by Adam, from a checkpoint of TensorFlow 1 if given, and writes another.
+    """Trains with Adam, from a TensorFlow 1 checkpoint if given, and writes a new one.
 
-    This page writes none, and returns no `files`: TensorFlow 1 cannot read Keras'.
+    This page writes no checkpoint and returns no `files`: TensorFlow 1 cannot read a
+    Keras file.
     """
     # --- build
     model = line([weights["kernel"], weights["bias"]], adam(rate))
@@ -84,10 +85,10 @@ def train(x, y, weights, steps, files=None, rate=0.125):
 
 
 def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
-    """Trains, stops, and goes on in a fresh program from the latest checkpoint.
+    """Trains, stops, and resumes in a new program from the latest checkpoint.
 
-    A file `.keras` holds the model, the optimizer's slots and its step, but not the
-    dtype of the loss. There is one, the latest.
+    A `.keras` file contains the model, the optimizer's slots and its step, but not the
+    dtype of the loss. Only the latest file is kept.
     """
     losses = []
     with tempfile.TemporaryDirectory() as folder:
@@ -106,9 +107,9 @@ def stop_and_resume(x, y, weights, stop, steps, rate=0.125):
 
 
 def load_arrays(x, pretrained, start, skip=()):
-    """Loads pretrained arrays from a .npy file, layer by layer, and asks the network.
+    """Loads pretrained weights from a .npy file, layer by layer, and runs the network.
 
-    A layer takes its arrays in the order of its weights, kernel and bias.
+    `set_weights` takes the arrays in the order of the layer's weights: kernel, bias.
     """
     # --- build
     layers = [

@@ -18,11 +18,11 @@ __all__ = [
 
 
 def from_placeholder(feeds, width):
-    """Computes scale · x² + 1 of what is fed, one run per feed.
+    """Computes scale · x² + 1 of fed arrays, one call per feed.
 
-    An `Input` is a placeholder, and a model the function from its inputs to its
-    outputs. Keras takes a dict in the order of its names: of a name that is no input it
-    warns, and may feed the wrong one. It takes a vector for a column, too.
+    An `Input` replaces a placeholder, and a model the graph. Keras orders a dict by its
+    names: if a name is not an input, it warns, and may feed the wrong input. It also
+    accepts a vector in place of a column.
 
     Raises:
         ValueError: a feed without `x` or with another name, another width or rank, or
@@ -47,10 +47,10 @@ def from_placeholder(feeds, width):
 
 
 def from_python(batches, dtype, count):
-    """Computes x² + 1 of batches that a Python function hands out, one per run.
+    """Computes x² + 1 of batches that a Python function returns, one per call.
 
-    `predict` takes a generator of tuples, but joins what comes out, and goes on with
-    less where it ends early.
+    `predict` takes a generator of tuples, but concatenates the outputs, and returns
+    fewer if the generator ends early.
 
     Raises:
         StopIteration: there are no more batches.
@@ -70,10 +70,10 @@ def from_python(batches, dtype, count):
 
 
 def from_generator(rows, size, width):
-    """Batches rows of several lengths that a generator yields, padded with zeros.
+    """Batches rows of different lengths from a generator, padded with zeros.
 
-    By default `pad_sequences` puts zeros in front and makes integers. It cuts off the
-    front of what is longer than `width`.
+    By default `pad_sequences` pads in front and returns integers. It cuts off the front
+    of rows that are longer than `width`.
 
     Raises:
         ValueError: a row is not of the length `width`.
@@ -89,7 +89,7 @@ def from_generator(rows, size, width):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class Estimate(keras.layers.Layer):
-    """Returns one trained number, the weight `estimate`, in the shape of its input."""
+    """Layer with one scalar weight, which it returns in the shape of its input."""
 
     def build(self, shape):
         self.estimate = self.add_weight(shape=(), initializer="zeros", name="estimate")
@@ -100,7 +100,7 @@ class Estimate(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable("v2_keras")
 class SquaredErrors(keras.metrics.Sum):
-    """The sum of all squared errors, each times its weight.
+    """Metric: the sum of squared errors, weighted by `sample_weight`.
 
     `update_state` takes targets and outputs of one shape, and weights like them or
     None. `keras.metrics.MeanSquaredError` divides by the number of rows.
@@ -111,9 +111,10 @@ class SquaredErrors(keras.metrics.Sum):
 
 
 def reinitializable(train, valid, epochs):
-    """Trains on one dataset and evaluates on another with the same graph, in turn.
+    """Alternates between training on one dataset and evaluating on another.
 
-    A rate of a quarter goes half of the way: the gradient of a square has a 2 in it.
+    A learning rate of 1/4 moves half of the way, because the gradient of a square has a
+    factor of 2.
     """
     # --- build
     dtype = train.dtype.name
@@ -127,14 +128,14 @@ def reinitializable(train, valid, epochs):
     history = model.fit(
         train, epochs=epochs, validation_data=valid, shuffle=False, verbose=0
     ).history
-    errors = history.get("val_errors", [0.0] * epochs)  # of no rows it has none
+    errors = history.get("val_errors", [0.0] * epochs)  # Keras omits it without rows
     return model.get_weights()[0], list(np.array(errors, dtype))
 
 
 def pipeline(x, y, size, epochs, seed, repeat_first=True, rate=0.125):
     """Trains a linear model on cached, repeated, shuffled, mapped and batched data.
 
-    `fit` takes the dataset as it is; it does not return which rows a batch had.
+    `fit` takes the same dataset; it does not return which rows were in a batch.
     """
 
     # --- parse

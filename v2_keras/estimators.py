@@ -36,9 +36,9 @@ SEED = 5  # the `tf_random_seed` of `RunConfig`
 
 @keras.saving.register_keras_serializable("v2_keras")
 class BatchLoss(keras.metrics.Mean):
-    """The mean of the batches' losses: `loss` of `evaluate` is one over all rows.
+    """Metric: the mean of the batch losses, unlike Keras' `loss`, a mean over all rows.
 
-    Weights of rows are not used. `update_state` takes labels, [batch] ints, and logits,
+    It ignores sample weights. `update_state` takes labels, [batch] ints, and logits,
     [batch, classes].
     """
 
@@ -48,9 +48,9 @@ class BatchLoss(keras.metrics.Mean):
 
 
 def make_model(features, hparams):
-    """Dense layers that begin at the weights that TensorFlow 1 drew, compiled.
+    """Makes and compiles dense layers with the initial weights of TensorFlow 1.
 
-    They compute in the dtype of the features. Keras' own is float32 for all.
+    They compute in the dtype of the features. Keras' default is float32 for all.
     """
     dtype = features.dtype.name
     model = keras.Sequential([keras.Input(features.shape[1:], dtype=dtype, name="x")])
@@ -63,7 +63,7 @@ def make_model(features, hparams):
             dtype=dtype,
         )
         model.add(layer)
-        # As an initializer the function would keep a saved model from being loaded.
+        # With the function as initializer, a saved model could not be loaded.
         seeds = randomness.kernel_seeds(SEED, number)
         draw = initializers.glorot_uniform(seed=randomness.stream(*seeds))
         layer.kernel.assign(draw(layer.kernel.shape, dtype))
@@ -77,12 +77,12 @@ def make_model(features, hparams):
 
 
 def old_names(model):
-    """{name in TensorFlow 1: variable} of the weights, their slots and the step."""
+    """Returns {name in TensorFlow 1: variable} of weights, slots and step."""
     return optimizers.old_names(model, lambda w: "/".join(w.path.split("/")[-2:]))
 
 
 def train_batches(data, hparams):
-    """The rows again and again: `steps_per_epoch` says how long."""
+    """Repeats the rows without end; `steps_per_epoch` ends each epoch."""
     class_numbers(data[1])
     dataset = tf.data.Dataset.from_tensor_slices(data)
     if hparams.shuffle:
@@ -106,9 +106,9 @@ def trained(data, hparams, steps):
 
 
 class History(Losses):
-    """A hook is a callback: the loss of every step and the weights after it.
+    """Callback that collects the loss of every step and the weights after it.
 
-    `keras.callbacks.History` has the means of each epoch.
+    It replaces a hook. `keras.callbacks.History` has only the mean of each epoch.
 
     Attributes:
         weights: list of `model.get_weights()`, one for each step.
@@ -124,14 +124,14 @@ class History(Losses):
 
 
 def train(data, runs, hparams=""):
-    """Trains in one run or several, each of which resumes from the last checkpoint.
+    """Trains in several runs, each of which resumes from the last checkpoint.
 
-    The weights that Keras writes of a compiled model have slots and step with them.
+    For a compiled model, `save_weights` also writes the slots and the step.
 
     Raises:
-        FloatingPointError: a loss is NaN. All functions of the page raise it.
-        TypeError: labels are floats, which Keras would cut off. All of them
-            raise it.
+        FloatingPointError: a loss is NaN. All functions of this file raise it.
+        TypeError: labels are floats, which Keras would truncate. All functions of this
+            file raise it.
     """
     hparams = Settings().parse(hparams)
     history, steps = History(), []
@@ -164,7 +164,7 @@ def train(data, runs, hparams=""):
 
 
 def evaluated(model, logs, prefix=""):
-    """What an Estimator returned of an evaluation."""
+    """Turns the logs of an evaluation into the dict that an Estimator returned."""
     return {
         "loss": np.float32(logs[prefix + "batch_loss"]),
         "accuracy": np.float32(logs[prefix + "accuracy"]),
@@ -173,24 +173,24 @@ def evaluated(model, logs, prefix=""):
 
 
 def evaluate(data, eval_data, steps, eval_steps=None, hparams=""):
-    """Trains, then evaluates.
+    """Trains, then computes mean loss and accuracy on other data.
 
-    The loss of Keras is a mean over rows, that of an Estimator one over batches.
+    The loss of Keras is a mean over rows, the loss of an Estimator over batches.
     """
     hparams = Settings().parse(hparams)
     class_numbers(eval_data[1])
     batches = eval_batches(eval_data, hparams)
     if eval_steps is not None:
         refuse_zero("steps", eval_steps)
-        batches = batches.take(eval_steps)  # of `steps=` too many are a warning
+        batches = batches.take(eval_steps)  # `steps=` would warn if it is too large
     model = trained(data, hparams, steps)
-    if not len(batches):  # of no rows Keras warns, and returns nothing
+    if not len(batches):  # without rows Keras warns, and returns nothing
         return evaluated(model, {"batch_loss": 0, "accuracy": 0})
     return evaluated(model, model.evaluate(batches, verbose=0, return_dict=True))
 
 
 def with_predictions(model):
-    """The model with the outputs that a `model_fn` had for PREDICT."""
+    """Adds the outputs that a `model_fn` returned for PREDICT to a model."""
     (logits,) = model.outputs
     classes = keras.ops.cast(keras.ops.argmax(logits, axis=1), "int64")
     probabilities = keras.ops.softmax(logits)
@@ -199,20 +199,20 @@ def with_predictions(model):
 
 
 def predict(data, features, steps, hparams=""):
-    """Trains, then predicts."""
+    """Trains, then predicts classes and probabilities."""
     hparams = Settings().parse(hparams)
     model = with_predictions(trained(data, hparams, steps))
     batches = eval_batches(features, hparams)
-    if not len(batches):  # of no rows `predict` raises an error of its own
+    if not len(batches):  # without rows `predict` raises another error
         return []
     columns = model.predict(batches, verbose=0)
     return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
 def serve(data, features, steps, hparams=""):
-    """Trains, exports, loads what was exported, and asks each of its signatures.
+    """Trains, exports a SavedModel, loads it, and calls each of its signatures.
 
-    `model.export` writes one signature; an archive has as many as it is given.
+    `model.export` writes one signature; an `ExportArchive` can have several.
     """
     if not steps:
         raise ValueError("Couldn't find trained model")
@@ -259,14 +259,14 @@ def serve(data, features, steps, hparams=""):
 
 
 class StopAtStep(callbacks.Callback):
-    """Ends the training at a step, which need not be the end of an epoch.
+    """Callback that ends the training at a step, even within an epoch.
 
     Args:
-        last_step: the step of the optimizer to end at. If it is over when `fit` begins,
-            one step more is taken.
+        last_step: the step of the optimizer to end at. If it is already past when `fit`
+            begins, one more step runs.
 
     Raises:
-        ValueError: from `fit`: several steps per execution, which could pass it.
+        ValueError: from `fit`: with several steps per execution, which may overshoot.
     """
 
     def __init__(self, last_step):
@@ -285,10 +285,10 @@ class StopAtStep(callbacks.Callback):
 def train_and_evaluate(
     data, eval_data, max_steps, save_every, patience=None, keep=5, hparams=""
 ):
-    """Evaluates at every checkpoint, and stops when that has long been no better.
+    """Trains, evaluates at every checkpoint, and stops early without a lower loss.
 
-    An epoch is what lies between two evaluations, and patience a number of these. Keras
-    stops after two at least, whatever the patience is.
+    An epoch is the time between two evaluations, and patience is a number of epochs.
+    Keras stops after two epochs at the earliest, for any patience.
     """
     refuse_zero("max_steps", max_steps)
     refuse_zero("save_every", save_every)
@@ -297,7 +297,7 @@ def train_and_evaluate(
     metrics, evaluation = [], eval_batches(eval_data, hparams)
 
     def collect(epoch, logs):
-        if not len(evaluation):  # of no rows Keras logs nothing: callbacks share logs
+        if not len(evaluation):  # without rows Keras logs nothing: callbacks share logs
             logs.update({"val_batch_loss": 0.0, "val_accuracy": 0.0})
         metrics.append(evaluated(model, logs, "val_"))
 

@@ -16,9 +16,9 @@ __all__ = [
 
 
 def standardize(features, statistics):
-    """Subtracts means, divides by deviations, and joins the columns: sorted by name.
+    """Standardizes numeric columns by mean and deviation; joins them sorted by name.
 
-    `Normalization` takes variances, and replaces a deviation below 1e-7 by 1e-7.
+    `Normalization` takes variances, and replaces deviations below 1e-7 by 1e-7.
     """
     columns = []
     for name in sorted(statistics):
@@ -29,13 +29,13 @@ def standardize(features, statistics):
 
 
 def bucketize(x, boundaries):
-    """Gives the bucket of numbers, one-hot: a boundary is of the bucket above it.
+    """One-hot buckets of numbers; a boundary belongs to the bucket above it.
 
-    `Discretization` returns the number of the bucket.
+    `Discretization` returns the index of the bucket by default.
 
     Raises:
-        ValueError: the boundaries do not increase: Keras takes equal ones; there are
-            none, or x is no matrix.
+        ValueError: the boundaries are empty or do not increase (Keras accepts equal
+            ones), or x is not a matrix.
     """
     if len(x.shape) != 2:
         raise ValueError(f"x must be [n, size], not {x.shape}")
@@ -46,30 +46,30 @@ def bucketize(x, boundaries):
 
 
 def count_ids(ids, size, default_value=None):
-    """Counts how often each id is in a row; -1 is none at all.
+    """Counts how often each id occurs in a row; -1 is padding.
 
-    Keras counts ids from 0: -1 goes into a column that is dropped.
+    Keras counts ids from 0: -1 is shifted to a column 0, which is then dropped.
 
     Raises:
-        ValueError: ids that are no integers, which Keras would cut, or a default that
-            is out of range.
+        ValueError: ids that are not integers, which Keras would truncate, or a default
+            out of range.
     """
-    ids = checked(ids, size, default_value)  # Keras drops what is too large
+    ids = checked(ids, size, default_value)  # Keras drops ids that are too large
     counts = layers.CategoryEncoding(size + 1, output_mode="count")(ids + 1)
     return counts[:, 1:]
 
 
 def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"):
-    """Makes a counter of the words of a list, and of what is out of vocabulary.
+    """Makes a counter of vocabulary words, with buckets for out-of-vocabulary words.
 
     Returns a `WordCounter`; see the class.
 
     `StringLookup` puts out-of-vocabulary indices first. With `num_oov_indices=0` it
-    raises an error at an unknown word, which TensorFlow 1 did not count: the layer has
-    one bucket at least, and drops its count where `num_oov_buckets` is 0.
+    raises an error at an unknown word, which TensorFlow 1 ignored. So this layer always
+    has a bucket, and drops its count if `num_oov_buckets` is 0.
 
     Raises:
-        TypeError: of the callable: words that are floats, which Keras would truncate.
+        TypeError: from the callable: words that are floats, which Keras would truncate.
     """
     if num_oov_buckets and default_value != -1:
         raise ValueError("Can't specify both num_oov_buckets and default_value")
@@ -78,7 +78,7 @@ def make_word_counter(words, num_oov_buckets=0, default_value=-1, name="counter"
 
 @keras.saving.register_keras_serializable("v2_keras")
 class WordCounter(layers.Layer):
-    """Counts how often each word of a vocabulary is in a row.
+    """Counts how often each word of a vocabulary occurs in a row.
 
     [batch, most] words become [batch, len(words) + num_oov_buckets] floats; "" and -1
     are padding, and not counted.
@@ -91,7 +91,7 @@ class WordCounter(layers.Layer):
         **options: those of `keras.layers.Layer`.
 
     Raises:
-        TypeError: when it is called, the words are floats.
+        TypeError: from a call: the words are floats.
     """
 
     def __init__(self, words, num_oov_buckets, default_value, **options):
@@ -115,11 +115,11 @@ class WordCounter(layers.Layer):
         return {**super().get_config(), **own, "default_value": self.default}
 
     def build(self, shape):
-        """Makes nothing: no layer of its has weights."""
+        """Does nothing: the layers in this layer have no weights."""
 
     def call(self, inputs):
         dtype = tf.as_dtype(inputs.dtype)
-        if dtype.is_floating:  # which Keras would cut
+        if dtype.is_floating:  # Keras would truncate
             raise TypeError(f"words must be texts or integers, and not {dtype.name}")
         counts = self.encode(self.lookup(inputs))
         _, unknown, known = tf.split(counts, [1, -1, self.words], axis=1)
@@ -133,17 +133,17 @@ class WordCounter(layers.Layer):
 
 
 def old_names(layer):
-    """{name in TensorFlow 1: variable}: a counter has none."""
+    """Returns {}: in {name in TensorFlow 1: variable}, a counter has no variables."""
     return {}
 
 
 def hash_values(values, buckets):
-    """Counts the values of a row in buckets that their hashes choose.
+    """Counts the values of a row in hash buckets.
 
-    The first bucket of Keras is for "" and -1, and is dropped.
+    The first bucket of Keras counts "" and -1, and is dropped.
 
     Raises:
-        ValueError: values that are floats, which Keras would cut.
+        ValueError: values that are floats, which Keras would truncate.
     """
     values = hashable(values)
     none = "" if values.dtype == tf.string else -1

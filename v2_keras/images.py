@@ -9,9 +9,9 @@ __all__ = [
 
 
 def resize_half_pixel(images, size, method="bilinear"):
-    """Resizes images as TensorFlow 2 does: sampled at the centres of the pixels.
+    """Resizes images as TensorFlow 2 does: sampled at pixel centres.
 
-    `keras.ops.image.resize` and the layer `Resizing` round bytes to bytes.
+    `keras.ops.image.resize` and the layer `Resizing` return uint8 for uint8, rounded.
     """
     if method != "nearest":
         images = ops.cast(images, "float32")
@@ -19,11 +19,11 @@ def resize_half_pixel(images, size, method="bilinear"):
 
 
 def turn(image, k=1):
-    """Mirrors images, turns them by quarters, and swaps rows with columns.
+    """Mirrors, rotates (by multiples of 90 degrees) and transposes images.
 
-    The layer `RandomFlip` does so at random.
+    The layer `RandomFlip` flips at random.
     """
-    # By half a turn `rot90` mixes up the sides of an image that is no square.
+    # For 180 degrees, Keras' `rot90` confuses the sides of images that are not square.
     half = k % 4 == 2
     turned = (
         ops.flip(image, axis=(-3, -2)) if half else ops.rot90(image, k, axes=(-3, -2))

@@ -251,3 +251,53 @@ def registered_no_more():
     finally:
         registry.clear()
         registry.update(before)
+
+
+class NamesakesTest(unittest.TestCase):
+    """A row that begins with a name of TensorFlow 1 says which class or function of
+    that name `take` writes."""
+
+    OTHERS = {  # what these names mean in these chapters, or what the row says instead
+        ("basics", "random_normal"): "the op, not the initializer",
+        ("basics", "random_uniform"): "the op, not the initializer",
+        ("bridges", "Optimizer"): "stays in compat.v1",
+        ("contrib_learn", "Estimator"): "a base class; take has its canned models",
+        ("contrib_learn", "Mean"): "the eager metric, whose sums are float64",
+        ("keras_files", "save"): "a method of a model",
+        ("keras_layers", "he_normal"): "the initializer of Keras",
+        ("keras_optimizers", "Adam"): "the optimizer of Keras",
+        ("metrics", "mean_squared_error"): "the metric, not the loss",
+        ("randomness", "random_normal"): "the op, not the initializer",
+        ("saved_models", "save"): "a method of a Saver",
+        ("slim", "conv2d_transpose"): "the layer, not the op",
+    }
+
+    def test_the_row_names_it(self):
+        own = {}
+        for name, definition in take.available().items():
+            if definition.module.name.startswith(library.NUMERICS):
+                own[name.rpartition(".")[2]] = name
+        missing = {}
+        for chapter, _ in CHAPTERS:
+            for left, right in rows(chapter):
+                spans = re.findall(r"`([^`(]+)", left)
+                said = {word for span in spans for word in re.findall(r"\w+$", span)}
+                for name in said & set(own):
+                    if not re.search(rf"\b{name}\b", right) and right != "the same":
+                        missing[chapter, name] = f"{own[name]}: {left}"
+        more = {key: row for key, row in missing.items() if key not in self.OTHERS}
+        self.assertEqual(more, {}, "write the take line into the TensorFlow 2 column")
+        self.assertEqual(set(self.OTHERS) - set(missing), set(), "no longer needed")
+
+
+TABLE = re.compile(r"(?m)^\| TensorFlow 1 \|.*\n\|[-:| ]+\|\n((?:\|.*\|\n)+)")
+
+
+def rows(chapter):
+    """Yields the first two cells of each row of a chapter's tables by hand."""
+    if chapter == "numerics":  # whose rows lead to the modules
+        return
+    for table in TABLE.findall(chapters.by_hand(text_of(chapter))):
+        for line in table.splitlines():
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            yield cells[0], cells[1]

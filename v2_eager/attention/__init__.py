@@ -22,7 +22,7 @@ DRAW = initializers.glorot_uniform(seed=1)
 
 
 def make_bahdanau(units, normalize=False, name="decoder"):
-    """Makes Bahdanau's attention: scores by a layer of tanh.
+    """Makes Bahdanau attention: the score is v · tanh(keys + W query).
 
     Returns a `Step`; see the class.
     """
@@ -31,17 +31,17 @@ def make_bahdanau(units, normalize=False, name="decoder"):
 
 
 def drawn(name):
-    """What all mechanisms of a scope take here."""
+    """Arguments of all mechanisms of a scope: name of the memory layer, initializer."""
     return {"memory_layer": f"{name}/memory_layer", "initializer": DRAW}
 
 
 class Step(tf.Module):
-    """An attention mechanism, asked for one step.
+    """Computes the alignments of one step with an attention mechanism.
 
-    A call takes the query, [batch, depth] floats, the memory, [batch, time, size]
-    floats, optionally its lengths, [batch] ints, and the previous alignments, [batch,
-    time], which only monotonic mechanisms use. It returns the alignments, [batch,
-    time].
+    A call takes the query, [batch, depth] floats, and the memory, [batch, time, size]
+    floats. Optionally it takes the lengths of the memory, [batch] ints, and the
+    previous alignments, [batch, time], which only monotonic mechanisms use. It returns
+    the alignments, [batch, time].
 
     Args:
         mechanism: an `Attention`, such as a `BahdanauAttention`.
@@ -59,7 +59,7 @@ class Step(tf.Module):
 
 
 def make_luong(units, scale=False, hard=False, name="decoder"):
-    """Makes Luong's attention: scores are products of the query and the keys.
+    """Makes Luong attention: the score is the dot product of the query and each key.
 
     Returns a `Step`; see the class.
     """
@@ -69,13 +69,13 @@ def make_luong(units, scale=False, hard=False, name="decoder"):
 
 
 def hardmax(logits):
-    """Gives 1 to the highest of a row, the first of them, and 0 to all others."""
+    """Returns the one-hot argmax of each row; the first maximum wins a tie."""
     n = tf.shape(logits)[-1]
     return tf.one_hot(tf.argmax(logits, -1), n, dtype=logits.dtype)
 
 
 def monotonic_attention(p_choose_i, previous_attention, mode):
-    """Gives the alignments of attention that never goes back."""
+    """Computes the alignments of monotonic attention, which never moves backwards."""
     p, previous = map(tf.convert_to_tensor, (p_choose_i, previous_attention))
     if mode == "recursive":
 
@@ -99,7 +99,7 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
 
 
 def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
-    """Makes Bahdanau's or Luong's attention so that it never goes back.
+    """Makes monotonic Bahdanau or Luong attention, which never moves backwards.
 
     Returns a `Step`; see the class.
     """
@@ -110,17 +110,17 @@ def make_monotonic(units, kind, mode="parallel", bias=0.0, name="decoder"):
 
 
 class Monotonic(Attention):
-    """What the two monotonic mechanisms below share.
+    """Base class of the two monotonic mechanisms below.
 
     Args:
-        *args: of the mechanism that it is mixed with, such as num_units.
+        *args: arguments of the mechanism that it is mixed with, such as num_units.
         mode: "parallel", "recursive" or "hard"; see `monotonic_attention`.
         score_bias_init: initial value of the variable that is added to all scores.
-        sigmoid_noise: deviation of the normal noise that is added to the scores in
-            training, so that they learn to be far from 0. For inference, make a
-            mechanism with 0.
+        sigmoid_noise: standard deviation of the normal noise that is added to the
+            scores in training, so that the scores move away from 0. For inference, make
+            a mechanism with 0.
         sigmoid_noise_seed: seed of the op that draws the noise, an int or None.
-        **options: of the mechanism that it is mixed with.
+        **options: keyword arguments of the mechanism that it is mixed with.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Monotonic(Attention):
         )
 
     def initial_alignments(self, memory):
-        """Where attention is before the first step: at the first place."""
+        """Returns the alignments before the first step: 1 at the first position."""
         batch, time = tf.unstack(tf.shape(memory.values)[:2])
         return tf.one_hot(tf.zeros([batch], tf.int32), time, dtype=memory.values.dtype)
 
@@ -164,12 +164,12 @@ class Monotonic(Attention):
 
 
 class BahdanauMonotonicAttention(Monotonic, BahdanauAttention):
-    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`.
+    """`tf.contrib.seq2seq.BahdanauMonotonicAttention`: never moves backwards.
 
     Args:
         num_units: size of the keys.
-        name: what the names of the variables begin with.
-        **options: of `Monotonic` and `BahdanauAttention`.
+        name: prefix of the names of the variables.
+        **options: keyword arguments of `Monotonic` and `BahdanauAttention`.
     """
 
     def __init__(self, num_units, name="bahdanau_monotonic_attention", **options):
@@ -177,12 +177,12 @@ class BahdanauMonotonicAttention(Monotonic, BahdanauAttention):
 
 
 class LuongMonotonicAttention(Monotonic, LuongAttention):
-    """`tf.contrib.seq2seq.LuongMonotonicAttention`.
+    """`tf.contrib.seq2seq.LuongMonotonicAttention`: never moves backwards.
 
     Args:
         num_units: size of the keys, which must be the query's depth.
-        name: what the names of the variables begin with.
-        **options: of `Monotonic` and `LuongAttention`.
+        name: prefix of the names of the variables.
+        **options: keyword arguments of `Monotonic` and `LuongAttention`.
     """
 
     def __init__(self, num_units, name="luong_monotonic_attention", **options):
@@ -192,7 +192,7 @@ class LuongMonotonicAttention(Monotonic, LuongAttention):
 def make_attention_reader(
     units, attention_size=None, output_attention=True, name="reader"
 ):
-    """Makes a GRU that attends to a memory after each step, and reads what it saw.
+    """Makes a GRU with an `AttentionWrapper`: it attends to a memory after each step.
 
     Returns a `Reader`; see the class.
     """
@@ -212,12 +212,12 @@ def make_attention_reader(
 
 
 class Reader(tf.Module):
-    """Runs a cell with attention over a sequence, by one function for all sizes.
+    """Runs a cell with attention over a sequence, in one `tf.function` for all sizes.
 
     A call takes x, [batch, steps, depth] floats, the memory, [batch, time, size]
-    floats, its lengths, [batch] ints, and optionally the cell's first state. It returns
-    a dict of the outputs, the last state and attention, and the alignments, [steps,
-    batch, time].
+    floats, the lengths of the memory, [batch] ints, and optionally the cell's first
+    state. It returns a dict of the outputs, the last state and attention, and the
+    alignments, [steps, batch, time].
 
     Args:
         attention: an `AttentionWrapper` with `alignment_history=True`.
@@ -248,12 +248,12 @@ class Reader(tf.Module):
 
 
 def make_two_memories(units, sizes, name="reader"):
-    """Makes a GRU that looks at two memories, at each by a mechanism of its own.
+    """Makes a GRU that attends to two memories, with one mechanism for each.
 
     Returns a `ReaderOfTwo`; see the class.
 
     Raises:
-        ValueError: not a size per memory.
+        ValueError: `sizes` does not have one size for each memory.
     """
     # --- cell
     path = f"{name}/rnn/attention_wrapper"
@@ -272,7 +272,7 @@ def make_two_memories(units, sizes, name="reader"):
 
 
 class ReaderOfTwo(Reader):
-    """As `Reader`, of two memories without ends."""
+    """Runs a cell that attends to two memories, without lengths, over a sequence."""
 
     def read(self, x, *memories):
         # --- loop

@@ -1,4 +1,4 @@
-"""The mechanisms: what scores a memory by a query."""
+"""Attention mechanisms: they score each position of a memory against a query."""
 
 import typing
 
@@ -9,12 +9,12 @@ from v2_eager.numerics.initializers import glorot_uniform
 
 
 class Memory(typing.NamedTuple):
-    """What a mechanism looks at in every step, made once.
+    """A memory as a mechanism reads it in every step; `remember` computes it once.
 
     Attributes:
-        keys: [batch, time, num_units] tensor, what a query is compared with.
+        keys: [batch, time, num_units] tensor, which a query is compared with.
         values: [batch, time, size] tensor, zero past the end.
-        mask: [batch, time] bool tensor, False past the end, or None for no end.
+        mask: [batch, time] bool tensor, False past the end, or None without lengths.
     """
 
     keys: tf.Tensor
@@ -23,21 +23,21 @@ class Memory(typing.NamedTuple):
 
 
 class Attention(tf.Module):
-    """What the mechanisms share; each has a `score`, and variables to `build`.
+    """Base class of the mechanisms; a subclass has `score` and `make_variables`.
 
-    A mechanism is called with a query, [batch, depth], a `Memory` of its own, from
-    `remember`, and the last alignments, for the alignments, [batch, time].
+    A call takes a query, [batch, depth], a `Memory` from `remember` of the same
+    mechanism, and the previous alignments. It returns the alignments, [batch, time].
 
-    `keras.layers.Attention` scores by products, without variables, and remembers no
-    memory.
+    `keras.layers.Attention` scores by dot products, without kernels, and keeps no
+    memory between calls.
 
     Args:
         num_units: size of the keys.
-        name: what the names of its variables begin with.
-        memory_layer: what the name of the keys' kernel begins with.
-        probability_fn: makes alignments of scores: `tf.nn.softmax`, `hardmax`.
+        name: prefix of the names of its variables.
+        memory_layer: prefix of the name of the keys' kernel.
+        probability_fn: function from scores to alignments: `tf.nn.softmax`, `hardmax`.
         score_mask_value: the score past the end.
-        initializer: of the kernels, or None for v1's default, `glorot_uniform`.
+        initializer: initializer of the kernels; None for `glorot_uniform`, as in v1.
     """
 
     def __init__(
@@ -57,36 +57,36 @@ class Attention(tf.Module):
 
     def variable(self, path, shape, dtype, initializer=None):
         initializer = initializer or self.initializer
-        # In a function what it checks would come before; an outer scope is no name's.
+        # Outside of a traced function; no outer scope becomes a prefix of the names.
         with tf.init_scope(), tf.name_scope(""):
             return tf.Variable(initializer(shape, dtype), name=path)
 
     def build(self, depth, size, dtype):
-        """Makes the variables, once, for queries of a depth, memories of a size."""
+        """Makes the variables, once, for queries and memories of these sizes."""
         self.build_keys(size, dtype)
         if not self.built:
             self.make_variables(depth, dtype)
             self.built = True
 
     def build_keys(self, size, dtype):
-        """Makes the kernel of the keys, once."""
+        """Makes the kernel of the keys, once, for memories of this size."""
         if self.memory_kernel is None:
             path, shape = f"{self.memory_path}/kernel", [size, self.num_units]
             self.memory_kernel = self.variable(path, shape, dtype)
 
     def remember(self, memory, lengths=None):
-        """Makes what the steps look at.
+        """Computes the keys of a memory, and sets the memory to zero past the end.
 
         Args:
             memory: [batch, time, size] float tensor.
-            lengths: [batch] int tensor, or None where all sequences fill the time.
+            lengths: [batch] int tensor, or None if all sequences have the full length.
 
         Returns:
             A `Memory`.
 
         Raises:
             ValueError: the size is unknown.
-            tf.errors.InvalidArgumentError: on a CPU: a length that is not positive.
+            tf.errors.InvalidArgumentError: on a CPU: a length is not positive.
         """
         size, mask = memory.shape[2], None
         if size is None:
@@ -100,7 +100,7 @@ class Attention(tf.Module):
         return Memory(tf.tensordot(memory, self.memory_kernel, 1), memory, mask)
 
     def initial_alignments(self, memory):
-        """Where attention is before the first step: nowhere."""
+        """Returns the alignments before the first step: all zeros."""
         return tf.zeros_like(memory.values[:, :, 0])
 
     def __call__(self, query, memory, previous=None):
@@ -117,15 +117,15 @@ class Attention(tf.Module):
 
 
 class BahdanauAttention(Attention):
-    """`tf.contrib.seq2seq.BahdanauAttention`: v · tanh(keys + W query).
+    """`tf.contrib.seq2seq.BahdanauAttention`: the score is v · tanh(keys + W query).
 
-    Normalized, it is g v / |v| · tanh(keys + W query + b).
+    Normalized, the score is g v / |v| · tanh(keys + W query + b).
 
     Args:
         num_units: size of the keys and of v.
-        normalize: whether v has a length of its own, g, and the sum a bias, b.
-        name: what the names of the variables begin with.
-        **options: of `Attention`.
+        normalize: whether v is normalized and scaled by g, and the sum has a bias b.
+        name: prefix of the names of the variables.
+        **options: keyword arguments of `Attention`.
     """
 
     def __init__(
@@ -155,16 +155,16 @@ class BahdanauAttention(Attention):
 
 
 class LuongAttention(Attention):
-    """`tf.contrib.seq2seq.LuongAttention`: query · keys.
+    """`tf.contrib.seq2seq.LuongAttention`: the score is query · keys.
 
     Args:
         num_units: size of the keys, which must be the query's depth.
         scale: whether the scores are multiplied by a variable, g.
-        name: what the names of the variables begin with.
-        **options: of `Attention`.
+        name: prefix of the names of the variables.
+        **options: keyword arguments of `Attention`.
 
     Raises:
-        ValueError: when the variables are made: the query has another depth.
+        ValueError: when the variables are made: the query's depth is not `num_units`.
     """
 
     def __init__(self, num_units, scale=False, name="luong_attention", **options):

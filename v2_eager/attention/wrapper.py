@@ -1,4 +1,4 @@
-"""The cell that looks at memories: `AttentionWrapper`."""
+"""`AttentionWrapper`: an RNN cell that attends to memories in every step."""
 
 import collections
 
@@ -14,25 +14,27 @@ AttentionWrapperState = collections.namedtuple(
 
 
 class AttentionWrapper(tf.Module):
-    """`tf.contrib.seq2seq.AttentionWrapper`: a cell that looks at memories.
+    """`tf.contrib.seq2seq.AttentionWrapper`: a cell that attends to memories.
 
         attention = AttentionWrapper(cell, LuongAttention(128), 128)
         outputs, state = rnn.unroll(attention.over(memory, lengths), x)
 
     Args:
         cell: a cell of `v2_eager.numerics.rnn`, or like these.
-        attention_mechanism: an `Attention`, or a list, with a list in all places.
-        attention_layer_size: size of a layer of the cell's output and what it saw, or
-            None for what it saw alone.
-        alignment_history: whether the state keeps all alignments.
-        cell_input_fn: what the cell reads, of what comes and what was seen last; None
-            puts the one behind the other.
-        output_attention: whether what was seen is put out, or what the cell puts out.
-        name: what the names of the layers' variables begin with.
-        initializer: of the layers' kernels, or None for v1's, `glorot_uniform`.
+        attention_mechanism: an `Attention`, or a list; with a list, the memories, the
+            lengths and `attention_layer_size` are lists, too.
+        attention_layer_size: size of the dense layer that computes the attention from
+            the cell's output and the context; None: the attention is the context.
+        alignment_history: whether the state keeps the alignments of all steps.
+        cell_input_fn: function from the inputs and the last attention to the inputs of
+            the cell; None concatenates them.
+        output_attention: whether a step outputs the attention; if not, it outputs the
+            cell's output.
+        name: prefix of the names of the attention layers' variables.
+        initializer: initializer of these layers' kernels; None for `glorot_uniform`.
 
     Raises:
-        ValueError: not a size per mechanism.
+        ValueError: `attention_layer_size` does not have one size for each mechanism.
     """
 
     def __init__(
@@ -73,7 +75,7 @@ class AttentionWrapper(tf.Module):
         return tuple(items) if self.several else items[0]
 
     def over(self, memory, lengths=None):
-        """The cell that looks at these memories, for one batch.
+        """Returns a cell that attends to the memories of one batch.
 
         Args:
             memory: [batch, time, size] float tensor.
@@ -83,7 +85,7 @@ class AttentionWrapper(tf.Module):
             An `AttentiveCell`.
 
         Raises:
-            As `Attention.remember`.
+            The errors of `Attention.remember`.
         """
         if lengths is None:
             lengths = [None] * len(self.mechanisms) if self.several else None
@@ -91,15 +93,15 @@ class AttentionWrapper(tf.Module):
         return AttentiveCell(self, [one.remember(*rest) for one, *rest in parts])
 
     def attention_size(self, sizes):
-        """Size of all that is seen in memories of these sizes."""
+        """Returns the size of the attention for memories of these sizes."""
         return sum(layer or size for layer, size in zip(self.layer_sizes, sizes))
 
     def build(self, depth, sizes, dtype):
-        """Makes the variables, once: for inputs of a depth, memories of these sizes."""
+        """Makes the variables, once, for inputs and memories of these sizes."""
         if self.layers is not None:
             return
         units = self.cell.output_size
-        # In a function what it checks would come before; an outer scope is no name's.
+        # Outside of a traced function; no outer scope becomes a prefix of the names.
         with tf.init_scope(), tf.name_scope(""):
             seen = tf.ones([1, self.attention_size(sizes)], dtype)
             both = self.cell_input_fn(tf.ones([1, depth], dtype), seen)
@@ -117,10 +119,10 @@ class AttentionWrapper(tf.Module):
 
 
 class AttentiveCell:
-    """An `AttentionWrapper` over the memories of a batch: a cell like any other.
+    """An `AttentionWrapper` with the memories of one batch: the cell of a loop.
 
-    Its state is an `AttentionWrapperState`; `state._replace(cell_state=…)` sets where
-    the cell begins. Make it by `AttentionWrapper.over`.
+    Its state is an `AttentionWrapperState`; `state._replace(cell_state=…)` sets the
+    cell's first state. `AttentionWrapper.over` makes an `AttentiveCell`.
 
     Args:
         wrapper: the `AttentionWrapper`, which has the variables.
@@ -144,10 +146,10 @@ class AttentiveCell:
         self.wrapper.cell.begin(depth + self.attention_size, dtype)
 
     def zero_state(self, batch, dtype):
-        """The state at the beginning.
+        """Returns the state before the first step.
 
         Raises:
-            tf.errors.InvalidArgumentError: a memory of another batch.
+            tf.errors.InvalidArgumentError: a memory has another batch size.
         """
         wrapper, histories = self.wrapper, []
         for memory in self.memories:

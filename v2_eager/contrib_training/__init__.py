@@ -25,7 +25,7 @@ __all__ = [
 
 
 def configure(text="", overrides=(), values_json="{}"):
-    """Overrides hyperparameters by text, by a dict and by JSON."""
+    """Overrides hyperparameters from text, from a dict and from JSON."""
     # --- defaults
     hparams = Settings()
     # --- override
@@ -39,7 +39,7 @@ def configure(text="", overrides=(), values_json="{}"):
 
 @dataclasses.dataclass
 class Settings(HParams):
-    """The hyperparameters of the pair, each with its default.
+    """The hyperparameters of `configure`, with their defaults.
 
     Args:
         learning_rate: a float.
@@ -61,7 +61,7 @@ class Settings(HParams):
 
 
 def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
-    """Trains by `create_train_op`, which changes and summarizes the gradients."""
+    """Trains with Adam; scales and clips each gradient, and summarizes its norm."""
     if multipliers is not None and not multipliers:
         raise ValueError("`gradient_multipliers` is empty.")
 
@@ -88,7 +88,7 @@ def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
         value, pairs = optimizer.differentiate(loss, variables.values())
         value = tf.debugging.check_numerics(value, "LossTensor is inf or nan")
         pairs = [(transformed(gradient, v), v) for gradient, v in pairs]
-        # The automatic order is kept per variable; a check belongs to none.
+        # Automatic control dependencies order the ops of a variable; a check has none.
         with tf.control_dependencies([value]):
             optimizer.apply_gradients(pairs, global_step)
         return value, [tf.linalg.global_norm([gradient]) for gradient, _ in pairs]
@@ -105,7 +105,7 @@ def create_train_op(x, y, start, steps, rate, multipliers=None, max_norm=None):
 
 
 def stop_early(x, y, start, validation, patience, evaluate_every, check_every, last):
-    """Trains a classifier until its accuracy has long not risen."""
+    """Trains until the accuracy has not risen for `patience` steps (early stopping)."""
     if last <= 0:
         raise ValueError(f"Must specify max_steps > 0, given: {last}")
     # --- build
@@ -150,7 +150,7 @@ def stop_early(x, y, start, validation, patience, evaluate_every, check_every, l
 
 
 def has_stopped(steps, values, patience):
-    """Whether so many steps went by without a higher value, whatever came later."""
+    """Whether `patience` steps ever went by without a new maximum."""
     best = -np.inf
     for step, value in zip(steps, values):
         if value > best:
@@ -161,7 +161,7 @@ def has_stopped(steps, values, patience):
 
 
 def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):
-    """Batches sequences of about the same length, padded to the longest of a batch."""
+    """Batches sequences of similar length, padded to the longest of each batch."""
     # --- build
     words = tf.ragged.constant(rows)
     dataset = tf.data.Dataset.from_tensor_slices((words, labels))
@@ -185,7 +185,7 @@ def bucket(rows, labels, batch_size, boundaries, smaller_final_batch=False):
 
 
 def run_all(measures, update, batches):
-    """Feeds batches to metrics; their values after each of the batches."""
+    """Updates metrics batch by batch, and returns their values after each batch."""
     specs = [tf.TensorSpec([None, *a.shape[1:]], a.dtype) for a in batches[0]]
     update = tf.function(update, input_signature=specs)
     history = []
@@ -196,7 +196,7 @@ def run_all(measures, update, batches):
 
 
 def stream(batches):
-    """Streams the metrics of contrib for binary classification."""
+    """Streaming metrics for binary classification: AUC, F1, covariance, kappa, …."""
     # --- metrics
     weighted = {
         "accuracy": metrics.Accuracy(),
@@ -232,13 +232,13 @@ def stream(batches):
     history, kept = run_all(measures, update, batches), []
     counts = np.cumsum([weights.sum() for _, _, weights in batches], dtype=np.float32)
     for values, count, (_, scores, _) in zip(history, counts, batches):
-        kept.append(scores)  # a list keeps what `streaming_concat` did
+        kept.append(scores)  # a list in place of `streaming_concat`
         values.update(count=count, all=np.concatenate(kept))
     return history
 
 
 def stream_at_k(batches, k):
-    """Streams how many of the k highest scores are right, and how many are found."""
+    """Streaming precision, recall and average precision of the k highest scores."""
     # --- metrics
     measures = {
         "precision": metrics.PrecisionAtK(k),
@@ -255,7 +255,7 @@ def stream_at_k(batches, k):
 
 
 def look_up(words, vocabulary, num_oov_buckets=0, more=()):
-    """Looks words up by the tables of contrib, and numbers up again."""
+    """Maps words to ids, and ids back to words, with lookup tables."""
     # --- tables
     numbers = tf.range(len(vocabulary), dtype=tf.int64)
     initializer = tf.lookup.KeyValueTensorInitializer(vocabulary, numbers)

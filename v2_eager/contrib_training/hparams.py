@@ -1,4 +1,4 @@
-"""Hyperparameters as a dataclass that text, dicts and JSON override."""
+"""Base class for hyperparameters as a dataclass, overridden from text and dicts."""
 
 import dataclasses
 import numbers
@@ -8,13 +8,13 @@ PAIR = re.compile(r"([a-zA-Z][\w.]*)\s*=\s*(?:\[([^]]*)\]|([^,[]*))(?:$|,\s*)")
 
 
 class HParams:
-    """`tf.contrib.training.HParams`, what a dataclass of your own inherits.
+    """Base class for a dataclass of hyperparameters; was `tf.contrib.training.HParams`.
 
-    The type of a value is that of its default, or of the items of a list.
+    A value has the type of its default; the items of a list have that of its items.
     """
 
     def parse(self, text):
-        """Overrides values by text such as "rate=0.5,units=[8,4]"; returns self."""
+        """Overrides values from text such as "rate=0.5,units=[8,4]"; returns self."""
         kinds, values, place = self.kinds(), {}, 0
         while place < len(text):
             pair = PAIR.match(text, place)
@@ -55,10 +55,10 @@ class HParams:
         return self
 
     def kinds(self):
-        """{name: (type, whether it is of the items of a list)}."""
+        """Returns {name: (type of the value or of its items, whether it is a list)}."""
         defaults = dataclasses.asdict(type(self)())
         for name, value in defaults.items():
-            if value == []:  # whose items would have no type
+            if value == []:  # its items would have no type
                 raise ValueError(f"The default of a list must not be empty: {name}")
         return {
             name: (type(x[0]), True) if isinstance(x, list) else (type(x), False)
@@ -72,7 +72,7 @@ def from_text(value):
 
 
 def converted(name, kind, value):
-    """`value` as a `kind`: an int becomes a float, no float an int."""
+    """Converts `value` to `kind`: an int to a float, but never a float to an int."""
     if type(value) is kind or kind is type(None):
         return value
     wanted = {int: numbers.Integral, float: numbers.Number}.get(kind, ())

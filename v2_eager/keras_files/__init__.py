@@ -47,14 +47,14 @@ register = keras.utils.register_keras_serializable("tensorflow_1")
 # Files of TensorFlow 1 call it "Scale"; `keras_functions` registers another "Scale".
 @keras.utils.register_keras_serializable("tensorflow_1", "FeatureScale")
 class Scale(layers.Layer):
-    """Multiplies each of the last axis' features by a trained number.
+    """Layer that multiplies each feature (of the last axis) by a trained number.
 
-    The weight `scale`, [features], begins with ones. Numbers above `most` count as
-    `most`, and get no gradient.
+    The weight `scale`, [features], is initialized with ones. Numbers above `most` count
+    as `most`, and get no gradient.
 
     Args:
-        most: float, the largest number that multiplies.
-        **kwargs: those of `keras.layers.Layer`.
+        most: float, the maximum factor.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(self, most=1.0, **kwargs):
@@ -73,13 +73,13 @@ class Scale(layers.Layer):
 
 @register
 def center(x):
-    """Each row less its mean."""
+    """Subtracts the mean of each row."""
     return x - tf.reduce_mean(x, axis=-1, keepdims=True)
 
 
 @register
 def quartic(y_true, y_pred):
-    """A loss: the mean of the fourth powers."""
+    """Loss: the mean of the fourth powers of the errors."""
     return tf.reduce_mean(tf.square(tf.square(y_pred - y_true)), axis=-1)
 
 
@@ -88,17 +88,17 @@ OWN = {"Scale": Scale, "center": center, "quartic": quartic}
 
 @register
 class Network(keras.Model):
-    """The dense network as a class: [batch, features] to [batch, 3] probabilities.
+    """The network of `dense` as a class: [batch, features] to [batch, 3] probabilities.
 
     A layer of 5 units with ReLU, a batch norm, and a softmax over 3 classes.
 
     Args:
-        **kwargs: those of `keras.Model`.
+        **kwargs: arguments of `keras.Model`.
     """
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        kept = {"dtype": self.dtype_policy}  # or the layers have the default
+        kept = {"dtype": self.dtype_policy}  # else the layers have the default
         self.hidden = layers.Dense(5, activation="relu", name="hidden", **kept)
         self.norm = layers.BatchNormalization(name="norm", **kept)
         self.out = layers.Dense(3, activation="softmax", name="out", **kept)
@@ -108,7 +108,7 @@ class Network(keras.Model):
 
 
 def dense():
-    """Layers with a penalty and a batch norm, four numbers a row."""
+    """Sequential model of dense layers, a penalty and a batch norm, for 4 features."""
     penalty = keras.regularizers.L2(0.01)
     return keras.Sequential(
         [
@@ -124,7 +124,7 @@ def dense():
 
 
 def nested():
-    """A functional model that has another one, and calls a layer twice."""
+    """Functional model with a nested model, and with a layer that is called twice."""
     inputs = keras.Input([4], name="rows")
     hidden = layers.Dense(4, activation="tanh", name="hidden")(inputs)
     encoder = keras.Model(inputs, hidden, name="encoder")
@@ -136,7 +136,7 @@ def nested():
 
 
 def recurrent():
-    """Words, read both ways and then once more, by the old gates."""
+    """Bidirectional LSTM and a GRU on words, with the gates of TensorFlow 1."""
     old = {"recurrent_activation": hard_sigmoid, "implementation": 1}
     lstm = layers.LSTM(3, return_sequences=True, **old)
     return keras.Sequential(
@@ -152,7 +152,7 @@ def recurrent():
 
 
 def images():
-    """Convolutions whose first layer says a batch's size and format."""
+    """Convolutional network for [8, 8, 2] images."""
     return keras.Sequential(
         [
             keras.Input([8, 8, 2]),
@@ -168,7 +168,7 @@ def images():
 
 
 def own():
-    """A layer and a function that no Keras has."""
+    """Model with a custom layer and a `Lambda` with a custom function."""
     return keras.Sequential(
         [
             keras.Input([4]),
@@ -182,7 +182,7 @@ def own():
 
 
 def subclass():
-    """The dense network as a class, built."""
+    """Makes a `Network` and builds it."""
     model = Network()
     model(np.zeros([1, 4], "f"))
     return model
@@ -199,7 +199,7 @@ NETWORKS = {
 
 
 def compiled(kind, start):
-    """A compiled network, whose weights are `start`."""
+    """Makes a network with the weights `start`, and compiles it."""
     model = NETWORKS[kind]()
     loss = quartic if kind == "own" else "sparse_categorical_crossentropy"
     optimizer = legacy("Adam", lr=0.1, decay=0.5, kinds=ROWS_SUMMED)
@@ -209,7 +209,7 @@ def compiled(kind, start):
 
 
 def fit(model, data, steps):
-    """Fits a model, all rows in a batch: the losses, [steps] float32."""
+    """Fits a model with all rows in one batch; returns the losses, [steps] float32."""
     options = {"batch_size": len(data[0]), "epochs": steps, "shuffle": False}
     history = model.fit(*data, verbose=0, **options).history
     return np.float32(history.get("loss", []))
@@ -218,7 +218,7 @@ def fit(model, data, steps):
 def save_whole(data, start, kind, before, after, files=False):
     """Saves a whole model during training, loads it, and continues training.
 
-    A `.keras` file has the optimizer's state, as `.h5` had; registered classes are
+    A `.keras` file includes the optimizer's state, as `.h5` did; registered classes are
     found by their names.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -235,10 +235,10 @@ def save_whole(data, start, kind, before, after, files=False):
 
 
 def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False):
-    """Saves the weights of a model alone, and loads them into another one.
+    """Saves only the weights of a model, and loads them into another model.
 
-    The optimizer's state is in `.weights.h5` as well, and is loaded with `checkpoint`.
-    An optimizer without slots does not load it, and Keras warns: `build` it first.
+    `.weights.h5` includes the optimizer's state, which is loaded with `checkpoint`. An
+    optimizer without slots does not load it, and Keras warns: `build` it first.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model.weights.h5")
@@ -259,7 +259,7 @@ def save_weights(start, kind, checkpoint=False, data=None, steps=0, files=False)
 def export(data, start, steps, by_export=False, files=False):
     """Saves a dense network as a SavedModel, loads it, and predicts.
 
-    `by_export` has no effect: there is one `export`.
+    `by_export` has no effect: there is only one `export`.
     """
     with tempfile.TemporaryDirectory() as folder:
         # --- save
@@ -284,9 +284,9 @@ def load_whole(files, x):
 
 
 def resume(files, data, steps):
-    """Loads a whole model with loss, rate and Adam's state, and continues training.
+    """Loads a model with loss, learning rate and Adam's state, and continues training.
 
-    `load_model` drops the decay, and builds the optimizer for no weights.
+    `load_model` drops the decay, and builds the optimizer without weights.
     """
     with tempfile.TemporaryDirectory() as folder:
         model = read_compiled(os.path.join(unpack(files, folder), "model.h5"))
@@ -316,7 +316,7 @@ def from_json(files, weights, x):
 def load_weights(files, kind, x):
     """Loads weights from an `.h5` file into a model that the code builds.
 
-    The file must not be called `….weights.h5`, which is another format.
+    The name of the file must not end in `.weights.h5`, which is another format.
     """
     with tempfile.TemporaryDirectory() as folder:
         model = NETWORKS[kind]()
@@ -325,7 +325,7 @@ def load_weights(files, kind, x):
 
 
 def load_by_name(files, start, x):
-    """Loads weights into the layers whose names are in the file."""
+    """Loads weights only into the layers whose names are in the file (`by_name`)."""
     with tempfile.TemporaryDirectory() as folder:
         model = keras.Sequential(
             [
@@ -341,9 +341,9 @@ def load_by_name(files, start, x):
 
 
 def load_cudnn(files, x):
-    """Loads the weights of a CuDNNLSTM into an LSTM, which any machine runs.
+    """Loads the weights of a CuDNNLSTM into an LSTM, which runs on any machine.
 
-    CuDNN keeps each gate's kernel transposed, and two biases, which are added.
+    CuDNN stores the kernel of each gate transposed, and two biases, which are added.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(unpack(files, folder), "weights.h5")
@@ -364,12 +364,12 @@ def load_cudnn(files, x):
 
 
 def cudnn_lstm_to_keras(kernels, recurrent_kernels, bias):
-    """The weights of `keras.layers.LSTM`, of those of a `CuDNNLSTM`.
+    """Converts the weights of a `CuDNNLSTM` to those of `keras.layers.LSTM`.
 
     Args:
-        kernels: [depth, 4 * units] array, the kernel of each gate as CuDNN has it:
+        kernels: [depth, 4 * units] array, the kernel of each gate as CuDNN stores it:
             transposed, in an array of the old shape.
-        recurrent_kernels: [units, 4 * units] array, likewise.
+        recurrent_kernels: [units, 4 * units] array, each gate transposed.
         bias: [8 * units] array, of the inputs and then of the state; both are added.
 
     Returns:
@@ -384,10 +384,10 @@ def cudnn_lstm_to_keras(kernels, recurrent_kernels, bias):
 
 
 def load_cudnn_gru(weights, x):
-    """Loads the weights of a CuDNNGRU into a GRU, which any machine runs.
+    """Loads the weights of a CuDNNGRU into a GRU, which runs on any machine.
 
-    CuDNN keeps each gate's kernel transposed. Its two biases are those of a GRU that
-    resets after the product, which is the default of Keras 3.
+    CuDNN stores the kernel of each gate transposed. Its two biases are those of a GRU
+    with `reset_after=True`, which is the default of Keras 3.
     """
     kernels, recurrent_kernels, bias = weights
     gates = np.split(kernels, 3, axis=1)
@@ -403,7 +403,7 @@ def load_cudnn_gru(weights, x):
 def load_checkpoint(files, kind, start, data, steps):
     """Loads a checkpoint of `save_weights` with Adam's state, and continues training.
 
-    `load_weights` of Keras 3 reads no checkpoint.
+    `load_weights` of Keras 3 cannot read checkpoints.
     """
     with tempfile.TemporaryDirectory() as folder:
         model = compiled(kind, start)
@@ -414,10 +414,10 @@ def load_checkpoint(files, kind, start, data, steps):
 
 
 def freeze(start, kind, x):
-    """Freezes a model's variables to constants, writes its graph, and predicts by it.
+    """Freezes a model's variables to constants, writes the graph, and predicts with it.
 
-    `stateless_call` takes arrays in place of the variables. `model.export` keeps the
-    variables in their own files, and needs no freezing.
+    `stateless_call` takes arrays in place of the variables. `model.export` stores the
+    variables in separate files, and needs no freezing.
     """
     with tempfile.TemporaryDirectory() as folder:
         model = NETWORKS[kind]()
@@ -445,7 +445,7 @@ def freeze(start, kind, x):
 
 
 def serve(files, x):
-    """Loads a SavedModel of Keras to predict."""
+    """Loads a SavedModel of Keras for predictions."""
     with tempfile.TemporaryDirectory() as folder:
         path = unpack(files, folder)
         layer = keras.layers.TFSMLayer(path, call_endpoint="serving_default")
@@ -456,8 +456,8 @@ def serve(files, x):
 def fine_tune(files, data, steps):
     """Loads a SavedModel of Keras, and continues training.
 
-    Keras 3 loads it to predict alone: build the model, and read the variables. Adam's
-    state is in the file; TensorFlow 1 did not take it from there.
+    Keras 3 loads it only for predictions: build the model in code, and read the
+    variables. Adam's state is in the file, but TensorFlow 1 did not load it.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(unpack(files, folder), "variables", "variables")
@@ -468,7 +468,7 @@ def fine_tune(files, data, steps):
 
 
 def load_exported(files, x):
-    """Loads what `export_saved_model` wrote, as a model."""
+    """Loads the output of `export_saved_model` as a Keras model."""
     with tempfile.TemporaryDirectory() as folder:
         path = unpack(files, folder)
         with open(os.path.join(path, "assets", "saved_model.json")) as file:
@@ -479,9 +479,9 @@ def load_exported(files, x):
 
 
 def look(files):
-    """Reads an `.h5` file's version, layers, loss and rate, without making the model.
+    """Reads version, layers, loss and learning rate of an `.h5` file without a model.
 
-    Attributes are text with h5py 3, and were bytes.
+    With h5py 3, attributes are str; before, they were bytes.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(unpack(files, folder), "model.h5")

@@ -1,4 +1,4 @@
-"""Files that tf.keras of TensorFlow 1 wrote, as Keras 3 takes them."""
+"""Reads files of tf.keras of TensorFlow 1 into Keras 3."""
 
 import inspect
 import json
@@ -13,32 +13,33 @@ from v2_eager.saved_models import message_class
 
 
 def mended(config, custom_objects=None):
-    """A configuration of tf.keras of TensorFlow 1, as Keras 3 takes it.
+    """Converts a model configuration of tf.keras of TensorFlow 1 for Keras 3.
 
     Args:
-        config: what `json.loads` made of `model.to_json()`, or of the attribute
+        config: result of `json.loads` for `model.to_json()`, or for the attribute
             "model_config" of an `.h5` file.
-        custom_objects: {name: class or function} of your own, which keep all that they
-            have, also where a layer of Keras 3 has that name, such as "Attention"; so
-            do those of a `custom_object_scope`.
+        custom_objects: {name: class or function} of your own. They keep all their
+            arguments, even if a layer of Keras 3 has the same name, such as
+            "Attention". The same is true for a `custom_object_scope`.
 
     Returns:
-        A configuration for `model_from_json`: modules are named, initializers have no
-        dtype, inputs are layers, layers have the arguments that they know, the old hard
-        sigmoid stays, a model within a model is first called at node 0, the states
-        that an LSTM or another such layer begins with are its `initial_state`, and the
-        function of a Lambda is the custom object of the layer's name.
+        A configuration for `model_from_json`. Layers and models have a "module",
+        initializers have no dtype, inputs are layers, layers have only the arguments
+        that they accept, the old hard sigmoid remains, a nested model is first called
+        at node 0, the initial states of an LSTM or another recurrent layer are its
+        `initial_state`, and the function of a Lambda is the custom object with the
+        name of the layer.
 
     Raises:
         ValueError: a layer has `time_major=True`, `causal=True`, `renorm=True`, a
-            `virtual_batch_size` or constants of a cell, which Keras 3 has not.
+            `virtual_batch_size` or constants of a cell, which Keras 3 does not support.
     """
     if isinstance(config, list):
         return [mended(value, custom_objects) for value in config]
     if not isinstance(config, dict):
         return config
     name, inner = config.get("class_name"), config.get("config")
-    if name == "Sequential" and isinstance(inner, list):  # as older versions wrote it
+    if name == "Sequential" and isinstance(inner, list):  # written by older versions
         inner = {"name": "sequential", "layers": inner}
         config = {**config, "config": inner}
     if name == "Sequential" and "batch_input_shape" in inner["layers"][0]["config"]:
@@ -52,8 +53,8 @@ def mended(config, custom_objects=None):
         return fresh
     inner = {key: mended(value, custom_objects) for key, value in inner.items()}
     if tf.keras.utils.get_registered_object(name, custom_objects) is not None:
-        inner.pop("batch_input_shape", None)  # an input has it
-        return {**fresh, "config": inner}  # one's own, whoever else is called so
+        inner.pop("batch_input_shape", None)  # the input layer has it
+        return {**fresh, "config": inner}  # custom, even if Keras has the name, too
     if name in ("Sequential", "Model"):
         fresh["module"] = "keras.models"
     elif hasattr(tf.keras.initializers, name):
@@ -65,7 +66,7 @@ def mended(config, custom_objects=None):
 
 
 def from_node_zero(inner):
-    """A functional model's configuration, in which models count calls from 0, not 1."""
+    """Shifts the node indices of nested models, which count from 1, to begin at 0."""
     models = {
         layer["name"]
         for layer in inner["layers"]
@@ -96,10 +97,10 @@ RECURRENT = "LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM2D", "Bidirectional"
 
 
 def with_states(node):
-    """A call whose inputs after the first are states, as Keras 3 writes it."""
+    """Converts a call of a recurrent layer; inputs after the first become states."""
 
     def tensor(name, index, output, *_):
-        # Only where it is from counts: the shape and the dtype are those of that layer.
+        # Only keras_history is used: shape and dtype come from the layer named there.
         config = {"shape": [], "dtype": "float32"}
         config["keras_history"] = [name, index, output]
         return {"class_name": "__keras_tensor__", "config": config}
@@ -111,8 +112,8 @@ def with_states(node):
 
 
 def known(layer, config):
-    """The arguments of a layer that Keras 3 knows, by their names."""
-    # Gone, or arguments of the call.
+    """Keeps and renames the arguments that a layer of Keras 3 accepts."""
+    # Arguments that were removed, or are arguments of the call now.
     gone = "time_major", "causal", "renorm", "virtual_batch_size", "num_constants"
     for name in gone:
         if config.get(name):
@@ -126,10 +127,10 @@ def known(layer, config):
         config["batch_shape"] = config["batch_input_shape"]
     if layer is tf.keras.layers.LeakyReLU:
         config["negative_slope"] = config["alpha"]
-    if layer is tf.keras.layers.Lambda:  # it was the bytecode of an old Python
+    if layer is tf.keras.layers.Lambda:  # the file has bytecode of an old Python
         name = {"config": config["name"], "registered_name": config["name"]}
         config["function"] = {"module": "builtins", "class_name": "function", **name}
-    if layer is tf.keras.layers.BatchNormalization:  # a list of one
+    if layer is tf.keras.layers.BatchNormalization:  # a list of one axis
         (config["axis"],) = np.ravel(config["axis"]).tolist()
     for key, value in config.items():
         if key.endswith("activation") and value == "hard_sigmoid":
@@ -138,7 +139,7 @@ def known(layer, config):
 
 
 def read_model(path, custom_objects=None):
-    """The model of an `.h5` file of TensorFlow 1, with its weights."""
+    """Reads a model with its weights from an `.h5` file of TensorFlow 1."""
     with h5py.File(path) as file:
         config = mended(json.loads(file.attrs["model_config"]), custom_objects)
     model = tf.keras.models.model_from_json(json.dumps(config), custom_objects)
@@ -147,7 +148,7 @@ def read_model(path, custom_objects=None):
 
 
 def read_compiled(path, custom_objects=None):
-    """`read_model`, with the losses, the metrics, the optimizer and its state.
+    """Reads a compiled model from an `.h5` file, with losses, metrics and optimizer.
 
     Raises:
         ValueError: the model was saved before `compile`.
@@ -157,7 +158,7 @@ def read_compiled(path, custom_objects=None):
         if "training_config" not in file.attrs:
             raise ValueError(f"{path} was saved before `compile`: take `read_model`")
         training = json.loads(file.attrs["training_config"])
-        if "optimizer_weights" in file:  # not there before the first step
+        if "optimizer_weights" in file:  # missing before the first step
             group = file["optimizer_weights"]
             state = [group[name][()] for name in group.attrs["weight_names"]]
 
@@ -180,7 +181,7 @@ def read_compiled(path, custom_objects=None):
 
 
 def named(value, deserialize, custom):
-    """Losses or metrics as a file has them: by name, or as configurations."""
+    """Deserializes losses or metrics of a file, given by name or as configurations."""
     if isinstance(value, list):
         return [named(one, deserialize, custom) for one in value]
     if isinstance(value, dict) and "class_name" in value:
@@ -194,9 +195,9 @@ def named(value, deserialize, custom):
 
 
 def read_checkpoint(path):
-    """{name of a variable in TensorFlow 1: value} of a checkpoint of a model.
+    """Reads {name of a variable in TensorFlow 1: value} from a checkpoint of a model.
 
-    Slots are called by the optimizer's name, the variable and the slot:
+    The name of a slot has the names of the optimizer, the variable and the slot:
     "training/Adam/out/kernel/m".
     """
     reader = tf.train.load_checkpoint(path)
@@ -211,17 +212,17 @@ def read_checkpoint(path):
 
 
 def assign(model, values, optimizer=None):
-    """Gives a model what `read_checkpoint` read, by the names of layers and weights.
+    """Assigns values of `read_checkpoint` to a model, by names of layers and weights.
 
     Args:
-        model: whose layers are called as they were.
+        model: a model whose layers have the old names.
         values: {name: value}.
-        optimizer: what the old optimizer was called, such as "training/Adam", whose
-            state is taken, too.
+        optimizer: name of the old optimizer, such as "training/Adam", to assign its
+            state, too.
 
     Raises:
-        KeyError: there is no value of that name.
-        ValueError: a value has another shape. Either comes before any assignment.
+        KeyError: a value is missing.
+        ValueError: a value has another shape. Both are raised before any assignment.
     """
     found = [
         (f"{layer.name}/{weight.name}", weight)
